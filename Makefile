@@ -1,0 +1,48 @@
+# Two commands: `make demo` and `make test`. Both do all set-up. `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN_STAMP := $(VENV)/.installed-run
+DEV_STAMP := $(VENV)/.installed-dev
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo check test test-all bench clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
+
+setup: $(DEV_STAMP) ## everything that development needs, in .venv
+
+demo: $(RUN_STAMP) ## play a whole session: four faults in a CartPole translation found, repaired, committed, audited
+	$(BIN)/lockstep demo
+
+check: $(DEV_STAMP) ## format, lint, types, import borders
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	PYTHONPATH=. $(BIN)/lint-imports --no-cache
+
+test: $(DEV_STAMP) ## the default test loop
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+
+test-all: $(DEV_STAMP) ## every test, as CI runs them
+	$(BIN)/pytest -n 2 --dist worksteal
+
+bench: $(DEV_STAMP) ## the side-by-side measurements in benchmarks/
+	$(BIN)/python -m benchmarks
+
+clean: ## remove what set-up made here (not the record of your sessions)
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "lockstep needs Python 3.11 or newer: install one, then run make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' || { echo "this Python cannot make virtual environments: on Debian run apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN_STAMP): pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q -c constraints.txt -e .
+	@touch $@
+
+$(DEV_STAMP): $(RUN_STAMP)
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	@touch $@

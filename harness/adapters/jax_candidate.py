@@ -1,0 +1,231 @@
+"""A JAX candidate behind the protocol: what `harness/worker.py` serves inside the sandbox.
+
+Importing this module imports JAX and starts its backend, so that a worker can be made ready before it is given a
+candidate. It needs only JAX, numpy and its neighbours: inside the sandbox nothing else of the harness exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from harness.adapters.jax_batch import Batch, Case, bucket, fitting, key_words
+from harness.adapters.jax_check import CandidateMistakes, Mistake, check, explain
+from harness.adapters.jax_env import OBSERVED, JaxEnv, load_module, output_leaves
+from harness.adapters.jax_rollout import Consumed, advance_one, begin_one, random_key, rollout
+
+Answer = dict[str, Any]
+PROTOCOL = 1
+SAMPLE_CHUNK = 1 << 16
+
+jax.block_until_ready(jax.jit(jnp.negative)(jnp.zeros(1)))  # starts the backend and the compiler, once per worker
+
+
+class JaxCandidate:
+    """Answers the protocol's calls with a candidate's functions; see docs/protocol.md."""
+
+    answers_batches = True
+
+    def __init__(self) -> None:
+        self._env: JaxEnv = None  # type: ignore[assignment]  # until `open`
+        self._state: Any = None
+        self._seed = 0
+        self._row = -1  # of the episode that goes on step by step; none yet
+
+    def open(self, options: Mapping[str, Any]) -> Answer:
+        """Load the candidate at `options["entry"]` and check it against the contract that the other options are.
+
+        Raises:
+            CandidateMistakes: it cannot be imported or does not fit; the message lists every mistake.
+        """
+        jax.config.update("jax_enable_x64", bool(options["x64"]))
+        entry = Path(options["entry"])
+        try:
+            module = load_module(entry)
+        except Exception as error:
+            mistake = Mistake(f"{entry.name} cannot be imported: {explain(error, entry.parent)}")
+            raise CandidateMistakes([mistake]) from error
+        env = JaxEnv(module, options)
+        check(env)
+        self._env = env
+        self._probes: dict[str, Any] = {name: jax.jit(jax.vmap(module.probes[name])) for name in options["probes"]}
+        return self.spec()
+
+    def spec(self) -> Answer:
+        """The contract, as the protocol words it."""
+        env = self._env
+        draws = env.reset_draws | env.step_draws
+        capabilities = ["restore"] * bool(env.state_leaves) + ["probe"] * bool(self._probes)
+        return {
+            "protocol": PROTOCOL,
+            "leaves": env.leaves,
+            "capabilities": capabilities + ["draws", "force_draws"] * bool(draws),
+            "probes": env.contract["probes"],
+            "draws": {name: {key: draw[key] for key in ("dtype", "shape", "at")} for name, draw in draws.items()},
+            "policies": [],
+        }
+
+    def rollout(self, cases: Sequence[Case], mode: str = "scanned") -> list[Answer]:
+        """Whole cases; `mode` is `single`, `batched` or `scanned`."""
+        return rollout(self._env, cases, mode)
+
+    def probe(self, name: str, inputs: Mapping[str, Any]) -> Answer:
+        """Outputs of a probe for inputs stacked along the first axis."""
+        if name not in self._probes:
+            raise ValueError(f"there is no probe {name!r}; expected one of {sorted(self._probes)}")
+        count = len(next(iter(inputs.values())))
+        x64 = bool(self._env.contract["x64"])
+        declared = self._env.contract["probes"][name]["inputs"]
+        given = {path: fitting(path, inputs.get(path), leaf, (count,), x64) for path, leaf in declared.items()}
+        padding = bucket(count) - count
+        padded = {p: np.concatenate([array, np.repeat(array[-1:], padding, axis=0)]) for p, array in given.items()}
+        return {path: np.asarray(array)[:count] for path, array in self._probes[name](padded).items()}
+
+    # --- one step at a time -------------------------------------------------------------------------------------------
+
+    def reset(self, seed: int, draws: list[Any] | None = None) -> Answer:
+        """Begin an episode, from `draws` where they are given."""
+        case = {"seed": seed, "actions": self._actions(0), "draws": None if draws is None else [draws]}
+        return self._begin(case)
+
+    def restore(self, state: Mapping[str, Any]) -> Answer:
+        """Go on from a canonical state."""
+        return self._begin({"seed": 0, "actions": self._actions(0), "start": state})
+
+    def step(self, action: Mapping[str, Any], draws: list[Any] | None = None) -> Answer:
+        """One step from where the last reset, restore or step led, with `draws` where they are given.
+
+        Without them the draws are those that a rollout from the same seed takes in the same row.
+        """
+        if self._row < 0:
+            raise ValueError("a step before the first reset or restore")
+        actions = {path: np.asarray(value)[None] for path, value in action.items()}
+        case = {"seed": self._seed, "actions": actions, "draws": None if draws is None else [[], draws]}
+        batch = Batch(self._env, [case], padded=False)
+        self._row += 1
+        step = jax.tree.map(lambda array: array[0, 0], batch.steps(0, 1)) | {"row": np.int32(self._row)}
+        self._state, row = advance_one(self._env, batch.kind, self._state, batch.keys[0], step)
+        return self._answer(row, draws, batch.step_counts, batch.step_values, self._env.step_draws)
+
+    def _begin(self, case: Case) -> Answer:
+        batch = Batch(self._env, [case], padded=False)
+        first = {path: array[0] for path, array in batch.first.items()}
+        self._seed, self._row = case["seed"], 0
+        self._state, row = begin_one(self._env, batch.kind, batch.keys[0], first)
+        tape = case.get("draws")
+        return self._answer(row, tape and tape[0], batch.reset_counts, batch.reset_values, self._env.reset_draws)
+
+    def _answer(self, row: Any, tape: Any, counts: Any, values: Any, draws: Any) -> Answer:
+        leaves, used, drawn = jax.tree.map(lambda array: np.asarray(array)[None, None], row)
+        consumed = Consumed(draws, values, counts, used, drawn)
+        return {
+            "leaves": {path: array[0] for path, array in leaves.items()},
+            "draws": consumed.rows(0, 1, None if tape is None else [tape]),
+        }
+
+    def _actions(self, count: int) -> dict[str, np.ndarray[Any, Any]]:
+        return {path: np.zeros((count, *leaf["shape"]), leaf["dtype"]) for path, leaf in self._env.actions.items()}
+
+    # --- chance and auto-reset ----------------------------------------------------------------------------------------
+
+    def sample(
+        self,
+        at: str,
+        seed: int,
+        count: int,
+        state: Mapping[str, Any] | None = None,
+        action: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """Draws by the candidate's own law: each `[count, *shape]`, with a slot axis behind `count` where the capacity
+        is above one.
+
+        Args:
+            at: `reset` or `step`.
+            state, action: where the step is taken, and with what. Without them: at a begin of the candidate's own, with
+                an action of zeros.
+        """
+        env = self._env
+        draws = {"reset": env.reset_draws, "step": env.step_draws}[at]
+        words = key_words(seed)
+        if at == "reset":
+            place: Any = ()
+        else:
+            leaves = self._actions(1) if action is None else {p: np.asarray(v)[None] for p, v in action.items()}
+            batch = Batch(env, [{"seed": seed, "actions": leaves, "start": state}], padded=False)
+            first = {path: array[0] for path, array in batch.first.items()}
+            begun, _ = begin_one(env, batch.kind, words, first)
+            place = (begun, env.pack_action(jax.tree.map(lambda array: array[0, 0], batch.steps(0, 1)["action"])))
+        size = min(bucket(count), SAMPLE_CHUNK)
+        parts = [_sample(env, at, words, np.uint32(start), size, place) for start in range(0, count, size)]
+        return {
+            name: np.concatenate([np.asarray(part[name]) for part in parts])[:count].astype(draw["dtype"], copy=False)
+            for name, draw in draws.items()
+        }
+
+    def autoreset(self, seed: int, envs: int, steps: int, actions: Mapping[str, Any]) -> Answer:
+        """What users train on: `envs` instances for `steps` steps, vmapped and scanned, with auto-reset.
+
+        Args:
+            actions: action leaves, each `[steps, envs, *leaf shape]`.
+
+        Returns:
+            `leaves`: every output and state leaf as a user sees it, `[steps + 1, envs, ...]`, row 0 the first reset;
+            and under `final/` the observation, legal actions and state from before the auto-reset, which differ from
+            these only where an episode ended.
+            `step_draws`, `step_used` `[steps, envs, ...]`, `reset_draws`, `reset_used` `[steps + 1, envs, ...]`: what was
+            drawn and how often each draw was taken, with a slot axis where the capacity is above one. The draws of a
+            reset count in row 0 and where an episode ended.
+        """
+        env = self._env
+        x64 = bool(env.contract["x64"])
+        held = {path: fitting(path, actions.get(path), leaf, (steps, envs), x64) for path, leaf in env.actions.items()}
+        first, rows = jax.device_get(_autoreset(env, key_words(seed), envs, held))
+        step_part = {"step_draws": rows.pop("step_draws"), "step_used": rows.pop("step_used")}
+        whole = jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, rows)
+        return step_part | whole
+
+
+@partial(jax.jit, static_argnums=(0, 1, 4))
+def _sample(env: JaxEnv, at: str, words: Any, start: Any, count: int, place: Any) -> Any:
+    sampler = env.sample_reset if at == "reset" else lambda key: env.sample_step(key, *place)
+    return jax.vmap(lambda number: sampler(random_key(words, number)))(start + jnp.arange(count, dtype=jnp.uint32))
+
+
+@partial(jax.jit, static_argnums=(0, 2))
+def _autoreset(env: JaxEnv, words: Any, envs: int, actions: Any) -> Any:
+    """First rows `[envs, ...]` and the later ones `[steps, envs, ...]`."""
+
+    def row(outputs: Any, state: Any, final_outputs: Any, final_state: Any, draws: Any, used: Any) -> Any:
+        seen = {name: final_outputs[name] for name in OBSERVED if name in final_outputs}
+        final = output_leaves(seen) | env.encode(final_state)
+        leaves = output_leaves(outputs) | env.encode(state)
+        return {
+            "leaves": leaves | {f"final/{path}": leaf for path, leaf in final.items()},
+            "reset_draws": draws,
+            "reset_used": used,
+        }
+
+    def start(key: Any) -> Any:
+        draws = env.sample_reset(key)
+        state, outputs = env.begin(draws)
+        return state, row(outputs, state, outputs, state, draws, env.used(outputs, env.reset_draws))
+
+    def step(key: Any, state: Any, action: Any) -> Any:
+        t = env.transition(key, state, action)
+        seen = row(t["outputs"], t["state"], t["final_outputs"], t["final_state"], t["reset_draws"], t["reset_used"])
+        return t["state"], seen | {"step_draws": t["step_draws"], "step_used": t["step_used"]}
+
+    def body(states: Any, step_inputs: Any) -> Any:
+        keys, action = step_inputs
+        return jax.vmap(step)(keys, states, env.pack_action(action))
+
+    steps = len(next(iter(actions.values())))
+    keys = jax.random.split(random_key(words), (steps + 1, envs))
+    states, first = jax.vmap(start)(keys[0])
+    return first, jax.lax.scan(body, states, (keys[1:], actions))[1]

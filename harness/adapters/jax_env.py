@@ -1,0 +1,256 @@
+"""A candidate's functions as one environment: the functional face, and the core on which every other face stands.
+
+This file and the faces beside it need nothing but JAX and numpy and are copied into exported packages, so that what
+users train on is what was verified. A *contract* is the JSON-ready part of task.toml that concerns a candidate:
+
+    {"x64": bool, "mode": "tape|shared|law|none", "leaves": {path: {dtype, shape, low, high}},
+     "draws": {name: {dtype, shape, at, capacity}}, "probes": {name: {"inputs": {...}, "outputs": {...}}}}
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import sys
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+State = Any
+Outputs = dict[str, Any]
+Arrays = dict[str, Any]
+
+OBSERVED = ("observation", "legal_actions")
+"""What an agent sees of a state. After an auto-reset it is that of the new episode."""
+
+_loaded = itertools.count()
+
+
+def load_module(place: str | Path) -> ModuleType:
+    """The candidate module in a file. It imports the files beside it by their plain names, at its top.
+
+    Nothing of it stays importable afterwards, so that two candidates whose files bear the same names can be used in one
+    process.
+    """
+    path = Path(place).resolve()
+    spec = importlib.util.spec_from_file_location(f"candidate_{next(_loaded)}_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    beside = {entry.stem for entry in path.parent.iterdir() if entry.suffix == ".py" or entry.is_dir()}
+    hidden = _take_modules(beside)
+    sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+        _take_modules(beside)
+        sys.modules.update(hidden)
+    return module
+
+
+def _take_modules(names: Collection[str]) -> dict[str, ModuleType]:
+    """Take modules of these names, and what lies within them, out of the interpreter's table."""
+    return {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] in names}
+
+
+def is_action(path: str) -> bool:
+    """Whether a leaf path names an action."""
+    return path == "action" or path.startswith("action/")
+
+
+def flatten(name: str, value: Any) -> Arrays:
+    """A value as leaves: keys of nested dictionaries joined by `/`."""
+    if isinstance(value, Mapping):
+        return {path: leaf for key, part in value.items() for path, leaf in flatten(f"{name}/{key}", part).items()}
+    return {name: value}
+
+
+class JaxEnv:
+    """The functional face: pure functions of one instance, free to be vmapped, jitted and scanned.
+
+    Args:
+        module: the candidate: its module, or the path of its file.
+        contract: see the module's docstring.
+
+    Raises:
+        RuntimeError: the contract needs 64-bit types and JAX has them switched off.
+    """
+
+    def __init__(self, module: Any, contract: Mapping[str, Any]) -> None:
+        if contract.get("x64") and not jax.config.read("jax_enable_x64"):
+            raise RuntimeError(
+                "this environment computes in 64 bits as its reference does, and JAX's 64-bit types are off: call "
+                'jax.config.update("jax_enable_x64", True) before anything else uses JAX, or set JAX_ENABLE_X64=1'
+            )
+        self.module = load_module(module) if isinstance(module, (str, Path)) else module
+        self.contract = contract
+        self.mode: str = contract["mode"]
+        self.leaves: dict[str, Any] = dict(contract["leaves"])
+        self.actions = {path: leaf for path, leaf in self.leaves.items() if is_action(path)}
+        self.state_leaves = {path: leaf for path, leaf in self.leaves.items() if path.startswith("state/")}
+        draws = contract.get("draws", {}) if self.mode in ("tape", "law") else {}
+        self.reset_draws = {name: draw for name, draw in draws.items() if draw["at"] != "step"}
+        self.step_draws = {name: draw for name, draw in draws.items() if draw["at"] != "reset"}
+
+    # --- one instance -------------------------------------------------------------------------------------------------
+
+    def reset(self, key: jax.Array) -> tuple[State, Outputs]:
+        """Begin an episode; outputs are `observation`, `reward` (0), `terminated`, `truncated`, and `legal_actions`."""
+        state, outputs = self.begin(self.sample_reset(key))
+        return state, _public(outputs)
+
+    def step(self, key: jax.Array, state: State, action: Any) -> tuple[State, Outputs]:
+        """One step. Nothing is reset: after `terminated` or `truncated` the state is not to be stepped again."""
+        state, outputs = self.advance(state, action, self.sample_step(key, state, action))
+        return state, _public(outputs)
+
+    def step_autoreset(self, key: jax.Array, state: State, action: Any) -> tuple[State, Outputs]:
+        """One step, and where it ends the episode the begin of the next one in the same step.
+
+        `reward`, `terminated` and `truncated` are the step's. `observation` (and `legal_actions`) is what to act on
+        next; `final_observation` is the step's own, which differs from it only where an episode ended.
+        """
+        transition = self.transition(key, state, action)
+        final = transition["final_outputs"]
+        return transition["state"], transition["outputs"] | {"final_observation": final["observation"]}
+
+    # --- what the faces and the verifier share ------------------------------------------------------------------------
+
+    def transition(self, key: jax.Array, state: State, action: Any) -> dict[str, Any]:
+        """A step with auto-reset, with all that went into it.
+
+        Returns:
+            `state` and `outputs` after the auto-reset; `final_state` and `final_outputs` before it; `step_draws`,
+            `step_used`, `reset_draws`, `reset_used`: the draws that the step took, and those of the reset, which
+            counts only where the episode ended.
+        """
+        step_key, reset_key = jax.random.split(key)
+        step_draws = self.sample_step(step_key, state, action)
+        stepped, final = self.advance(state, action, step_draws)
+        reset_draws = self.sample_reset(reset_key)
+        fresh, first = self.begin(reset_draws)
+        ended = final["terminated"] | final["truncated"]
+        outputs = _public(final)
+        for name in OBSERVED:
+            if name in outputs:
+                outputs[name] = select(ended, first[name], final[name])
+        return {
+            "state": select(ended, fresh, stepped),
+            "outputs": outputs,
+            "final_state": stepped,
+            "final_outputs": _public(final),
+            "step_draws": step_draws,
+            "step_used": self.used(final, self.step_draws),
+            "reset_draws": reset_draws,
+            "reset_used": self.used(first, self.reset_draws),
+        }
+
+    def begin(self, draws: Arrays) -> tuple[State, Outputs]:
+        """The candidate's `reset` for given draws; weak types are made strong, so that a loop may carry the state."""
+        return _transition(self.module.reset(draws))
+
+    def advance(self, state: State, action: Any, draws: Arrays) -> tuple[State, Outputs]:
+        """The candidate's `step` for given draws."""
+        return _transition(self.module.step(state, action, draws))
+
+    def sample_reset(self, key: jax.Array) -> Arrays:
+        """Draws for a reset by the candidate's own law; in mode `shared`, a seed below 2**31 as two words."""
+        if self.mode == "shared":
+            return {"seed": jnp.stack([jnp.uint32(0), jax.random.bits(key, dtype=jnp.uint32) >> 1])}
+        return self.module.sample_reset(key) if self.reset_draws else {}
+
+    def sample_step(self, key: jax.Array, state: State, action: Any) -> Arrays:
+        """Draws for a step by the candidate's own law."""
+        return self.module.sample_step(key, state, action) if self.step_draws else {}
+
+    def used(self, outputs: Outputs, draws: Mapping[str, Any]) -> Arrays:
+        """How often each of `draws` was consumed: as the candidate says, else as often as it can be."""
+        said = outputs.get("draws_used", {})
+        return {name: jnp.asarray(said.get(name, draw["capacity"]), jnp.int32) for name, draw in draws.items()}
+
+    def encode(self, state: State) -> Arrays:
+        """The canonical state's leaves, with their `state/` prefix."""
+        return {f"state/{name}": leaf for name, leaf in self.module.encode(state).items()} if self.state_leaves else {}
+
+    def decode(self, leaves: Mapping[str, Any]) -> State:
+        """The state that canonical leaves describe; the inverse of `encode`."""
+        return _strong(self.module.decode({path.removeprefix("state/"): leaf for path, leaf in leaves.items()}))
+
+    def pack_action(self, leaves: Mapping[str, Any]) -> Any:
+        """Action leaves as `step` takes them: the one array of `action`, or a dict without the prefix."""
+        if "action" in leaves:
+            return leaves["action"]
+        return {path.removeprefix("action/"): leaf for path, leaf in leaves.items()}
+
+    def nested(self, name: str, describe: Callable[[dict[str, Any]], Any]) -> Any:
+        """The leaves of one output, each described, in the nesting in which the candidate gives them."""
+        if name in self.leaves:
+            return describe(self.leaves[name])
+        result: dict[str, Any] = {}
+        for path, leaf in self.leaves.items():
+            if path.startswith(f"{name}/"):
+                *outer, last = path.split("/")[1:]
+                place = result
+                for key in outer:
+                    place = place.setdefault(key, {})
+                place[last] = describe(leaf)
+        return result
+
+
+def select(condition: Any, if_true: Any, if_false: Any) -> Any:
+    """One of two pytrees of the same structure, by a scalar condition."""
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), if_true, if_false)
+
+
+def output_leaves(outputs: Outputs) -> Arrays:
+    """A step's outputs as leaves by path, without the count of draws."""
+    return {path: leaf for name, value in _public(outputs).items() for path, leaf in flatten(name, value).items()}
+
+
+def _public(outputs: Outputs) -> Outputs:
+    return {name: value for name, value in outputs.items() if name != "draws_used"}
+
+
+def _transition(returned: Any) -> tuple[State, Outputs]:
+    if not (isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], Mapping)):
+        kind = type(returned).__name__
+        raise TypeError(f"it returned a {kind}; expected (state, outputs), where outputs is a dict")
+    return _strong(returned)
+
+
+def _strong(tree: Any) -> Any:
+    return jax.tree.map(_strong_leaf, tree)
+
+
+def _strong_leaf(leaf: Any) -> jax.Array:
+    array = jnp.asarray(leaf)
+    if jnp.issubdtype(array.dtype, jax.dtypes.prng_key):
+        return array
+    return jax.lax.convert_element_type(array, array.dtype)
+
+
+def bounds(leaf: Mapping[str, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """A leaf's closed bounds in its own dtype and shape; without any, those of the dtype.
+
+    A contract that went through JSON has its infinities as text.
+    """
+    dtype, shape = np.dtype(leaf["dtype"]), tuple(leaf["shape"])
+    if dtype.kind == "b":
+        least, greatest = False, True
+    elif dtype.kind == "f":
+        least, greatest = -np.inf, np.inf
+    else:
+        least, greatest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    values = (leaf.get("low", least), leaf.get("high", greatest))
+    low, high = (
+        np.asarray(default if value is None else value).astype(dtype)
+        for value, default in zip(values, (least, greatest), strict=True)
+    )
+    return np.broadcast_to(low, shape), np.broadcast_to(high, shape)

@@ -1,0 +1,29 @@
+"""Runtime flags of JAX for whoever starts a process in which a candidate runs. This module does not import JAX.
+
+`--xla_cpu_enable_concurrency_optimized_scheduler=false`: jaxlib 0.10.2 can deadlock on the CPU, idle for ever, in some
+    `lax.scan` programs over a large batch; without the concurrency-optimised scheduler it does not.
+`--xla_gpu_deterministic_ops=true`: on a GPU, reductions and scatters otherwise add in an order that changes from run to
+    run, and a candidate could then differ from itself.
+
+Flags that trade speed for a result nearer to a reference's belong to a task (`candidate.xla_flags`), which can judge the
+price: `--xla_disable_hlo_passes=algsimp` keeps `x / constant` a division instead of a multiplication by the reciprocal,
+and `--xla_cpu_max_isa=AVX` rules out fused multiply-add.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+FLAGS = ("--xla_cpu_enable_concurrency_optimized_scheduler=false", "--xla_gpu_deterministic_ops=true")
+PASSED_ON = ("JAX_PLATFORMS", "CUDA_VISIBLE_DEVICES")
+
+
+def jax_environment(xla_flags: Sequence[str] = ()) -> dict[str, str]:
+    """Environment variables for a process that runs a candidate, with a task's own XLA flags last so that they win.
+
+    The user's choice of platform and devices is passed on. GPU memory is taken as needed: by default JAX reserves three
+    quarters of it, and the next worker, which is started while this one still runs, would find none.
+    """
+    chosen = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return chosen | {"XLA_FLAGS": " ".join((*FLAGS, *xla_flags)), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}

@@ -1,0 +1,255 @@
+"""Starting a candidate: its code and a JAX runtime in a fresh sandbox, and nothing of the reference.
+
+The sandbox sees the candidate's directory, the worker, the adapter, the interpreter, and exactly the distributions that a
+candidate may import. The harness's own environment, which may well hold the reference, is not visible there.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import harness.adapters
+import harness.worker
+from harness.adapters.jax_flags import jax_environment
+from harness.channel import Channel
+from harness.environment import Environment
+from harness.errors import SetupError
+from harness.model import Leaf
+from harness.task import CANDIDATE_DIRECTORY, Task
+from sandboxes import Driver, Limits, Mount, Running, Sandbox, SandboxSpec
+
+BASE_PACKAGES = ("msgpack", "numpy")
+JUDGE_MEMORY_MB = 1024
+JUDGE_TIMEOUT_S = 30.0
+CODE = "/lockstep/candidate"
+SITE = "/lockstep/site"
+TRUSTED = "/lockstep/trusted"
+ADAPTER = "harness.adapters.jax_candidate:JaxCandidate"
+JUDGE = "harness.adapters.judge:Judge"
+# The worker imports numpy and msgpack before it reads its arguments, so the paths are set before it starts.
+BOOTSTRAP = (
+    "import runpy, sys; sys.path[:0] = sys.argv[1:3]; sys.argv[:3] = ['worker']; "
+    "runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+)
+
+
+class SandboxedWorker:
+    """A sandbox with a Python worker in it that waits for code.
+
+    Args:
+        driver: the kind of sandbox.
+        adapter: what the worker serves (`module:Class`), from the trusted files.
+        packages: the distributions that code inside may import, besides the standard library.
+        environment: its variables.
+        memory_mb: its memory limit.
+    """
+
+    def __init__(
+        self, driver: Driver, adapter: str, packages: Iterable[str], environment: Mapping[str, str], memory_mb: int
+    ) -> None:
+        self._directory = Path(tempfile.mkdtemp(prefix="lockstep-candidate-"))
+        self._code = self._directory / "code"
+        self._code.mkdir()
+        site = runtime_site(self._directory / "site", packages)
+        spec = SandboxSpec(
+            mounts=(
+                Mount(self._code, CODE),
+                Mount(self._directory / "site", SITE),
+                Mount(_trusted_files(self._directory / "trusted"), TRUSTED),
+                *_interpreter_mounts(),
+                *(Mount(path, str(path)) for path in site),
+            ),
+            environment=environment,
+            masked=_other_packages(),
+            limits=Limits(memory_bytes=memory_mb << 20, processes=512, wall_seconds=24 * 3600.0),
+        )
+        self._sandbox: Sandbox = driver.open(spec)
+        inside = self._sandbox.inside
+        python = [str(Path(sys.executable).resolve()), "-I", "-S", "-B"]
+        paths = [inside(SITE), inside(TRUSTED), inside(f"{TRUSTED}/worker.py")]
+        self._running: Running = self._sandbox.spawn([*python, "-c", BOOTSTRAP, *paths, adapter])
+
+    def bring(self, source: Path) -> None:
+        """Copy a file or the content of a directory to where the worker sees it."""
+        if source.is_dir():
+            shutil.copytree(source, self._code, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, self._code)
+
+    def code(self, relative: str) -> str:
+        """The path, inside the sandbox, of something that was brought."""
+        return self._sandbox.inside(f"{CODE}/{relative}")
+
+    def channel(self, name: str, timeout: float) -> Channel:
+        """The worker's pipes."""
+        return Channel(self._running, name, timeout)
+
+    def close(self) -> None:
+        """Kill everything in the sandbox and remove its files."""
+        self._sandbox.close()
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+
+class CandidateWorker:
+    """A candidate's worker. It starts without a candidate: `open` brings the code and begins.
+
+    Starting takes a second or two, nearly all of it the import of JAX, so a verifier starts the next one while an agent
+    is still thinking. Each worker serves one candidate tree, once.
+    """
+
+    def __init__(self, task: Task, driver: Driver) -> None:
+        self._task = task
+        self._worker = SandboxedWorker(
+            driver,
+            ADAPTER,
+            {*BASE_PACKAGES, "jax", "jaxlib", *task.candidate.packages},
+            jax_environment(task.candidate.xla_flags),
+            task.candidate.memory_mb,
+        )
+        self.close = self._worker.close
+
+    def open(self, tree: Path) -> Environment:
+        """Bring the candidate's code from an exported tree into the sandbox, and load it.
+
+        Raises:
+            EnvironmentFailure: the candidate cannot be loaded or does not fit the task.
+        """
+        source = tree / CANDIDATE_DIRECTORY
+        entry = Path(self._task.candidate.entry).relative_to(CANDIDATE_DIRECTORY)
+        if not (source / entry).is_file():
+            raise SetupError(
+                f"the tree has no {self._task.candidate.entry}",
+                where="candidate.entry in task.toml",
+                next_step="write the candidate there",
+            )
+        self._worker.bring(source)
+        channel = self._worker.channel("the candidate", self._task.candidate.timeout_s)
+        return Environment(channel, candidate_options(self._task, self._worker.code(str(entry))))
+
+
+def start_judge(driver: Driver, file: Path, stack: ExitStack) -> Channel:
+    """A sandboxed worker that judges trajectories by the properties in `file`; it ends with the stack."""
+    worker = SandboxedWorker(driver, JUDGE, BASE_PACKAGES, {}, JUDGE_MEMORY_MB)
+    stack.callback(worker.close)
+    worker.bring(file)
+    channel = worker.channel("the proposed properties", JUDGE_TIMEOUT_S)
+    channel.ask("open", options={"file": worker.code(file.name)})
+    return channel
+
+
+def candidate_options(task: Task, entry: str) -> dict[str, Any]:
+    """What a candidate's worker is opened with: its entry file, and what the task says its answers must look like."""
+    return {
+        "entry": entry,
+        "x64": task.candidate.x64,
+        "mode": str(task.mode),
+        "leaves": {path: _describe(leaf) for path, leaf in task.leaves.items()},
+        "draws": {
+            draw.name: {"dtype": draw.dtype, "shape": list(draw.shape), "at": draw.at, "capacity": draw.capacity}
+            for draw in task.draws.values()
+        },
+        "probes": {
+            probe.name: {
+                "inputs": {name: _describe(leaf) for name, leaf in probe.inputs.items()},
+                "outputs": {name: _describe(leaf) for name, leaf in probe.outputs.items()},
+            }
+            for probe in task.probes.values()
+        },
+    }
+
+
+def runtime_site(farm: Path, packages: Iterable[str]) -> tuple[Path, ...]:
+    """Fill `farm` with links to the installed files of distributions and of all that they require; returns the targets.
+
+    Raises:
+        SetupError: a distribution is not installed.
+    """
+    farm.mkdir()
+    targets: list[Path] = []
+    for name in _closure(packages):
+        distribution = metadata.distribution(name)
+        tops = {
+            Path(file).parts[0] for file in distribution.files or () if Path(file).parts[0] not in ("..", "__pycache__")
+        }
+        for top in sorted(tops):
+            target = Path(str(distribution.locate_file(top))).resolve()
+            link = farm / top
+            if target.exists() and not link.exists():
+                link.symlink_to(target)
+                targets.append(target)
+    return tuple(targets)
+
+
+def _closure(packages: Iterable[str]) -> list[str]:
+    from packaging.requirements import Requirement
+
+    seen: dict[str, None] = {}
+    waiting = list(packages)
+    while waiting:
+        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
+        if name in seen:
+            continue
+        try:
+            requires = metadata.requires(name) or []
+        except metadata.PackageNotFoundError:
+            raise SetupError(
+                f"the candidate needs the distribution `{name}`, which is not installed",
+                where="task.toml, candidate.packages",
+                next_step=f"run `pip install {name}` in the environment of the harness",
+            ) from None
+        seen[name] = None
+        requirements = [Requirement(line) for line in requires]
+        waiting.extend(r.name for r in requirements if r.marker is None or r.marker.evaluate({"extra": ""}))
+        waiting.extend(_installed_plugins(name))
+    return sorted(seen)
+
+
+def _installed_plugins(name: str) -> list[str]:
+    """JAX's accelerator plug-ins are extras: where one is installed, the candidate gets it too."""
+    if name != "jax":
+        return []
+    return [d.name for d in metadata.distributions() if re.match(r"jax[-_]cuda\d+[-_](plugin|pjrt)|nvidia[-_]", d.name)]
+
+
+def _trusted_files(directory: Path) -> Path:
+    """The worker and the adapters, laid out as the candidate's interpreter shall see them."""
+    package = directory / "harness"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    adapters = Path(harness.adapters.__path__[0])
+    shutil.copytree(adapters, package / "adapters", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(harness.worker.__file__, directory / "worker.py")
+    return directory
+
+
+def _interpreter_mounts() -> tuple[Mount, ...]:
+    base = Path(sys.base_prefix).resolve()
+    system = (Path("/usr"), Path("/bin"), Path("/lib"))
+    return () if base in system else (Mount(base, str(base)),)
+
+
+def _other_packages() -> tuple[Path, ...]:
+    """Site directories of the interpreter's own installation: whatever lies there is none of the candidate's business."""
+    base = Path(sys.base_prefix).resolve()
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    places = {
+        base / "lib" / version / "site-packages",
+        Path("/usr/lib/python3/dist-packages"),
+        Path("/usr/local/lib") / version / "dist-packages",
+        Path("/usr/local/lib") / version / "site-packages",
+    }
+    inside_venv = Path(sysconfig.get_paths()["purelib"]).resolve()
+    return tuple(sorted(place for place in places if place.is_dir() and place != inside_venv))
+
+
+def _describe(leaf: Leaf) -> dict[str, Any]:
+    return {"dtype": leaf.dtype, "shape": list(leaf.shape), "low": leaf.low, "high": leaf.high}

@@ -1,0 +1,245 @@
+"""Request and answer over a worker's pipes, with a deadline that the parent's clock keeps."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import select
+import signal
+import struct
+import threading
+import time
+from typing import Any, NoReturn
+
+from harness.errors import BadAnswer, BrokenContract, Crashed, EnvironmentFailure, Raised, TimedOut
+from harness.worker import MAX_FRAME, MAX_TRACEBACK, ProtocolError, decode, encode
+from sandboxes import Running, SandboxError
+from sandboxes.base import CALLER
+
+PIPE_BYTES = 1 << 20
+STDERR_SHOWN = 2000
+MAX_MISTAKES = 50
+MAX_MISTAKE = 500
+LOOK_SECONDS = 0.5
+"""How often a silent worker is looked at: a process that it left behind may hold the pipe open after its own end."""
+LAST_WORDS_SECONDS = 3.0
+"""How long a worker that closed its pipe may take to end."""
+
+
+class Channel:
+    """One worker process, asked one thing at a time; threads that share a channel take turns.
+
+    Once the process has crashed, been late or broken the protocol, it is gone for good: it is killed, and every later
+    question raises `Crashed` at once and says what came before.
+
+    Args:
+        running: the process, as a sandbox started it.
+        name: what to call it in errors (`the reference`, `the candidate`).
+        timeout: seconds that one answer may take.
+    """
+
+    def __init__(self, running: Running, name: str, timeout: float) -> None:
+        self._running = running
+        self._name = name
+        self._timeout = timeout
+        self._turn = threading.Lock()
+        self._ended = ""
+        self._stdin = running.stdin.fileno()
+        self._stdout = running.stdout.fileno()
+        for stream in (self._stdin, self._stdout):
+            os.set_blocking(stream, False)
+            try:
+                fcntl.fcntl(stream, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+            except OSError:
+                pass  # a smaller pipe is only slower; the system limits what an ordinary user may take
+
+    def ask(self, call: str, *, timeout: float | None = None, **arguments: Any) -> Any:
+        """Send one request and return its answer.
+
+        The request carries a fresh nonce that the answer must repeat, so that nothing written earlier can pass for it.
+
+        Raises:
+            Crashed, TimedOut: the process is gone.
+            BadAnswer: it broke the protocol; it is gone, unless it said so itself in an error answer.
+            Raised: its own code raised; the process goes on.
+            EnvironmentFailure: the request cannot be sent at all; the process goes on.
+        """
+        nonce = secrets.token_hex(8)
+        try:
+            request = encode({"id": nonce, "call": call, "with": arguments})
+        except ProtocolError as error:
+            raise self._unsendable(call, str(error)) from error
+        if len(request) > MAX_FRAME:
+            raise self._unsendable(call, f"it has {len(request)} bytes, over {MAX_FRAME}")
+        with self._turn:
+            if self._ended:
+                raise Crashed(
+                    f"the process is gone: {self._ended}", where=self._where(call), next_step="start another one"
+                )
+            try:
+                answer = self._exchange(nonce, struct.pack(">I", len(request)) + request, call, timeout)
+            except BaseException as error:
+                # Also an interrupt from the keyboard: a pipe that holds half an answer is of no use to anybody.
+                self._end(error.what if isinstance(error, EnvironmentFailure) else type(error).__name__)
+                raise
+        if "error" in answer:
+            self._raise_remote(call, answer["error"])
+        return answer["ok"]
+
+    def close(self) -> None:
+        """End the process, kindly at first."""
+        if not self._ended and self.alive:
+            try:
+                self.ask("close", timeout=1.0)
+            except EnvironmentFailure:
+                pass  # it is killed below whatever it answers
+        self.kill()
+
+    def kill(self) -> None:
+        """End the process at once."""
+        self._end("it was closed")
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return not self._ended and self._status() is None and self._running.killed_by is None
+
+    def _exchange(self, nonce: str, frame: bytes, call: str, timeout: float | None) -> dict[str, Any]:
+        limit = self._timeout if timeout is None else timeout
+        deadline = time.monotonic() + limit
+        try:
+            self._send(frame, call, deadline)
+            size = struct.unpack(">I", self._receive(4, call, deadline))[0]
+            if size > MAX_FRAME:
+                raise self._broken(call, f"it announced a frame of {size} bytes, over {MAX_FRAME}")
+            answer = decode(self._receive(size, call, deadline))
+        except TimeoutError:
+            raise TimedOut(
+                f"no answer within {limit:g} s; the process was killed{self._said()}",
+                where=self._where(call),
+                expected="an answer in time",
+                next_step="look for an endless loop, or raise the time limit in task.toml",
+            ) from None
+        except ProtocolError as error:
+            raise self._broken(call, str(error)) from error
+        if not isinstance(answer, dict) or answer.get("id") != nonce:
+            raise self._broken(call, "its answer does not carry this request's id")
+        if isinstance(answer.get("error"), dict) or ("ok" in answer and "error" not in answer):
+            return answer
+        raise self._broken(call, "its answer has neither `ok` nor a map `error`")
+
+    def _send(self, data: bytes, call: str, deadline: float) -> None:
+        view = memoryview(data)
+        while view:
+            self._wait(self._stdin, select.POLLOUT, call, deadline)
+            try:
+                view = view[os.write(self._stdin, view) :]
+            except BrokenPipeError:
+                raise self._gone(call) from None
+
+    def _receive(self, count: int, call: str, deadline: float) -> bytes:
+        chunks: list[bytes] = []
+        while count:
+            self._wait(self._stdout, select.POLLIN, call, deadline)
+            chunk = os.read(self._stdout, min(count, PIPE_BYTES))
+            if not chunk:
+                raise self._gone(call)
+            chunks.append(chunk)
+            count -= len(chunk)
+        return b"".join(chunks)
+
+    def _wait(self, stream: int, event: int, call: str, deadline: float) -> None:
+        """Return when the stream is ready. Raises TimeoutError, or Crashed when the process has ended."""
+        poller = select.poll()
+        poller.register(stream, event)
+        while True:
+            left = deadline - time.monotonic()
+            if poller.poll(1000 * max(0.0, min(left, LOOK_SECONDS))):
+                return
+            if self._status() is not None or self._running.killed_by:
+                if poller.poll(0):
+                    return  # its last words came in between
+                raise self._gone(call)
+            if left <= 0:
+                raise TimeoutError
+
+    def _status(self) -> int | None:
+        try:
+            return self._running.poll()
+        except SandboxError:
+            return -1  # the sandbox lost it: gone, one way or another
+
+    def _where(self, call: str) -> str:
+        return f"{self._name}, call `{call}`"
+
+    def _gone(self, call: str) -> Crashed:
+        try:
+            status = self._running.wait(LAST_WORDS_SECONDS)
+            how = _ending(status, self._running.killed_by)
+        except SandboxError as error:
+            how = f"was lost by its sandbox: {error}"
+        return Crashed(
+            f"the process {how} before it answered{self._said()}",
+            where=self._where(call),
+            expected="an answer to every request, until `close`",
+            next_step="run the same call by hand; an exit status of 0 is no answer either",
+        )
+
+    def _broken(self, call: str, why: str) -> BadAnswer:
+        return BadAnswer(
+            f"{why}{self._said()}",
+            where=self._where(call),
+            expected="a frame as docs/protocol.md specifies it",
+            next_step="nothing but frames may be written to the answer stream",
+        )
+
+    def _unsendable(self, call: str, why: str) -> EnvironmentFailure:
+        return EnvironmentFailure(
+            f"the request cannot be sent: {why}",
+            where=self._where(call),
+            expected=f"numbers of 64 bits, arrays of numbers, and at most {MAX_FRAME} bytes",
+        )
+
+    def _raise_remote(self, call: str, error: dict[str, Any]) -> NoReturn:
+        message, trace = (str(error.get(name, "")).strip()[:MAX_TRACEBACK] for name in ("message", "traceback"))
+        message = f"{str(error.get('type', 'Error'))[:100]}: {message}"
+        if error.get("kind") == "protocol":
+            expected = "what the environment's spec declares, see docs/protocol.md"
+            raise BadAnswer(message, where=self._where(call), expected=expected)
+        if error.get("kind") == "contract":
+            raise BrokenContract(message, where=self._where(call), mistakes=_mistakes(error.get("mistakes")))
+        raise Raised(message, where=self._where(call), next_step=trace)
+
+    def _end(self, why: str) -> None:
+        if not self._ended:
+            self._ended = why
+            self._running.kill()
+
+    def _said(self) -> str:
+        tail = self._running.stderr_tail().strip()[-STDERR_SHOWN:]
+        return f"; its standard error ends with:\n{tail}" if tail else ""
+
+
+def _mistakes(described: Any) -> tuple[dict[str, str], ...]:
+    """What an untrusted worker says is wrong with it, as capped text."""
+    rows = described if isinstance(described, list) else []
+    return tuple(
+        {str(key): str(value)[:MAX_MISTAKE] for key, value in row.items()}
+        for row in rows[:MAX_MISTAKES]
+        if isinstance(row, dict)
+    )
+
+
+def _ending(status: int | None, killed_by: str | None) -> str:
+    if killed_by == CALLER:
+        return "was ended by its owner"
+    if killed_by:
+        return f"was killed for exceeding its limit on {killed_by}"
+    if status is None:
+        return "closed its answer stream and went on running"
+    if status > 128:
+        number = status - 128
+        name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+        return f"was ended by {name}"
+    return f"ended with exit status {status}"

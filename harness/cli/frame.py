@@ -1,0 +1,157 @@
+"""What all commands share: one JSON document or calm tables on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.progress import Progress as Bar
+
+EXIT_OK = 0
+EXIT_FAIL = 1
+EXIT_USAGE = 2
+EXIT_ERROR = 3
+EXIT_NEEDS_HUMAN = 4
+EXIT_INTERRUPTED = 130
+
+QUIET_SECONDS = 5.0
+"""Without a terminal a line of progress appears at most this often."""
+WIDTH_WITHOUT_TERMINAL = 110
+
+Progress = Callable[[str, int, int], None]
+
+
+class Output:
+    """Where a command's results and its progress go.
+
+    Attributes:
+        json: whether standard output is to be one JSON document.
+        kept: what an interruption at this moment leaves behind and how to go on; commands keep it true.
+    """
+
+    def __init__(self, *, json: bool = False) -> None:
+        self.json = json
+        self.kept = "nothing was changed"
+        self._stream = sys.stdout
+        self._bar: Bar | None = None
+
+    def emit(self, document: Mapping[str, Any], *shown: RenderableType) -> None:
+        """The result of a command: the document with --json, else what is to be shown."""
+        if self.json:
+            self._stream.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+        else:
+            self.show(*shown)
+        self._stream.flush()
+
+    def show(self, *shown: RenderableType) -> None:
+        """Parts of a result that come before it is complete; nothing with --json. A string is shown as it is."""
+        if self.json:
+            return
+        with self._without_bar():
+            self._show(*shown)
+
+    def _show(self, *shown: RenderableType) -> None:
+        console = _console(self._stream)
+        for part in shown:
+            if isinstance(part, str):
+                self._stream.write(part + "\n")
+                continue
+            if self._stream.isatty():
+                console.print(part)
+                continue
+            # A file or a pipe gets no padding at the ends of its lines.
+            with console.capture() as captured:
+                console.print(part)
+            self._stream.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+        self._stream.flush()
+
+    def note(self, text: str) -> None:
+        """A line for a person, beside the result."""
+        _console(sys.stderr).print(text, style="dim", markup=False, highlight=False, soft_wrap=True)
+
+    @contextlib.contextmanager
+    def progress(self) -> Iterator[Progress]:
+        """A callback that shows progress on standard error: a bar on a terminal, else a line now and then."""
+        if not sys.stderr.isatty():
+            yield _lines(self)
+            return
+        from rich import progress as bars
+
+        columns = (
+            bars.SpinnerColumn(),
+            bars.TextColumn("{task.description}"),
+            bars.BarColumn(24),
+            bars.TimeElapsedColumn(),
+        )
+        with bars.Progress(*columns, console=_console(sys.stderr), transient=True) as bar:
+            task = bar.add_task("starting", total=None)
+            self._bar = bar
+            try:
+                yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total or None)
+            finally:
+                self._bar = None
+
+    @contextlib.contextmanager
+    def _without_bar(self) -> Iterator[None]:
+        """Takes the bar away while something else is written to what may be the same terminal."""
+        bar = self._bar
+        if bar is not None:
+            bar.stop()
+        yield
+        if bar is not None:
+            bar.start()
+
+
+def command(name: str, summary: str) -> Callable[[Callable[..., int]], click.Command]:
+    """A command that takes --json. Its function gets the `Output` first and returns the exit code."""
+
+    def declare(run: Callable[..., int]) -> click.Command:
+        @functools.wraps(run)
+        @click.pass_obj
+        def wrapped(output: Output, /, json: bool, **options: Any) -> int:
+            output.json = json
+            # Whatever a task's own files print must not get between the reader and the document.
+            with contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext():
+                return run(output, **options)
+
+        offered = click.option("--json", is_flag=True, help="Print one JSON document and nothing else.")
+        return click.command(name, short_help=summary)(offered(wrapped))
+
+    return declare
+
+
+def report_error(output: Output, document: Mapping[str, Any], text: str = "") -> None:
+    """How a command that cannot go on ends: its error as text on standard error, or as the JSON document."""
+    if output.json:
+        output.emit(document)
+    elif text:
+        sys.stderr.write(f"lockstep: {text}\n")
+
+
+def _console(stream: IO[str]) -> Console:
+    from rich.console import Console
+
+    return Console(file=stream, width=None if stream.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False)
+
+
+def _lines(output: Output) -> Progress:
+    """Progress where there is no terminal: a line when something new begins, but seldom."""
+    last = [float("-inf"), ""]
+
+    def show(what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        text = f"{what} ({done}/{total})" if total > 1 else what
+        if now - float(last[0]) >= QUIET_SECONDS and text != last[1]:
+            last[:] = [now, text]
+            output.note(text)
+
+    return show

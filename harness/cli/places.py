@@ -1,0 +1,36 @@
+"""What a name on the command line means: a task, a session, or the session that works where the command was given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.errors import SessionError
+from harness.home import lockstep_home
+from harness.record.directory import SessionDirectory, all_sessions
+
+
+def session_at(path: Path) -> SessionDirectory | None:
+    """The session whose workspace is this directory, or one above it."""
+    path = path.resolve()
+    return next((s for s in all_sessions(lockstep_home()) if path.is_relative_to(s.workspace)), None)
+
+
+def session_named(which: str | None) -> SessionDirectory:
+    """The session with this id or at this path; None stands for the one of the current directory.
+
+    Raises:
+        SessionError: there is none.
+    """
+    sessions = all_sessions(lockstep_home())
+    path = Path(which or ".").expanduser().resolve()
+    found = next((s for s in sessions if s.id == which), None)
+    found = found or next((s for s in sessions if path.is_relative_to(s.workspace)), None)
+    if found is not None:
+        return found
+    known = ", ".join(session.id for session in sessions) or "none"
+    raise SessionError(
+        "there is no session here" if which is None else f"there is no session {which!r}",
+        where=str(path) if which is None else str(lockstep_home()),
+        expected=f"the id or the workspace of a session; there are: {known}",
+        next_step="go to a session's workspace or name its id; `lockstep start TASK` begins one",
+    )

@@ -1,0 +1,253 @@
+"""How results look to a person: aligned tables without frames, one colour for each outcome, the difference in bold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from harness.explain import facts
+from harness.model import CheckResult, Divergence, LevelReport, Outcome, Verdict
+
+if TYPE_CHECKING:
+    from harness.audit import AuditReport
+    from harness.doctor import Item
+    from harness.sidebyside import SideBySide
+
+LEVEL_NAMES = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}
+COLOURS = {"PASS": "green", "FAIL": "bold red", "ERROR": "bold magenta", "SKIPPED": "yellow"}
+SHOWN_ROWS = 24
+
+
+def grid(*columns: str, header: Sequence[str] = (), unbroken: bool = True) -> Table:
+    """A table without frames; each column is `left` or `right`.
+
+    Only the last column is broken into lines. In a narrow terminal the others are cut then, which nothing that matters
+    may be: `unbroken` False breaks them too.
+    """
+    table = Table(box=None, pad_edge=False, show_header=bool(header), header_style="dim", padding=(0, 2, 0, 0))
+    for number, justify in enumerate(columns):
+        table.add_column(
+            header[number] if header else "",
+            justify="right" if justify == "right" else "left",
+            no_wrap=unbroken and number < len(columns) - 1,
+            overflow="fold",
+        )
+    return table
+
+
+def indented(part: RenderableType) -> Padding:
+    """A part moved in by two columns."""
+    return Padding(part, (0, 0, 0, 2), expand=False)
+
+
+def said(headline: str, style: str, rest: str = "") -> Text:
+    """A line whose beginning stands out."""
+    return Text.assemble((headline, style), rest)
+
+
+def outcome_text(outcome: str) -> Text:
+    """An outcome in its colour."""
+    return Text(outcome, COLOURS.get(outcome, ""))
+
+
+def verdict(judged: Verdict) -> Iterator[RenderableType]:
+    """A verdict: a line for each level, the checks that did not pass, and what could not be checked."""
+    table = grid("left", "left", "left", "right", "left")
+    for report in judged.reports:
+        name = LEVEL_NAMES.get(report.level, "")
+        table.add_row(
+            f"level {report.level}",
+            name + (f", module {report.module}" if report.module else ""),
+            outcome_text(str(report.outcome)),
+            f"{report.duration_s:.1f} s",
+            _compared(report),
+        )
+    yield table
+    for report in judged.reports:
+        yield from (indented(line) for line in _remarks(report))
+    if judged.error:
+        yield Text("could not be judged: " + judged.error, "magenta")
+    if not judged.isolated:
+        yield Text(
+            f"The candidate ran in the sandbox `{judged.sandbox}`, which sets limits but does not isolate.", "yellow"
+        )
+
+
+def checks(results: Sequence[CheckResult]) -> RenderableType:
+    """A table of named checks."""
+    table = grid("left", "left", "right", "left")
+    for check in results:
+        table.add_row(
+            outcome_text(str(check.outcome)), Text(check.name), f"{check.examples or ''}", Text(check.detail, "dim")
+        )
+    return table
+
+
+def divergence(found: Divergence) -> RenderableType:
+    """Everything that is known of one difference."""
+    table = grid("left", "left")
+    styles = {"expected": "green", "actual": "red", "address": "bold"}
+    for name, value in facts(found):
+        if value:
+            table.add_row(Text(name, "dim"), Text(value, styles.get(name, "")))
+    return Group(Text("DIVERGENCE", "bold red"), indented(table))
+
+
+def first_difference(both: SideBySide, rows: Sequence[tuple[str, str, str, str, bool]]) -> RenderableType:
+    """The first difference of one case, and the elements around it: the reference a row before, and both sides."""
+    found, is_probe = both.difference, both.case is None
+    assert found is not None
+    at = "" if is_probe else f" at step {found.step} of {both.steps}"
+    gap = f", {found.gap}" if found.gap else ""
+    title = Text.assemble(
+        ("first difference", "bold red"), f"{at}: {found.path} ({found.rule}{gap}): ",
+        "expected ", (found.expected, "green"), ", actual ", (found.actual, "red"),
+    )  # fmt: skip
+    columns = ["leaf"] if is_probe else ["leaf", f"row {found.step - 1}" if found.step else "before"]
+    table = grid(
+        "left", *["right"] * (len(columns) + 1), "left", header=(*columns, "expected", "actual", ""), unbroken=False
+    )
+    for address, before, wanted, given, differs in rows[:SHOWN_ROWS]:
+        style = "bold" if differs else "dim"
+        cells = [Text(address, style)] + ([] if is_probe else [Text(before, "dim")])
+        cells += [Text(wanted, "green" if differs else "dim"), Text(given, "red" if differs else "dim")]
+        table.add_row(*cells, Text("differs" if differs else "", style))
+    hidden = len(rows) - SHOWN_ROWS
+    return Group("", title, "", table, *([Text(f"and {hidden} more elements", "dim")] if hidden > 0 else []))
+
+
+def status(described: Mapping[str, Any]) -> RenderableType:
+    """Where a session stands."""
+    table = grid("left", "left")
+    colour = {"done": "green", "needs_human": "bold yellow"}.get(described["state"], "")
+    pairs = [
+        ("session", described["session"]),
+        ("task", described["task"]),
+        ("workspace", described["workspace"]),
+        ("state", Text(described["state"].replace("_", " "), colour)),
+        ("passed", ", ".join(step_name(step) for step in described["passed"]) or "nothing yet"),
+        ("next", step_name(described["next"]) if described["next"] else "nothing: everything has passed"),
+        ("commit", described["commit"] or "none yet"),
+        ("attempts", _spending(described)),
+    ]
+    last = described["last_attempt"]
+    if last:
+        pairs.append(("last attempt", f"{last['step']}: {last['outcome'] or 'running'}"))
+        if last["finding"]:
+            pairs.append(("", last["finding"]))
+    for name, value in pairs:
+        table.add_row(Text(name, "dim"), value if isinstance(value, Text) else Text(str(value)))
+    asked = described["needs_human"]
+    if not asked:
+        return table
+    tried = grid("right", "left", "left", "left")
+    for attempt in asked["tried"]:
+        tried.add_row(str(attempt["seq"]), attempt["outcome"], Text(attempt["message"]), Text(attempt["finding"]))
+    because = Text("A person is needed: " + "; ".join(asked["because"]), "bold yellow")
+    return Group(table, Text(), because, Text("What was tried:", "dim"), indented(tried))
+
+
+def history(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """The events of a session, oldest first."""
+    table = grid("right", *["left"] * 5, header=("", "time (UTC)", "event", "outcome", "commit", ""))
+    for row in rows:
+        words = row["finding"] or row["arguments"].get("message", "") or row["arguments"].get("reason", "")
+        table.add_row(
+            str(row["seq"]),
+            row["time"][:19].replace("T", " "),
+            event_name(row),
+            outcome_text(row["outcome"]),
+            (row["commit"] or "")[:10],
+            Text(words, "dim"),
+        )
+    return table
+
+
+def event_name(row: Mapping[str, Any]) -> str:
+    """What an event was, with what it was about."""
+    arguments = row["arguments"]
+    if "level" not in arguments:
+        return str(row["kind"])
+    return f"{row['kind']}, {step_name(arguments)}"
+
+
+def step_name(step: Mapping[str, Any]) -> str:
+    """`level 1 of dynamics` for a step of the recipe."""
+    return f"level {step['level']}" + (f" of {step['module']}" if step.get("module") else "")
+
+
+def audit(report: AuditReport) -> RenderableType:
+    """What each verified commit proved and cost, and what does not hold."""
+    header = ("commit", "proved", "compared", "bound", "tries", "time", "sandbox", "")
+    table = grid("left", "left", "left", "right", "right", "right", "left", "left", header=header)
+    for row in report.rows:
+        compared = f"{row.examples:,} examples"
+        if row.episodes:
+            compared = f"{row.episodes:,} episodes, {row.steps:,} steps"
+        table.add_row(
+            Text(row.commit[:10], "cyan"),
+            step_name({"level": row.level, "module": row.module}),
+            compared,
+            "" if row.bound is None else f"{row.bound:.2%}",
+            str(row.attempts),
+            f"{row.duration_s:.1f} s",
+            Text(row.sandbox if row.isolated else f"{row.sandbox} (not isolated)", "" if row.isolated else "yellow"),
+            Text(row.message, "dim"),
+        )
+    result = Text(f"\n{report.events} events, {len(report.rows)} verified commits: ")
+    result.append(
+        "everything holds" if report.ok else f"{len(report.problems)} problems", "green" if report.ok else "bold red"
+    )
+    key = "" if report.pinned else " (the record's own word; give --key to pin it)"
+    parts: list[RenderableType] = [table, result, Text(f"signed by key {report.key[:16]}{key}", "dim")]
+    parts += [indented(Text(f"{problem.rule}: {problem.what}", "red")) for problem in report.problems]
+    if report.first_bad:
+        parts.append(Text(f"the first commit that cannot be relied on is {report.first_bad}", "bold red"))
+    return Group(*parts)
+
+
+def health(item: Item) -> tuple[RenderableType, ...]:
+    """One item of the doctor's, as the cells of a row."""
+    colour = {"ok": "green", "limited": "yellow", "missing": "bold red"}[str(item.health)]
+    found = Text(item.found)
+    if item.next_step:
+        found.append(f"\n{item.next_step}", "dim")
+    return Text(str(item.health), colour), Text(item.name), found
+
+
+def _compared(report: LevelReport) -> Text:
+    parts = [f"{report.examples:,} examples"]
+    if report.episodes:
+        parts = [f"{report.episodes:,} episodes, {report.steps:,} steps"]
+    if report.divergence_bound is not None:
+        parts.append(f"at most {report.divergence_bound:.2%} of episodes diverge (95%)")
+    return Text(", ".join(parts), "dim")
+
+
+def _remarks(report: LevelReport) -> Iterator[RenderableType]:
+    for check in report.checks:
+        if check.outcome is not Outcome.PASS:
+            detail = check.detail or next((found.address for found in check.divergences), "")
+            name = check.name + (f" ({check.module})" if check.module else "")
+            yield Text.assemble(outcome_text(str(check.outcome)), " ", name, (f": {detail}" if detail else "", "dim"))
+    missed = [name for name, count in report.features.items() if count == 0]
+    if report.outcome is Outcome.PASS and missed:
+        yield Text(f"never reached: {', '.join(missed)}", "yellow")
+    for note in report.notes:
+        yield Text(f"note: {note}", "yellow")
+
+
+def _spending(described: Mapping[str, Any]) -> str:
+    spent, limits = described["spent_on_next"], described["limits"]
+    text = f"{described['attempts']} in all"
+    if described["next"]:
+        text += (
+            f"; on the next step {spent['iterations']} of {limits['iterations']}, "
+            f"{spent['seconds']:.0f} of {limits['seconds']:.0f} s"
+        )
+    return text + (f"; ${described['dollars']:.2f} of ${limits['dollars']:.2f}" if described["dollars"] else "")

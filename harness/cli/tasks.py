@@ -1,0 +1,101 @@
+"""`lockstep new`, `setup` and `check-reference`: making a task and finding out whether its reference can be trusted."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
+
+
+@command("new", "make a task from an environment")
+@click.argument("name")
+@click.option("--gymnasium", metavar="ID", help="An environment that Gymnasium makes, such as CartPole-v1.")
+@click.option("--factory", metavar="MODULE:FUNCTION", help="A function that returns a Gymnasium environment.")
+@click.option("--command", "program", metavar="COMMAND", help="A program that speaks the protocol (docs/protocol.md).")
+@click.option(
+    "--require", "requirements", multiple=True, metavar="PIN", help="A pinned requirement of it; may be repeated."
+)
+@click.option("--directory", type=click.Path(path_type=Path), help="Where to make the task; default: ./NAME.")
+def new(
+    output: Output,
+    name: str,
+    gymnasium: str | None,
+    factory: str | None,
+    program: str | None,
+    requirements: tuple[str, ...],
+    directory: Path | None,
+) -> int:
+    """Make a task from an environment: run it, find out what it offers, and write a complete task directory."""
+    from harness.scaffold import new as make
+
+    if sum(given is not None for given in (gymnasium, factory, program)) != 1:
+        raise click.UsageError("give one of --gymnasium, --factory and --command")
+    place = directory or Path(name)
+    output.kept = f"an unfinished {place} may be left; remove it and begin again"
+    with output.progress() as progress:
+        made = make(
+            name,
+            place,
+            gymnasium=gymnasium,
+            factory=factory,
+            command=None if program is None else shlex.split(program),
+            requirements=requirements,
+            progress=lambda line: progress(line, 0, 1),
+        )
+    output.emit(
+        {"task": name, "directory": str(made)},
+        f"the task {name} is in {made}\n\nRead task.toml and QUIRKS.md first: they say what could not be found out.\n"
+        f"Then: lockstep check-reference {place}\n      lockstep start {place}",
+    )
+    return EXIT_OK
+
+
+@command("setup", "build the environment of a task's reference")
+@click.argument("task", default=".")
+def setup(output: Output, task: str) -> int:
+    """Build the environment of a task's reference, once; a second call finds it built."""
+    from harness.data import find_task
+    from harness.setup import setup as build
+    from harness.taskfile import load_task
+
+    found = load_task(find_task(task))
+    output.kept = "an unfinished environment is built anew by the next call"
+    with output.progress() as progress:
+        built = build(found, lambda line: progress(line, 0, 1))
+    document = {"task": found.name, "prefix": str(built.prefix), "python": str(built.python)}
+    output.emit(document, f"the reference of {found.name} is ready in {built.prefix}")
+    return EXIT_OK
+
+
+@command("check-reference", "find out what is wrong with a reference")
+@click.argument("task", default=".")
+def check_reference(output: Output, task: str) -> int:
+    """Find out what is wrong with a reference or its adapter before anything is compared with it."""
+    from harness.cli import show
+    from harness.conformance import check_reference as check
+    from harness.data import find_task
+    from harness.model import Outcome
+    from harness.reference import start_reference
+    from harness.setup import setup as build
+    from harness.taskfile import load_task
+
+    found = load_task(find_task(task))
+    with output.progress() as progress:
+        built = build(found, lambda line: progress(line, 0, 1))
+        progress("asking the reference", 0, 1)
+        results = check(lambda: start_reference(found, built), found)
+    worst = Outcome.worst([result.outcome for result in results])
+    failed = [
+        result.name
+        for result in results
+        if result.outcome is not Outcome.PASS and result.outcome is not Outcome.SKIPPED
+    ]
+    said = show.said(f"the reference of {found.name} can be compared with", "green")
+    if failed:
+        said = show.said("mend the adapter first", "bold red", f": {len(failed)} of {len(results)} checks did not pass")
+    document = {"task": found.name, "outcome": str(worst), "checks": [result.to_json() for result in results]}
+    output.emit(document, show.checks(results), "", said)
+    return {Outcome.PASS: EXIT_OK, Outcome.FAIL: EXIT_FAIL}.get(worst, EXIT_ERROR)

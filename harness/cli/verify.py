@@ -1,0 +1,236 @@
+"""`lockstep verify`: is the candidate the reference, where is it not, and what is to be done about it."""
+
+from __future__ import annotations
+
+import functools
+import secrets
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
+
+if TYPE_CHECKING:
+    from harness.model import Divergence, Verdict
+    from harness.session import Verification
+    from harness.task import Task
+
+sandbox_option = click.option(
+    "--sandbox", metavar="DRIVER", help="bubblewrap or process; default: the best that works."
+)
+seed_option = click.option("--seed", type=click.IntRange(0, (1 << 63) - 1), help="Repeat a run; default: a fresh seed.")
+
+
+@command("verify", "verify a candidate, and commit it if that is progress")
+@click.argument("directory", required=False)
+@click.option(
+    "--session", "session_id", metavar="ID", help="The session to verify in; default: the one that works here."
+)
+@click.option("--level", type=click.IntRange(1), help="Verify up to this level; default: the recipe's next step.")
+@click.option("--module", help="Verify level 1 of this module only.")
+@click.option("--message", default="", help="Words for the commit, if this makes progress.")
+@seed_option
+@sandbox_option
+def verify(
+    output: Output,
+    directory: str | None,
+    session_id: str | None,
+    level: int | None,
+    module: str | None,
+    message: str,
+    seed: int | None,
+    sandbox: str | None,
+) -> int:
+    """Verify a candidate against its reference.
+
+    In the workspace of a session the attempt is recorded and, if it is progress, committed. In any other task directory
+    all levels are run and nothing is recorded.
+    """
+    from harness.cli.places import session_at, session_named
+
+    if directory and session_id:
+        raise click.UsageError("give a directory or --session, not both")
+    again = _again(directory, session_id, level, module, sandbox)
+    if session_id:
+        found = session_named(session_id)
+    else:
+        place = Path(directory or ".")
+        found = session_at(place) if place.is_dir() else None
+    if found is not None:
+        return _verify_session(output, found.id, level, module, message, seed, sandbox, again)
+    return _verify_directory(output, directory or ".", level, module, seed, sandbox, again)
+
+
+def _verify_session(
+    output: Output,
+    identifier: str,
+    level: int | None,
+    module: str | None,
+    message: str,
+    seed: int | None,
+    sandbox: str | None,
+    again: str,
+) -> int:
+    from harness.cli import show
+    from harness.explain import first
+    from harness.session import Session, levels_verifier
+    from harness.taskfile import load_task
+
+    with Session.open(identifier, verifier=functools.partial(levels_verifier, driver=sandbox)) as session:
+        status = session.status()
+        if status["needs_human"]:
+            output.emit({"outcome": "NEEDS_HUMAN", **status}, show.status(status), _how_to_resume(identifier))
+            return EXIT_NEEDS_HUMAN
+        output.kept = "the attempt stands in the log as interrupted, every commit is kept; go on with `lockstep verify`"
+        with output.progress() as progress:
+            done = session.verify(level, module, message, seed, progress)
+        output.kept = "the attempt is recorded and every commit is kept"
+        state = session.status()["state"]
+        task = load_task(session.task_directory)
+    document: dict[str, Any] = {
+        "outcome": str(done.verdict.outcome),
+        "session": identifier,
+        "recorded": True,
+        **done.to_json(),
+        "state": state,
+    }
+    told = _tell_recorded(identifier, done, seed)
+    found = first(done.verdict.divergences)
+    if found is not None:
+        told += _tell_divergence(task, session.workspace, found, _case_path(session.workspace, found), again, document)
+    asks = done.verdict.outcome != "PASS" and state == "needs_human"
+    output.emit(document, *show.verdict(done.verdict), "", *told, *([_how_to_resume(identifier)] if asks else []))
+    return EXIT_NEEDS_HUMAN if asks else _exit_code(done.verdict)
+
+
+def _tell_recorded(session: str, done: Verification, seed: int | None) -> list[Any]:
+    from harness.cli import show
+
+    told: list[Any] = []
+    if done.commit:
+        told.append(show.said("committed", "green", f" {done.commit[:12]} ({done.step})"))
+    elif done.verdict.outcome == "PASS":
+        nothing_new = "every step of this had passed before"
+        chosen = "a seed that was given shows nothing about other inputs"
+        told.append(f"not committed: {nothing_new if seed is None else chosen}")
+    if done.cases:
+        told.append(f"kept as a known case, which runs first from now on: {', '.join(done.cases)}")
+    finished = show.said("everything has passed", "green", f"; see `lockstep audit {session}`")
+    return [*told, f"next: {done.next}" if done.next else finished]
+
+
+def _verify_directory(
+    output: Output,
+    directory: str,
+    level: int | None,
+    module: str | None,
+    seed: int | None,
+    sandbox: str | None,
+    again: str,
+) -> int:
+    from harness.cli import show
+    from harness.data import find_task
+    from harness.explain import first
+    from harness.taskfile import load_task
+    from harness.verify import LEVELS, verify_directory
+    from sandboxes import choose
+
+    task = load_task(find_task(directory))
+    if module is not None and module not in [m.name for m in task.modules]:
+        raise click.UsageError(f"{task.name} has no module {module!r}: {', '.join(m.name for m in task.modules)}")
+    if level is not None and level not in LEVELS:
+        raise click.UsageError(f"there is no level {level}: {', '.join(map(str, LEVELS))}")
+    if module is not None and level not in (None, 1):
+        raise click.UsageError(f"level {level} is about all modules together; --module goes with level 1")
+    levels = [n for n in LEVELS if n <= (level or (1 if module else max(LEVELS)))]
+    output.kept = "nothing is recorded outside a session"
+    with output.progress() as progress:
+        judged = verify_directory(
+            task,
+            choose(sandbox),
+            levels=levels,
+            module=module,
+            seed=secrets.randbits(63) if seed is None else seed,
+            progress=progress,
+        )
+    extra: dict[str, Any] = {"recorded": False, "verdict": judged.to_json()}
+    told: list[Any] = ["nothing was recorded: this is no session's workspace (`lockstep start` begins one)"]
+    found = first(judged.divergences)
+    if found is not None:
+        told += _tell_divergence(task, task.directory, found, _keep_case(task, found), again, extra)
+    output.emit({"outcome": str(judged.outcome), **extra}, *show.verdict(judged), "", *told)
+    return _exit_code(judged)
+
+
+def _tell_divergence(
+    task: Task, place: Path, found: Divergence, case: Path | None, again: str, document: dict[str, Any]
+) -> Sequence[Any]:
+    """The block and the prompt for the first divergence of what lies in `place`; both are added to the document."""
+    from harness.cli import show
+    from harness.explain import describe
+    from harness.prompts import repair_prompt
+
+    where = "" if Path.cwd().resolve() == place.resolve() else f" {shlex.quote(str(place))}"
+    reproduce = again if case is None else f"lockstep compare{where} --case {shlex.quote(_short(case))}"
+    document["divergence"] = describe(found)
+    document["reproduce"] = reproduce
+    document["repair_prompt"] = repair_prompt(found, task, reproduce=reproduce, verify=again)
+    prompt = repair_prompt(found, task, reproduce=reproduce, verify=again, shown="(shown above, under DIVERGENCE)")
+    # The call stands in a line of its own, which is not broken: it is there to be copied.
+    return [
+        "",
+        show.divergence(found),
+        f"\nreproduce with\n  {reproduce}\n",
+        show.said("REPAIR PROMPT", "bold"),
+        "",
+        prompt,
+    ]
+
+
+def _case_path(workspace: Path, found: Divergence) -> Path | None:
+    from harness.levels.known import case_file
+    from harness.task import CASES_DIRECTORY
+
+    kept = case_file(found)
+    path = None if kept is None else workspace / CASES_DIRECTORY / kept[0]
+    return path if path is not None and path.is_file() else None
+
+
+def _keep_case(task: Task, found: Divergence) -> Path | None:
+    """Outside a session a counterexample is kept in the home directory, so that it can be played again."""
+    from harness.home import lockstep_home
+    from harness.levels.known import case_file
+
+    kept = case_file(found)
+    if kept is None:
+        return None
+    path = lockstep_home() / "counterexamples" / task.name / kept[0]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(kept[1], encoding="utf-8")
+    return path
+
+
+def _again(
+    directory: str | None, session_id: str | None, level: int | None, module: str | None, sandbox: str | None
+) -> str:
+    """The same command once more, with a fresh seed."""
+    words = ["lockstep", "verify", *([directory] if directory else [])]
+    for name, value in (("session", session_id), ("level", level), ("module", module), ("sandbox", sandbox)):
+        words += [] if value is None else [f"--{name}", str(value)]
+    return shlex.join(words)
+
+
+def _short(path: Path) -> str:
+    """A path as it is best given from here."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _how_to_resume(identifier: str) -> str:
+    return f"look at what was tried, then let it go on with `lockstep resume {identifier} --reason WHY`, or change the task"
+
+
+def _exit_code(judged: Verdict) -> int:
+    return {"PASS": EXIT_OK, "FAIL": EXIT_FAIL}.get(str(judged.outcome), EXIT_ERROR)

@@ -1,0 +1,284 @@
+"""When two answers are the same: the one definition of equality that every level uses.
+
+Exact means bitwise: `-0.0` is not `0.0`, and nothing but a NaN equals a NaN (whatever its payload). A float leaf
+with a tolerance may be off by `atol + rtol * |expected|`; an infinity still equals only itself. Integers and booleans
+are always exact, whatever a tolerance says. Dtypes and shapes must match: nothing is broadcast, cast or wrapped.
+
+Only arrays decide. Whoever made them ran in another process, so that no `__eq__` of its own takes part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.model import Array, Draw, Leaf, Leaves, Trajectory
+from harness.task import Tolerance
+
+EXACT = Tolerance()
+ABSENT = "absent"
+ULPS_SHOWN = 1 << 20
+"""Up to here a distance in units of the last place says something about rounding."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first difference between two answers.
+
+    Attributes:
+        step: row of the trajectory (0 is the reset), or the index of a probe's input.
+        path: leaf path, or `draw/<name>`.
+        index: position inside the leaf; empty for a scalar and where the leaf differs as a whole.
+        expected, actual: what is there, as text that shows what differs.
+        rule: `missing`, `unexpected`, `dtype`, `shape`, `length`, `value` or `draws`.
+        gap: how far a value is off, in words; empty where that means nothing.
+    """
+
+    step: int
+    path: str
+    index: tuple[int, ...]
+    expected: str
+    actual: str
+    rule: str
+    gap: str = ""
+
+
+def compare(
+    expected: Trajectory,
+    actual: Trajectory,
+    task_leaves: Mapping[str, Leaf],
+    tolerances: Mapping[str, Tolerance],
+) -> Difference | None:
+    """The first difference between two trajectories of one case, or None.
+
+    First means: the earliest row; inside a row the draws, because what was drawn explains the rest; then the leaves in
+    the order of `task_leaves`. A leaf that either side reports beyond these must be on both sides too. Where the
+    expected trajectory reports no draws (None), they are not compared.
+
+    Args:
+        task_leaves: the task's leaves; action leaves among them are no part of a trajectory and are passed over.
+        tolerances: by leaf path; a leaf that is not named is exact.
+    """
+    paths = _paths(expected.leaves, actual.leaves, task_leaves)
+    in_leaves = _first(expected.leaves, actual.leaves, paths, tolerances, "")
+    in_draws = _compare_draws(expected, actual)
+    if in_draws is not None and (in_leaves is None or in_draws.step <= in_leaves.step):
+        return in_draws
+    return in_leaves
+
+
+def compare_many(
+    expected: Sequence[Trajectory],
+    actual: Sequence[Trajectory],
+    task_leaves: Mapping[str, Leaf],
+    tolerances: Mapping[str, Tolerance],
+) -> list[Difference | None]:
+    """`compare` for each pair of trajectories, at the cost of one comparison where all are equal.
+
+    Raises:
+        ValueError: there are not as many trajectories on both sides.
+    """
+    if len(expected) != len(actual):
+        raise ValueError(f"{len(expected)} expected trajectories, {len(actual)} actual ones")
+    suspects: set[int] = set()
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for number, (one, other) in enumerate(zip(expected, actual, strict=True)):
+        layout = _layout(one)
+        if layout != _layout(other) or one.rows != other.rows or _compare_draws(one, other) is not None:
+            suspects.add(number)
+        else:
+            groups.setdefault(layout, []).append(number)
+    for numbers in groups.values():
+        ends = np.cumsum([expected[number].rows for number in numbers])
+        for path in _paths(expected[numbers[0]].leaves, actual[numbers[0]].leaves, task_leaves):
+            if path not in expected[numbers[0]].leaves:
+                suspects.update(numbers)
+                continue
+            rows = differing_rows(
+                np.concatenate([expected[number].leaves[path] for number in numbers]),
+                np.concatenate([actual[number].leaves[path] for number in numbers]),
+                tolerances.get(path, EXACT),
+            )
+            for position in np.unique(np.searchsorted(ends, np.flatnonzero(rows), side="right")):
+                suspects.add(numbers[position])
+    return [
+        compare(one, other, task_leaves, tolerances) if number in suspects else None
+        for number, (one, other) in enumerate(zip(expected, actual, strict=True))
+    ]
+
+
+def compare_leaves(
+    expected: Leaves, actual: Leaves, tolerances: Mapping[str, Tolerance], prefix: str = ""
+) -> Difference | None:
+    """The first difference between two sets of stacked leaves, by row, then in the order of `expected`.
+
+    Args:
+        expected, actual: arrays of shape `[rows, *leaf shape]`.
+        tolerances: by `prefix` + path, as are the paths of the answer.
+    """
+    return _first(expected, actual, _paths(expected, actual, {}), tolerances, prefix)
+
+
+def differing_rows(expected: Array, actual: Array, tolerance: Tolerance = EXACT) -> NDArray[np.bool_]:
+    """Which rows differ anywhere, as booleans of shape `[rows]`.
+
+    Raises:
+        ValueError: dtypes or shapes differ, or are not those of leaves.
+    """
+    if _strange(expected) or expected.dtype != actual.dtype or expected.shape != actual.shape:
+        forms = [f"{array.dtype} {list(array.shape)}" for array in (expected, actual)]
+        raise ValueError(f"rows of {forms[0]} and {forms[1]} cannot be compared")
+    differing = _differing(np.asarray(expected), np.asarray(actual), tolerance)
+    return np.any(differing, axis=tuple(range(1, differing.ndim)))
+
+
+def value_text(value: Any) -> str:
+    """A scalar as the shortest text that no other value of its dtype has: `-0.0`, `nan`, `0.1`, `True`."""
+    return str(np.asarray(value)[()])
+
+
+def _paths(expected: Leaves, actual: Leaves, task_leaves: Mapping[str, Leaf]) -> list[str]:
+    declared = [path for path in task_leaves if path != "action" and not path.startswith("action/")]
+    return list(dict.fromkeys([*declared, *expected, *sorted(actual)]))
+
+
+def _layout(trajectory: Trajectory) -> tuple[Any, ...]:
+    """Everything about a trajectory's leaves but their values, hashable."""
+    rows = trajectory.rows
+    return tuple(
+        (path, *_form(array), _strange(array) or len(array) != rows)
+        for path, array in sorted(trajectory.leaves.items())
+    )
+
+
+def _form(array: Array) -> tuple[str, tuple[int, ...]]:
+    return array.dtype.str, array.shape[1:]
+
+
+def _strange(array: Array) -> bool:
+    """Whether this cannot be a stacked leaf: no rows, or not numbers."""
+    return array.ndim == 0 or array.dtype.kind not in "biuf"
+
+
+def _first(
+    expected: Leaves, actual: Leaves, paths: Iterable[str], tolerances: Mapping[str, Tolerance], prefix: str
+) -> Difference | None:
+    first: Difference | None = None
+    for path in paths:
+        limit = None if first is None else first.step
+        found = _compare_leaf(prefix + path, expected.get(path), actual.get(path), tolerances, limit)
+        if found is not None and (first is None or found.step < first.step):
+            first = found
+            if first.step == 0:
+                break
+    return first
+
+
+def _compare_leaf(
+    path: str,
+    expected: Array | None,
+    actual: Array | None,
+    tolerances: Mapping[str, Tolerance],
+    limit: int | None,
+) -> Difference | None:
+    """The first difference inside one leaf; only rows before `limit` matter."""
+    if actual is None:
+        return Difference(0, path, (), "present" if expected is None else _described(expected), ABSENT, "missing")
+    if expected is None:
+        return Difference(0, path, (), ABSENT, _described(actual), "unexpected")
+    if expected.dtype != actual.dtype or expected.dtype.kind not in "biuf":
+        return Difference(0, path, (), _named(expected), _named(actual), "dtype")
+    if expected.shape[1:] != actual.shape[1:] or expected.ndim != actual.ndim or expected.ndim == 0:
+        return Difference(0, path, (), str(list(expected.shape[1:])), str(list(actual.shape[1:])), "shape")
+    rows = min(len(expected), len(actual))
+    shared = rows if limit is None else min(rows, limit)
+    one, other = np.asarray(expected[:shared]), np.asarray(actual[:shared])
+    differing = _differing(one, other, tolerances.get(path, EXACT))
+    if differing.any():
+        step, *index = (int(i) for i in np.unravel_index(int(differing.argmax()), differing.shape))
+        here, there = one[(step, *index)], other[(step, *index)]
+        return Difference(step, path, tuple(index), value_text(here), value_text(there), "value", _gap(here, there))
+    if len(expected) != len(actual):
+        return Difference(rows, path, (), f"{len(expected)} rows", f"{len(actual)} rows", "length")
+    return None
+
+
+def _differing(expected: Array, actual: Array, tolerance: Tolerance) -> NDArray[np.bool_]:
+    """Element by element, for arrays of one dtype and shape."""
+    if expected.dtype.kind != "f":
+        return np.asarray(expected != actual)
+    bits = f"{expected.dtype.byteorder}u{expected.dtype.itemsize}"
+    differing = np.asarray(expected.view(bits) != actual.view(bits))
+    if not differing.any():
+        return differing
+    # What differs in its bits is rare: only that is looked at again, in float64, where no narrower float can overflow.
+    wanted, given = expected[differing].astype(np.float64), actual[differing].astype(np.float64)
+    same = np.isnan(wanted) & np.isnan(given)
+    if not tolerance.exact:
+        with np.errstate(over="ignore", invalid="ignore"):
+            distance = np.abs(given - wanted)
+            near = distance <= tolerance.atol + tolerance.rtol * np.abs(wanted)
+        same |= near & np.isfinite(distance)
+    differing[differing] = ~same
+    return differing
+
+
+def _gap(expected: Any, actual: Any) -> str:
+    if expected.dtype.kind == "b":
+        return ""
+    if expected.dtype.kind in "iu":
+        return f"off by {int(actual) - int(expected):+d}"
+    if not (np.isfinite(expected) and np.isfinite(actual)):
+        return ""
+    if expected == actual:
+        return "the sign of zero"
+    ulps = abs(_ordinal(actual) - _ordinal(expected))
+    apart = f", {ulps} ulp" if ulps <= ULPS_SHOWN else ""
+    return f"off by {float(actual) - float(expected):+.3g}{apart}"
+
+
+def _ordinal(value: Any) -> int:
+    """The place of a float among all floats of its dtype, so that neighbours differ by one; both zeros have 0."""
+    bits = int(value.view(f"{value.dtype.byteorder}i{value.dtype.itemsize}"))
+    return bits if bits >= 0 else -(bits + (1 << (8 * value.dtype.itemsize - 1)))
+
+
+def _described(array: Array) -> str:
+    return f"{array.dtype.name} {list(array.shape[1:])}"
+
+
+def _named(array: Array) -> str:
+    """A dtype's name, with its byte order where that is not the usual one."""
+    return array.dtype.name if array.dtype.isnative else array.dtype.str
+
+
+def _compare_draws(expected: Trajectory, actual: Trajectory) -> Difference | None:
+    """The first row in which other draws were consumed; in each row as many of each name, and bitwise the same."""
+    if expected.draws is None:
+        return None
+    given = actual.draws if actual.draws is not None else ((),) * len(expected.draws)
+    for step, (wanted, taken) in enumerate(zip(expected.draws, given, strict=False)):
+        if (wanted or taken) and (found := _compare_row_draws(step, wanted, taken)) is not None:
+            return found
+    return None
+
+
+def _compare_row_draws(step: int, expected: tuple[Draw, ...], actual: tuple[Draw, ...]) -> Difference | None:
+    for name in dict.fromkeys(draw.name for draw in (*expected, *actual)):
+        wanted = [np.asarray(draw.value) for draw in expected if draw.name == name]
+        taken = [np.asarray(draw.value) for draw in actual if draw.name == name]
+        path = f"draw/{name}"
+        if len(wanted) != len(taken):
+            return Difference(step, path, (), f"{len(wanted)} consumed", f"{len(taken)} consumed", "draws")
+        for position, (one, other) in enumerate(zip(wanted, taken, strict=True)):
+            if one.dtype != other.dtype or one.shape != other.shape:
+                forms = [f"{_named(value)} {list(value.shape)}" for value in (one, other)]
+                return Difference(step, path, (position,), forms[0], forms[1], "draws")
+            if one.tobytes() != other.tobytes():
+                values = [np.array2string(value, threshold=16, separator=", ") for value in (one, other)]
+                return Difference(step, path, (position,), values[0], values[1], "draws")
+    return None

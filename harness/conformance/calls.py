@@ -1,0 +1,123 @@
+"""The reference's other calls: probes, policies, refused actions, the end."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from harness.compare import compare_leaves
+from harness.conformance.kit import EPISODES, STANDARD_POLICIES, Failed, Kit, Passed, Skipped, outside, shown
+from harness.errors import Crashed, EnvironmentFailure
+from harness.model import STATE, Array, Leaf
+
+PROBE_INPUTS = 32
+CLOSE_SECONDS = 10.0
+
+
+def answers_probes(kit: Kit) -> Passed:
+    """Each probe answers inputs that occur, or that task.toml allows, and the same inputs the same way."""
+    if not kit.can("probe"):
+        raise Skipped("without the capability probe, modules are tested only through whole steps")
+    names = [name for name in kit.task.probes if name in kit.spec.probes]
+    if not names:
+        raise Skipped("the task has no probes")
+    for name in names:
+        inputs = _probe_inputs(kit, name)
+        try:
+            first = kit.environment.probe(name, inputs)
+            again = kit.environment.probe(name, {path: array[::-1] for path, array in inputs.items()})
+        except EnvironmentFailure as failure:
+            raise Failed(f"probe {name} does not answer inputs that task.toml allows: {failure}") from failure
+        backwards = {path: array[::-1] for path, array in again.items()}
+        difference = compare_leaves(first, backwards, {}, f"probe/{name}/")
+        if difference is not None:
+            raise Failed(f"probe {name} answers the same inputs differently: {shown(difference)}")
+    return Passed(len(names) * PROBE_INPUTS)
+
+
+def follows_policies(kit: Kit) -> Passed:
+    """Each scripted policy plays episodes within the action space, which can be played again from their actions."""
+    own = [policy for policy in kit.spec.policies if policy not in STANDARD_POLICIES]
+    for policy in own:
+        driven = kit.environment.drive(policy, range(1, EPISODES + 1), kit.horizon)
+        for episode in driven:
+            for path, leaf in kit.actions.items():
+                actions = episode.case.actions[path]
+                if (wrong := outside(leaf, actions)).any():
+                    raise Failed(f"policy {policy} chose {path} {actions[wrong][0]}, outside its bounds in task.toml")
+        replayed = kit.environment.rollout([episode.case for episode in driven])
+        kit.demand_same(driven, replayed, f"an episode of policy {policy}, played again from its actions, differs")
+    return Passed(len(own) * EPISODES, ", ".join(own) or "none but random and sticky")
+
+
+def refuses_wrong_actions(kit: Kit) -> Passed:
+    """An action just outside its bounds is refused, and the process goes on."""
+    tried = 0
+    for path, leaf in kit.actions.items():
+        for value in _beyond(leaf):
+            case = next((case.cut(1) for case in kit.cases if case.length), None)
+            if case is None:
+                raise Skipped("no episode has a step")
+            actions = {**case.actions, path: np.full_like(case.actions[path], value)}
+            kit.demand_refused(replace(case, actions=actions), f"{path} {value}, outside its bounds,")
+            tried += 1
+    if not tried:
+        raise Skipped("no action leaf has bounds that its dtype could leave")
+    return Passed(tried)
+
+
+def closes(kit: Kit) -> Passed:
+    """After `close` the process ends by itself, with status 0."""
+    environment = kit.environment
+    environment.ask("close", timeout=CLOSE_SECONDS)
+    try:
+        environment.ask("spec", timeout=CLOSE_SECONDS)
+    except Crashed as ended:
+        if "exit status 0" not in ended.what:
+            raise Failed(f"after `close`, {ended.what}") from ended
+        return Passed(1)
+    except EnvironmentFailure:
+        pass
+    raise Failed("it goes on running after `close`")
+
+
+def _probe_inputs(kit: Kit, name: str) -> dict[str, Array]:
+    """Inputs from reached states and actions where they are named so, else from within their bounds."""
+    rng = np.random.default_rng(0)
+    reached = kit.reached
+    picks = [reached[pick] for pick in rng.integers(0, len(reached), PROBE_INPUTS)]
+    inputs = {}
+    for path, leaf in kit.task.probes[name].inputs.items():
+        state = kit.spec.outputs.get(path if path.startswith(STATE) else STATE + path)
+        if state is not None and (state.dtype, state.shape) == (leaf.dtype, leaf.shape):
+            inputs[path] = np.stack([episode.leaves[state.path][row] for episode, row in picks])
+        elif path in kit.actions:
+            inputs[path] = np.stack([episode.case.actions[path][row] for episode, row in picks])
+        else:
+            inputs[path] = _anywhere(leaf, rng)
+    return inputs
+
+
+def _anywhere(leaf: Leaf, rng: np.random.Generator) -> Array:
+    low = np.nan_to_num(np.asarray(0.0 if leaf.low is None else leaf.low, np.float64), neginf=-1e6)
+    high = np.nan_to_num(np.asarray(1.0 if leaf.high is None else leaf.high, np.float64), posinf=1e6)
+    values = low + rng.random((PROBE_INPUTS, *leaf.shape)) * (high - low)
+    return (np.round(values) if np.dtype(leaf.dtype).kind in "iub" else values).astype(leaf.dtype)
+
+
+def _beyond(leaf: Leaf) -> list[int | float]:
+    """Values just outside a leaf's bounds that its dtype can hold."""
+    dtype = np.dtype(leaf.dtype)
+    if dtype.kind == "b":
+        return []
+    whole = dtype.kind in "iu"
+    ends: list[int | float] = []
+    for bound, side in ((leaf.high, 1), (leaf.low, -1)):
+        if bound is not None and np.isfinite(bound).all():
+            end = max(np.ravel(bound).tolist(), key=lambda value, side=side: side * value)
+            ends.append(int(end) + side if whole else float(end) + side * (abs(end) + 1))
+    if whole:
+        return [end for end in ends if np.iinfo(dtype).min <= end <= np.iinfo(dtype).max]
+    return [*ends, math.nan]

@@ -1,0 +1,83 @@
+"""Is the canonical state of the reference its whole state, and can it be put back?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from harness.compare import compare, compare_leaves
+from harness.conformance.kit import Failed, Kit, Passed, Skipped, divergence, shown, without_reset
+from harness.model import ENDINGS, STATE, Case, Tape, Trajectory
+from harness.task import Mode
+
+
+def restores(kit: Kit) -> Passed:
+    """A restored state reads as it did when it was reached, with reward 0 and no end."""
+    _demand_restore(kit)
+    reached = kit.reached
+    starts = [Case(0, kit.environment.no_actions(), start=episode.state(row)) for episode, row in reached]
+    for (episode, row), restored in zip(reached, kit.environment.rollout(starts), strict=True):
+        expected = {path: array[row : row + 1] for path, array in episode.leaves.items()}
+        for path in ("reward", *ENDINGS):
+            expected[path] = np.zeros_like(expected[path])
+        difference = compare_leaves(expected, restored.leaves, {})
+        if difference is not None:
+            why = f"the state of seed {episode.case.seed}, row {row}, reads differently once it is restored"
+            if not difference.path.startswith(STATE) and difference.path not in ("reward", *ENDINGS):
+                why += "; is there something that the state lacks?"
+            raise Failed(f"{why}: {shown(difference)}", divergence(restored.case, difference, why))
+    return Passed(len(reached))
+
+
+def suffices(kit: Kit) -> Passed:
+    """Two environments in the same state have the same future, whatever each of them did before."""
+    _demand_restore(kit)
+    rests = [rest for episode, row in kit.reached if (rest := _rest(kit, episode, row)) is not None]
+    if not rests:
+        raise Skipped(
+            "without forced draws the future of a restored state is another one each time; that the state is the whole "
+            "state is not proven, so a hidden difference may show only in later steps"
+        )
+    why = "the same state with the same actions and draws has another future: the state lacks something"
+    # What was played just before must not show: so an unrelated case goes before each.
+    interleaved = [case for rest in rests for case in (kit.cases[-1], rest.case)]
+    _demand_same_future(kit, rests, kit.environment.rollout(interleaved)[1::2], why)
+    with kit.fresh() as other:
+        _demand_same_future(kit, rests, other.rollout([rest.case for rest in rests]), f"{why} (in a fresh process)")
+    return Passed(len(rests))
+
+
+def _demand_restore(kit: Kit) -> None:
+    if not kit.can("restore"):
+        raise Skipped(
+            "without the capability restore, tests start only from resets, states at the edge are met only by luck, "
+            "and a difference is not confirmed by stepping again from just before it"
+        )
+
+
+def _rest(kit: Kit, episode: Trajectory, row: int) -> Trajectory | None:
+    """What follows in an episode after a row, as a trajectory from that state; None where chance would decide it."""
+    end, draws = episode.steps, None
+    if kit.task.mode in (Mode.TAPE, Mode.LAW):
+        if episode.draws is None:
+            return None
+        if kit.can("force_draws"):
+            draws: Tape | None = ((), *episode.draws[row + 1 :])
+        else:
+            end = next((drawn - 1 for drawn in range(row + 1, end + 1) if episode.draws[drawn]), end)
+    if end <= row:
+        return None
+    actions = {path: array[row:end] for path, array in episode.case.actions.items()}
+    case = Case(0, actions, start=episode.state(row), draws=draws, origin="conformance")
+    leaves = {path: array[row : end + 1] for path, array in episode.leaves.items()}
+    return Trajectory(case, leaves, None if episode.draws is None else ((), *episode.draws[row + 1 : end + 1]))
+
+
+def _demand_same_future(kit: Kit, expected: Sequence[Trajectory], actual: Sequence[Trajectory], why: str) -> None:
+    for one, other in zip(expected, actual, strict=True):
+        # Row 0 is the restored one, which `restores` looks at.
+        difference = compare(without_reset(one), without_reset(other), kit.spec.outputs, {})
+        if difference is not None:
+            what = f"{difference.step + 1} steps after the state was restored, {shown(difference)}"
+            raise Failed(f"{why}: {what}", divergence(one.case, difference, why))

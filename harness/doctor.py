@@ -1,0 +1,188 @@
+"""What this machine offers and lacks: everything that Lockstep needs from outside itself, looked at once.
+
+A `missing` item keeps Lockstep from working at all; a `limited` one takes something away and says what.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import LockstepError
+from harness.home import lockstep_home
+from sandboxes import drivers
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_NODE = 18
+ENOUGH_DISK = 5 << 30
+JAX_SECONDS = 90.0
+PROGRAM_SECONDS = 10.0
+ORPHAN_SECONDS = 24 * 3600.0
+"""No verification lasts this long, so a temporary directory of this age belongs to nobody."""
+TEMPORARY = ("lockstep-tree-", "lockstep-candidate-", "lockstep-sandbox-", "lockstep-bundle-")
+
+# Only this program's own environment decides which backend JAX finds, as it does for a candidate.
+_ASK_JAX = "import jax; print(jax.__version__, jax.default_backend(), *jax.devices(), sep='|')"
+
+
+class Health(enum.StrEnum):
+    """How an item stands."""
+
+    OK = "ok"
+    LIMITED = "limited"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that was looked at: what was found, and what to do where it is not right."""
+
+    name: str
+    health: Health
+    found: str
+    next_step: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """A JSON-ready description."""
+        return {"name": self.name, "health": str(self.health), "found": self.found, "next": self.next_step}
+
+
+def examine() -> Iterator[Item]:
+    """Look at everything, one item after the other."""
+    yield _python()
+    yield _program("git", ["--version"], Health.MISSING, "sessions are recorded with git: install it")
+    yield _jax()
+    yield from _sandboxes()
+    yield _compiler()
+    yield _node()
+    yield _home()
+    yield _disk()
+    yield _orphans(Path(tempfile.gettempdir()))
+
+
+def _python() -> Item:
+    fits = sys.version_info >= OLDEST_PYTHON
+    wanted = ".".join(map(str, OLDEST_PYTHON))
+    found = f"{platform.python_version()} at {sys.executable}"
+    return Item("python", Health.OK if fits else Health.MISSING, found, "" if fits else f"use Python {wanted} or newer")
+
+
+def _program(name: str, ask: list[str], otherwise: Health, next_step: str) -> Item:
+    said = _answer([name, *ask])
+    return Item(name, Health.OK, said) if said else Item(name, otherwise, "not found", next_step)
+
+
+def _jax() -> Item:
+    try:
+        asked = subprocess.run(
+            [sys.executable, "-c", _ASK_JAX], capture_output=True, text=True, timeout=JAX_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Item(
+            "jax", Health.MISSING, f"no answer in {JAX_SECONDS:.0f} s", "a device may hang: try JAX_PLATFORMS=cpu"
+        )
+    if asked.returncode != 0:
+        last = asked.stderr.strip().splitlines()[-1:] or [f"exit status {asked.returncode}"]
+        return Item("jax", Health.MISSING, last[0][:200], "install jax and jaxlib again, in this environment")
+    version, backend, *devices = asked.stdout.strip().split("|")
+    return Item("jax", Health.OK, f"{version}, {backend}: {', '.join(devices)}")
+
+
+def _sandboxes() -> Iterator[Item]:
+    """Each driver; one that does not work only limits, as long as another isolates."""
+    reasons = {driver: driver.unavailable() for driver in drivers().values()}
+    isolating = any(driver.isolated and reason is None for driver, reason in reasons.items())
+    for driver, reason in reasons.items():
+        name = f"sandbox {driver.name}"
+        if reason is not None:
+            yield Item(
+                name, Health.LIMITED, f"not available: {reason}", "verdicts say in which sandbox they were reached"
+            )
+        elif driver.isolated:
+            yield Item(name, Health.OK, "works, isolates")
+        elif isolating:
+            yield Item(name, Health.OK, "works, sets limits only; used when asked for")
+        else:
+            yield Item(
+                name, Health.LIMITED, "works, but sets limits only", "run code that you trust, or make bubblewrap work"
+            )
+
+
+def _compiler() -> Item:
+    name = next(
+        (name for name in (os.environ.get("CC", ""), "cc", "gcc", "clang") if name and shutil.which(name)), None
+    )
+    if name is None:
+        return Item(
+            "C compiler", Health.LIMITED, "not found", "only references in C need one (pong): install gcc or clang"
+        )
+    return Item("C compiler", Health.OK, _answer([name, "--version"]) or name)
+
+
+def _node() -> Item:
+    item = _program(
+        "node", ["--version"], Health.LIMITED, f"only references in JavaScript need Node.js {OLDEST_NODE} or newer"
+    )
+    major = item.found.lstrip("v").split(".")[0]
+    if item.health is Health.OK and major.isdigit() and int(major) < OLDEST_NODE:
+        return Item("node", Health.LIMITED, item.found, f"references in JavaScript need Node.js {OLDEST_NODE} or newer")
+    return item
+
+
+def _home() -> Item:
+    try:
+        home = lockstep_home()
+        with tempfile.TemporaryFile(dir=home):
+            return Item("home", Health.OK, str(home))
+    except (LockstepError, OSError) as error:
+        return Item("home", Health.MISSING, str(error), "set LOCKSTEP_HOME to a directory that you can write")
+
+
+def _disk() -> Item:
+    try:
+        free = shutil.disk_usage(lockstep_home()).free
+    except (LockstepError, OSError) as error:
+        return Item("disk", Health.MISSING, str(error), "set LOCKSTEP_HOME to a directory that you can write")
+    enough = free >= ENOUGH_DISK
+    step = "" if enough else "environments for references take up to a few GiB: make room, or set LOCKSTEP_HOME"
+    return Item("disk", Health.OK if enough else Health.LIMITED, f"{free / (1 << 30):.1f} GiB free", step)
+
+
+def _orphans(directory: Path) -> Item:
+    """Temporary directories that a killed process left behind."""
+    before = time.time() - ORPHAN_SECONDS
+    left = sorted(
+        str(path) for path in directory.iterdir() if path.name.startswith(TEMPORARY) and _abandoned(path, before)
+    )
+    if not left:
+        return Item("temporary files", Health.OK, f"nothing left behind in {directory}")
+    shown = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
+    return Item(
+        "temporary files", Health.LIMITED, f"{len(left)} left behind by killed processes: {shown}", "remove them"
+    )
+
+
+def _abandoned(path: Path, before: float) -> bool:
+    try:
+        place = path.lstat()
+    except OSError:
+        return False  # it has just been removed by its owner
+    return place.st_uid == os.getuid() and place.st_mtime < before
+
+
+def _answer(command: list[str]) -> str:
+    """The first line that a program says, or nothing where it cannot be asked."""
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=PROGRAM_SECONDS, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return (said.strip().splitlines() or [""])[0]

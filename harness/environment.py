@@ -1,0 +1,321 @@
+"""The environment protocol from the harness's side: one client for references and candidates alike.
+
+Whatever a worker answers is checked here against what it declared, so that the rest of the harness may trust shapes,
+dtypes and counts. docs/protocol.md is the specification; `harness.worker` is the other side in Python.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
+
+import numpy as np
+
+from harness.channel import Channel
+from harness.errors import BadAnswer
+from harness.model import ENDINGS, STATE, Array, Case, Draw, Leaf, Leaves, Tape, Trajectory
+from harness.spec import DrawSpec, ProbeSpec, Spec, check_arrays, is_action, parse_spec
+
+__all__ = ["DrawSpec", "Environment", "Pool", "ProbeSpec", "Spec", "is_action", "parse_spec", "tape_to_wire"]
+
+T = TypeVar("T")
+
+PART_BYTES = 256 << 20
+"""More than this is not asked for at once: an answer has to fit into one frame, and into memory twice."""
+PART_SECONDS = 2.0
+"""How long one request to a pool's worker should take: long against its overhead, short against its time limit."""
+FIRST_PART = 4
+
+
+class Environment:
+    """A reference or a candidate behind a channel.
+
+    Args:
+        channel: the worker process.
+        options: what to open it with: arguments of its adapter.
+
+    Raises:
+        EnvironmentFailure: from any method, when the worker crashes, is late, raises, or breaks the protocol.
+    """
+
+    def __init__(self, channel: Channel, options: Mapping[str, Any] | None = None) -> None:
+        self._channel = channel
+        try:
+            self.spec = parse_spec(channel.ask("open", options=dict(options or {})))
+        except BaseException:
+            channel.kill()
+            raise
+        leaves = self.spec.leaves.values()
+        self._row_bytes = sum(np.dtype(leaf.dtype).itemsize * math.prod(leaf.shape) for leaf in leaves)
+
+    def reset(self, seed: int) -> Trajectory:
+        """The reset row for a seed, as a trajectory without steps."""
+        return self.rollout([Case(seed, self.no_actions())])[0]
+
+    def restore(self, state: Leaves) -> Leaves:
+        """Put the environment into a canonical state; returns the state that it then reports."""
+        leaves = self._row("restore", state=dict(state))["leaves"]
+        return {path: array[0] for path, array in leaves.items() if path.startswith(STATE)}
+
+    def rollout(self, cases: Sequence[Case], mode: str | None = None) -> list[Trajectory]:
+        """Play whole cases; `mode` chooses a candidate's path (`single`, `batched`, `scanned`)."""
+        extra: dict[str, Any] = {} if mode is None else {"mode": mode}
+        played: list[Trajectory] = []
+        for part in self._parts(cases, [case.length for case in cases]):
+            answers = self._channel.ask("rollout", cases=[_case_to_wire(case) for case in part], **extra)
+            _demand_count(answers, len(part), "rollout")
+            played += [self._trajectory(case, answer, "rollout") for case, answer in zip(part, answers, strict=True)]
+        return played
+
+    def walk(self, case: Case) -> Trajectory:
+        """Play a case by single calls of `reset` or `restore`, and `step`: slow, and another path than `rollout`."""
+        tape = None if case.draws is None else tape_to_wire(case.draws)
+
+        def forced(row: int) -> dict[str, Any]:
+            return {} if tape is None else {"draws": tape[row] if row < len(tape) else []}
+
+        if case.start is None:
+            rows = [self._row("reset", seed=case.seed, **forced(0))]
+        else:
+            rows = [self._row("restore", state=dict(case.start))]
+        for index in range(case.length):
+            action = {path: array[index] for path, array in case.actions.items()}
+            rows.append(self._row("step", action=action, **forced(index + 1)))
+            if any(rows[-1]["leaves"][path][0] for path in ENDINGS):
+                break
+        leaves = {path: np.concatenate([row["leaves"][path] for row in rows]) for path in self.spec.outputs}
+        return self._trajectory(case, {"leaves": leaves, "draws": [row["draws"][0] for row in rows]}, "step")
+
+    def drive(self, policy: str, seeds: Sequence[int], horizon: int, stickiness: float = 0.25) -> list[Trajectory]:
+        """Play one episode of at most `horizon` steps for each seed under a policy; cases carry the actions taken."""
+        driven: list[Trajectory] = []
+        for part in self._parts(seeds, [horizon] * len(seeds)):
+            answers = self._channel.ask(
+                "drive", policy=policy, seeds=[int(seed) for seed in part], horizon=horizon, stickiness=stickiness
+            )
+            _demand_count(answers, len(part), "drive")
+            for seed, answer in zip(part, answers, strict=True):
+                actions = answer.get("actions") if isinstance(answer, dict) else None
+                taken = check_arrays(actions, self.spec.actions, "drive, actions")
+                case = Case(seed, actions or {}, origin=f"rollout/{policy}")
+                driven.append(self._trajectory(case, answer, "drive"))
+                steps = driven[-1].steps
+                if steps != taken or steps > horizon or (steps < horizon and not _ended(driven[-1].leaves)[-1]):
+                    what = f"{steps} steps and {taken} actions where {horizon} steps were asked for"
+                    raise BadAnswer(what, where="drive", expected="an action for each step, and steps to the end")
+        return driven
+
+    def probe(self, name: str, inputs: Leaves) -> dict[str, Array]:
+        """Outputs of a probe for stacked inputs, each leaf of shape `[N, *leaf shape]`."""
+        rows = len(next(iter(inputs.values())))
+        answer = self._channel.ask("probe", name=name, inputs=dict(inputs))
+        if name not in self.spec.probes:
+            raise BadAnswer(f"it answered for the probe {name}, which its spec does not declare", where="probe")
+        check_arrays(answer, self.spec.probes[name].outputs, f"probe {name}", rows)
+        return answer
+
+    def ask(self, call: str, **arguments: Any) -> Any:
+        """Any other call of the protocol, answered as it comes from the wire."""
+        return self._channel.ask(call, **arguments)
+
+    def no_actions(self) -> dict[str, Array]:
+        """Action leaves of length zero."""
+        return {path: leaf.zeros(0) for path, leaf in self.spec.actions.items()}
+
+    @property
+    def alive(self) -> bool:
+        """Whether the worker still runs."""
+        return self._channel.alive
+
+    def kill(self) -> None:
+        """End the worker at once, also while another thread waits for its answer."""
+        self._channel.kill()
+
+    def close(self) -> None:
+        """End the worker."""
+        self._channel.close()
+
+    def _parts(self, items: Sequence[T], lengths: Sequence[int]) -> Iterator[Sequence[T]]:
+        """The items in parts that are small enough to be answered in one frame."""
+        start, size = 0, 0
+        for index, length in enumerate(lengths):
+            weight = (length + 1) * self._row_bytes
+            if index > start and size + weight > PART_BYTES:
+                yield items[start:index]
+                start, size = index, 0
+            size += weight
+        if start < len(items):
+            yield items[start:]
+
+    def _row(self, call: str, **arguments: Any) -> dict[str, Any]:
+        """The answer to `reset`, `step` or `restore`: one row of leaves, and its draws."""
+        answer = self._channel.ask(call, **arguments)
+        if not isinstance(answer, dict):
+            raise BadAnswer("an answer without leaves", where=call)
+        check_arrays(answer.get("leaves"), self.spec.outputs, call, 1)
+        return {"leaves": answer["leaves"], "draws": self._tape(answer.get("draws", []), 1, call)}
+
+    def _trajectory(self, case: Case, answer: Any, where: str) -> Trajectory:
+        """The answer as a trajectory, refused unless its rows are those of one episode of this case."""
+        if not isinstance(answer, dict):
+            raise BadAnswer("an answer without leaves", where=where)
+        leaves = answer.get("leaves")
+        rows = check_arrays(leaves, self.spec.outputs, where)
+        assert leaves is not None
+        if not 1 <= rows <= case.length + 1:
+            raise BadAnswer(
+                f"{rows} rows for {case.length} actions",
+                where=where,
+                expected="one row for the reset and one for each step taken",
+            )
+        ended = _ended(leaves)
+        if ended[1:-1].any():
+            after = 1 + int(ended[1:].argmax())
+            raise BadAnswer(f"it went on after the end of the episode in row {after}", where=where)
+        if rows <= case.length and not ended[-1]:
+            raise BadAnswer(f"it stopped after {rows - 1} of {case.length} actions without an end", where=where)
+        if "draws" not in self.spec.capabilities:
+            return Trajectory(case, leaves)
+        return Trajectory(case, leaves, self._tape(answer.get("draws", []), rows, where))
+
+    def _tape(self, described: Any, rows: int, where: str) -> Tape:
+        """Draws row by row; rows at the end that the answer leaves out had none."""
+        try:
+            tape = tuple(tuple(self._draw(draw, where) for draw in row) for row in described)
+        except TypeError:
+            raise BadAnswer("its draws are not a list of rows", where=where) from None
+        if len(tape) > rows:
+            raise BadAnswer(f"draws for {len(tape)} rows, leaves for {rows}", where=where)
+        return tape + ((),) * (rows - len(tape))
+
+    def _draw(self, described: Any, where: str) -> Draw:
+        if isinstance(described, Draw):
+            return described
+        if not isinstance(described, list) or len(described) != 2 or described[0] not in self.spec.draws:
+            raise BadAnswer(f"its draw {described!r:.200} is not a pair of a declared name and a value", where=where)
+        name, value = described[0], np.asarray(described[1])
+        declared = self.spec.draws[name]
+        check_arrays({name: value[None]}, {name: Leaf(name, declared.dtype, declared.shape)}, where, 1)
+        return Draw(name, value)
+
+
+class Pool:
+    """Several workers of the same environment, stepped in parallel.
+
+    They take the work from one heap in small parts, so that a slow episode holds up only its own worker, and no single
+    request comes near the time limit. Where one fails, the others finish the part that they are at, and the call raises.
+    """
+
+    def __init__(self, environments: Sequence[Environment]) -> None:
+        self.environments = tuple(environments)
+        self._threads = ThreadPoolExecutor(len(self.environments), thread_name_prefix="lockstep-reference")
+
+    @property
+    def spec(self) -> Spec:
+        """The spec, the same for each."""
+        return self.environments[0].spec
+
+    @property
+    def first(self) -> Environment:
+        """One of them, for what needs no parallel work."""
+        return self.environments[0]
+
+    def rollout(self, cases: Sequence[Case]) -> list[Trajectory]:
+        """`Environment.rollout`, spread over the workers; answers in the order of the cases."""
+        return self._spread(cases, lambda environment, part: environment.rollout(part))
+
+    def drive(self, policy: str, seeds: Sequence[int], horizon: int, stickiness: float = 0.25) -> list[Trajectory]:
+        """`Environment.drive`, spread over the workers; answers in the order of the seeds."""
+        return self._spread(seeds, lambda environment, part: environment.drive(policy, part, horizon, stickiness))
+
+    def close(self) -> None:
+        """End all workers."""
+        for environment in self.environments:
+            environment.close()
+        self._threads.shutdown()
+
+    def _spread(
+        self, items: Sequence[T], work: Callable[[Environment, Sequence[T]], list[Trajectory]]
+    ) -> list[Trajectory]:
+        heap = _Heap(len(items), len(self.environments))
+        done: dict[int, list[Trajectory]] = {}
+
+        def serve(environment: Environment) -> None:
+            size = FIRST_PART
+            while (part := heap.take(size)) is not None:
+                began = time.monotonic()
+                try:
+                    done[part.start] = work(environment, items[part])
+                except BaseException:
+                    heap.stop()
+                    raise
+                pace = PART_SECONDS / max(time.monotonic() - began, 1e-6)
+                size = max(1, int(min(4.0, pace) * (part.stop - part.start)))
+
+        futures: list[Future[None]] = [
+            self._threads.submit(serve, environment) for environment in self.environments[: len(items)]
+        ]
+        try:
+            wait(futures)
+        except BaseException:
+            # An interrupt: the threads would go on asking, and the next call would find their answers.
+            heap.stop()
+            for environment in self.environments:
+                environment.kill()
+            raise
+        for future in futures:
+            future.result()
+        return [trajectory for start in sorted(done) for trajectory in done[start]]
+
+
+class _Heap:
+    """Indices to be worked through, taken in parts by several threads; the parts get smaller towards the end."""
+
+    def __init__(self, count: int, takers: int) -> None:
+        self._next, self._count, self._takers = 0, count, takers
+        self._turn = threading.Lock()
+
+    def take(self, size: int) -> slice | None:
+        """At most `size` of what is left, or None when nothing is."""
+        with self._turn:
+            left = self._count - self._next
+            if left <= 0:
+                return None
+            start = self._next
+            self._next += min(size, math.ceil(left / self._takers))
+            return slice(start, self._next)
+
+    def stop(self) -> None:
+        """Leave nothing to take."""
+        with self._turn:
+            self._next = self._count
+
+
+def tape_to_wire(tape: Tape) -> list[list[list[Any]]]:
+    """A tape as the wire carries it: for each row a list of `[name, array]`, without the empty rows at the end."""
+    rows = [[[draw.name, draw.value] for draw in row] for row in tape]
+    while rows and not rows[-1]:
+        rows.pop()
+    return rows
+
+
+def _case_to_wire(case: Case) -> dict[str, Any]:
+    wire: dict[str, Any] = {"seed": int(case.seed), "actions": dict(case.actions)}
+    if case.start is not None:
+        wire["start"] = dict(case.start)
+    if case.draws is not None:
+        wire["draws"] = tape_to_wire(case.draws)
+    return wire
+
+
+def _ended(leaves: Leaves) -> Array:
+    return leaves["terminated"] | leaves["truncated"]
+
+
+def _demand_count(answers: Any, count: int, where: str) -> None:
+    if not isinstance(answers, list) or len(answers) != count:
+        raise BadAnswer(f"{count} episodes were asked for, the answer does not hold as many", where=where)

@@ -1,0 +1,123 @@
+"""The errors that Lockstep raises, and what each asks of its reader.
+
+::
+
+    LockstepError                 anything that Lockstep raises on purpose
+    ├── TaskError                 a task file or a task directory is wrong (carries every mistake at once)
+    ├── SetupError                an environment for a reference could not be built
+    ├── EnvironmentFailure        a reference or a candidate could not answer (infrastructure: an ERROR, never a FAIL)
+    │   ├── Crashed               its process ended before it answered
+    │   ├── TimedOut              it did not answer in time
+    │   ├── Raised                its own code raised an exception
+    │   ├── BadAnswer             it answered something that the protocol does not allow
+    │   └── BrokenContract        a candidate's functions do not have the form that its task demands
+    ├── SessionError              a session cannot do what was asked
+    │   ├── SessionLocked         another process works on the same session
+    │   └── TrustedFileChanged    the workspace changes files that belong to the verifier
+    └── RecordError               the git record is damaged or does not verify
+
+A divergence between reference and candidate is never an exception: it is data (`harness.model.Divergence`).
+"""
+
+from __future__ import annotations
+
+
+class LockstepError(Exception):
+    """An error that names the thing, the place, what was expected, and what to do next.
+
+    Args:
+        what: what went wrong, naming the thing.
+        where: the file, line, leaf, step or process that it concerns.
+        expected: what would have been right.
+        next_step: what the reader can do about it.
+    """
+
+    def __init__(self, what: str, *, where: str = "", expected: str = "", next_step: str = "") -> None:
+        self.what = what
+        self.where = where
+        self.expected = expected
+        self.next_step = next_step
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        parts = [f"{self.where}: {self.what}" if self.where else self.what]
+        if self.expected:
+            parts.append(f"expected: {self.expected}")
+        if self.next_step:
+            parts.append(f"next: {self.next_step}")
+        return "\n  ".join(parts)
+
+    def as_json(self) -> dict[str, str]:
+        """The same facts for a program, with the name of the error's class under `error`."""
+        return {
+            "error": type(self).__name__,
+            "what": self.what,
+            "where": self.where,
+            "expected": self.expected,
+            "next": self.next_step,
+        }
+
+
+class TaskError(LockstepError):
+    """A task file or directory is wrong; `mistakes` holds one line for each mistake."""
+
+    def __init__(self, what: str, *, mistakes: tuple[str, ...] = (), where: str = "", next_step: str = "") -> None:
+        self.mistakes = mistakes
+        super().__init__(what, where=where, next_step=next_step)
+
+    def __str__(self) -> str:
+        return "\n  ".join([super().__str__(), *self.mistakes])
+
+    def as_json(self) -> dict[str, str]:
+        return super().as_json() | {"mistakes": "\n".join(self.mistakes)}
+
+
+class SetupError(LockstepError):
+    """An environment for a reference could not be built."""
+
+
+class EnvironmentFailure(LockstepError):
+    """A reference or a candidate could not answer: infrastructure, so an ERROR and never a FAIL."""
+
+
+class Crashed(EnvironmentFailure):
+    """A worker's process ended before it answered."""
+
+
+class TimedOut(EnvironmentFailure):
+    """A worker did not answer in time; its process has been killed."""
+
+
+class Raised(EnvironmentFailure):
+    """The environment's own code raised an exception while it answered; its process goes on."""
+
+
+class BadAnswer(EnvironmentFailure):
+    """A worker's answer breaks the protocol or contradicts its declared spec."""
+
+
+class BrokenContract(EnvironmentFailure):
+    """A candidate's functions do not have the form that its task demands: this alone is the candidate's own failure.
+
+    `mistakes` has, for each, its `text`, and where it concerns a leaf also `path`, `rule`, `expected` and `actual`.
+    """
+
+    def __init__(self, what: str, *, where: str, mistakes: tuple[dict[str, str], ...]) -> None:
+        self.mistakes = mistakes
+        super().__init__(what, where=where, expected="what task.toml declares")
+
+
+class SessionError(LockstepError):
+    """A session cannot do what was asked."""
+
+
+class SessionLocked(SessionError):
+    """Another process works on the same session."""
+
+
+class TrustedFileChanged(SessionError):
+    """The workspace changes files that belong to the verifier: task, tests, tolerances, cases or reference."""
+
+
+class RecordError(LockstepError):
+    """The git record of a session is damaged or does not verify."""

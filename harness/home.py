@@ -1,0 +1,42 @@
+"""Where Lockstep keeps what outlives a command: reference environments, sessions, keys."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from harness.errors import SetupError
+
+
+def lockstep_home() -> Path:
+    """The directory of everything that Lockstep keeps for this user, created with mode 0700.
+
+    `$LOCKSTEP_HOME` if it is set, else `lockstep` in the XDG data directory (`$XDG_DATA_HOME`, or `~/.local/share`).
+
+    Raises:
+        SetupError: the directory cannot be made, or a variable names a relative path.
+    """
+    stated = os.environ.get("LOCKSTEP_HOME")
+    data = os.environ.get("XDG_DATA_HOME")
+    if stated:
+        home = Path(stated).expanduser()
+    elif data and Path(data).is_absolute():  # the XDG specification asks that a relative value be ignored
+        home = Path(data) / "lockstep"
+    else:
+        home = Path.home() / ".local" / "share" / "lockstep"
+    if not home.is_absolute():
+        raise SetupError(
+            f"LOCKSTEP_HOME is the relative path {stated!r}",
+            expected="an absolute path, because commands run in different directories",
+            next_step="set LOCKSTEP_HOME to an absolute path, or unset it",
+        )
+    try:
+        # Keys and sessions live here: nobody else on the machine may look.
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise SetupError(
+            f"the directory cannot be made ({error.strerror})",
+            where=str(home),
+            next_step="set LOCKSTEP_HOME to a directory that you can write",
+        ) from error
+    return home

@@ -1,0 +1,1 @@
+"""The levels of verification and what they share: property, interaction and rollout checks, and tests of chance."""

@@ -1,0 +1,172 @@
+"""Checks that every candidate must pass, whatever its task: nothing here needs a word from the task's author.
+
+Determinism (the same question twice, and from another place in another batch), one meaning for all execution paths
+(`single`, `batched`, `scanned`), `encode` as the inverse of `decode`, and samplers that follow the law of the draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from harness.compare import Difference
+from harness.levels.laws import LawResult, independence_of_draws, test_law, verdict
+from harness.levels.pair import Pair, step_case
+from harness.model import Array, Case, CheckResult, Divergence, Outcome, Trajectory
+from harness.task import TaskDraw
+
+LEVEL = 1
+PATH_CASES = 4
+PATH_STEPS = 24
+STEP_STATES = 4
+
+
+def checks(pair: Pair) -> Iterator[CheckResult]:
+    """All generic checks of level 1."""
+    expected = [
+        trajectory
+        for policy in pair.task.budgets.policies
+        for trajectory in pair.reference.drive(policy, pair.seeds(f"paths/{policy}", PATH_CASES), PATH_STEPS)
+    ]
+    cases = [pair.as_case(trajectory) for trajectory in expected]
+    yield _determinism(pair, cases)
+    yield _paths(pair, cases)
+    if pair.can_restore:
+        yield _round_trip(pair)
+    for moment in ("reset", "step"):
+        yield from _laws(pair, moment)
+
+
+def _determinism(pair: Pair, cases: list[Case]) -> CheckResult:
+    """The same cases twice must give the same bytes; in reverse order, the same values."""
+    check = "determinism"
+    first, again = pair.candidate.rollout(cases), pair.candidate.rollout(cases)
+    for case, one, other in zip(cases, first, again, strict=True):
+        if one.digest != other.digest:
+            found = next(iter(pair.differences([one], [other])), None)
+            return _failed(check, "determinism", case, found, "the same case answered differently the second time")
+    turned = pair.candidate.rollout(cases[::-1])[::-1]
+    for case, found in zip(cases, pair.differences(first, turned), strict=True):
+        if found is not None:
+            return _failed(check, "determinism", case, found, "the answer depends on the place in the batch")
+    return CheckResult(check, Outcome.PASS, examples=3 * len(cases))
+
+
+def _paths(pair: Pair, cases: list[Case]) -> CheckResult:
+    """One instance alone, a batch stepped by hand and a batch in one scan must agree."""
+    check = "single = batched = scanned"
+    single = pair.candidate.rollout(cases, "single")
+    for mode in ("batched", "scanned"):
+        other = pair.candidate.rollout(cases, mode)
+        for case, found in zip(cases, pair.differences(single, other), strict=True):
+            if found is not None:
+                return _failed(check, mode, case, found, f"`{mode}` differs from stepping one instance alone")
+    return CheckResult(check, Outcome.PASS, examples=3 * len(cases))
+
+
+def _round_trip(pair: Pair) -> CheckResult:
+    """`encode(decode(state))` must give the state back, bit by bit."""
+    check = "encode inverts decode"
+    states = pair.near_reached("round trip", pair.task.budgets.examples)
+    cases = [step_case(state, action, 0, "round trip").cut(0) for state, action in states]
+    for case, actual in zip(cases, pair.candidate.rollout(cases), strict=True):
+        assert case.start is not None
+        wanted = Trajectory(case, {path: value[None] for path, value in case.start.items()})
+        given = Trajectory(case, {path: array[:1] for path, array in actual.leaves.items() if path in case.start})
+        [found] = pair.differences([wanted], [given], only=frozenset(case.start))
+        if found is not None:
+            return _failed(check, "round trip", case, found, "a state does not survive decode and encode")
+    return CheckResult(check, Outcome.PASS, examples=len(cases))
+
+
+def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
+    """The candidate's own sampler at a reset or a step, draw by draw and then the draws beside each other."""
+    draws = [draw for draw in pair.task.draws.values() if draw.occurs_at(moment)]
+    if not draws:
+        return
+    samples = _samples(pair, draws, moment)
+    for draw in draws:
+        check = f"law of {draw.name} at {moment}"
+        wanted = _reference_draws(pair, draw, moment) if draw.law is None else None
+        if draw.law is None and wanted is None:
+            yield CheckResult(check, Outcome.SKIPPED, detail="no law is stated and the reference reports no such draws")
+        else:
+            results = test_law(samples[draw.name], draw, wanted, seed=pair.derive(check))
+            yield _law_verdict(pair, check, draw.name, results, len(samples[draw.name]))
+    if len(draws) > 1:
+        check = f"independence of draws at {moment}"
+        # The slots of a capacity lie one after the other; draws of one call are compared by their first slots.
+        firsts = {d.name: samples[d.name].reshape(-1, d.capacity, *d.shape)[:, 0] for d in draws}
+        results = independence_of_draws(firsts, seed=pair.derive(check))
+        yield _law_verdict(pair, check, ", ".join(firsts), results, len(next(iter(firsts.values()))))
+
+
+def _law_verdict(pair: Pair, check: str, name: str, results: list[LawResult], examples: int) -> CheckResult:
+    passed, worst = verdict(results)
+    if passed:
+        return CheckResult(check, Outcome.PASS, examples=examples, detail=f"smallest p {worst.p_value:.2g}")
+    divergence = Divergence(
+        None, 0, f"draw/{name}", worst.expected, f"{worst.observed} ({worst.statistic})", "law", LEVEL, check,
+        module=next((module.name for module in pair.task.modules if module.name == name), None),
+        cause=f"{worst.name}: over {worst.n} draws of the candidate's own sampler this has p = {worst.p_value:.2g}",
+    )  # fmt: skip
+    return CheckResult(check, Outcome.FAIL, examples=examples, divergences=(divergence,))
+
+
+def _samples(pair: Pair, draws: Sequence[TaskDraw], moment: str) -> dict[str, Array]:
+    """Draws of the candidate's sampler by name, each `[count, *draw shape]`, slots of a capacity one after the other."""
+    seed = pair.derive(f"law/{moment}") % (1 << 31)
+    count = pair.task.budgets.samples
+    if moment == "reset":
+        answers = [pair.candidate.ask("sample", at="reset", seed=seed, count=count)]
+    else:
+        picks = pair.random("law states").integers(0, len(pair.reached), STEP_STATES)
+        situations = [pair.reached[pick] for pick in picks]
+        answers = [
+            pair.candidate.ask(
+                "sample",
+                at="step",
+                seed=seed + number,
+                count=max(1, count // STEP_STATES),
+                state=dict(state),
+                action=action,
+            )
+            for number, (state, action) in enumerate(situations)
+        ]
+    return {
+        draw.name: np.concatenate([np.asarray(answer[draw.name]) for answer in answers]).reshape(-1, *draw.shape)
+        for draw in draws
+    }
+
+
+def _reference_draws(pair: Pair, draw: TaskDraw, moment: str) -> Array | None:
+    """What chance gave the reference under this name, as far as it reports it."""
+    if "draws" not in pair.reference.spec.capabilities:
+        return None
+    count = min(pair.task.budgets.samples, 2000)
+    seeds = pair.seeds(f"law/{draw.name}/reference", count)
+    if moment == "reset":
+        trajectories = pair.reference.drive("random", seeds, 0)
+    else:
+        trajectories = pair.reference.drive("random", seeds[: max(1, count // 50)], 50)
+    rows = [row for t in trajectories for row in (t.draws or ())[slice(0, 1) if moment == "reset" else slice(1, None)]]
+    values = [d.value for row in rows for d in row if d.name == draw.name]
+    return np.stack(values) if values else None
+
+
+def _failed(check: str, rule: str, case: Case, found: Difference | None, cause: str) -> CheckResult:
+    step = 0 if found is None else found.step
+    divergence = Divergence(
+        case.cut(max(step, 0)) if case.length else case,
+        step,
+        "trajectory" if found is None else found.path,
+        "the same bytes" if found is None else found.expected,
+        "other bytes" if found is None else found.actual + (f" ({found.gap})" if found.gap else ""),
+        rule,
+        LEVEL,
+        check,
+        index=() if found is None else found.index,
+        cause=cause,
+    )
+    return CheckResult(check, Outcome.FAIL, examples=1, divergences=(divergence,))

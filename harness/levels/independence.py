@@ -1,0 +1,94 @@
+"""Whether samples are independent: of earlier samples, of each other's elements, of other draws.
+
+This is where a key that is used twice shows, or a counter that is not advanced, or a batch that repeats another.
+All tests correlate ranks, and distances from the middle rank, which a dependence of magnitudes cannot hide from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from harness.levels import statistics
+from harness.levels.comparisons import LawResult, chosen, element_name, orderable, worst_result
+from harness.model import Array
+
+
+def independence_of_elements(names: Sequence[str], values: Array) -> list[LawResult]:
+    """Whether elements `values [E, N]` that are drawn together are independent of each other; none for one element."""
+    first, second = np.triu_indices(len(values), k=1)
+    if not len(first):
+        return []
+    return [_pairs(names, _scores(values), first, second, 0, "elements drawn together")]
+
+
+def independence_of_samples(names: Sequence[str], values: Array) -> list[LawResult]:
+    """Whether samples `values [E, N]` are independent of earlier ones: at every lag up to N / 2, and across elements.
+
+    The same element is compared at all lags, different elements in successive samples.
+    """
+    families = _scores(values)
+    n = values.shape[-1]
+    tests = [statistics.autocorrelation(scores) for family in families for scores in family]
+    lags = np.array([int(np.argmin(test.p_value)) + 1 for test in tests])
+    p_values = np.array([min(1.0, float(test.p_value.min()) * len(test.p_value)) for test in tests])
+
+    def describe(k: int) -> tuple[str, str]:
+        lag = int(lags[k])
+        return f"rank correlation {tests[k].z[lag - 1] / np.sqrt(n - lag):+.4f} with the sample {lag} before", "0"
+
+    results = [worst_result([*names, *names], "serial correlation at any lag", p_values, describe, n)]
+    first, second = np.nonzero(~np.eye(len(values), dtype=bool))
+    if len(first):
+        results.append(_pairs(names, families, first, second, 1, "an element and another of the sample after it"))
+    return results
+
+
+def independence_of_draws(samples: Mapping[str, Array], *, seed: int = 0) -> list[LawResult]:
+    """Whether draws that one key decides together, each `[N, *shape]`, are independent of each other.
+
+    Sample `i` of each is from the same call. At most 64 elements of a draw are looked at; `seed` chooses them.
+    """
+    rng = np.random.default_rng(seed)
+    names: list[str] = []
+    columns: list[Array] = []
+    owners: list[int] = []
+    for owner, (name, array) in enumerate(samples.items()):
+        flat = array.reshape(len(array), -1)
+        for index in chosen(flat.shape[1], rng):
+            names.append(element_name(name, int(index), array.shape[1:]))
+            columns.append(orderable(flat[:, index]))
+            owners.append(owner)
+    owner_of = np.array(owners)
+    first, second = np.nonzero(owner_of[:, None] < owner_of[None, :])
+    if not len(first):
+        return []
+    return [_pairs(names, _scores(np.stack(columns)), first, second, 0, "draws made together")]
+
+
+def _scores(values: Array) -> tuple[Array, Array]:
+    scores = statistics.rank_scores(values)
+    return scores, statistics.folded(scores)
+
+
+def _pairs(
+    names: Sequence[str], families: Sequence[Array], first: Array, second: Array, lag: int, what: str
+) -> LawResult:
+    """The worst rank correlation of elements `first [K]` with elements `second [K]`, the latter `lag` samples later."""
+    n = families[0].shape[-1] - lag
+    z = [scores[:, :n] @ scores[:, lag:].T / np.sqrt(n) for scores in families]
+    reaches = [np.abs(scores).max(axis=-1) for scores in families]
+    p_values = [
+        statistics.bernstein_p(matrix, np.outer(reach, reach) / np.sqrt(n))
+        for matrix, reach in zip(z, reaches, strict=True)
+    ]
+    found = np.concatenate([matrix[first, second] for matrix in z]) / np.sqrt(n)
+    pairs = [f"{names[i]} with {names[j]}" for i, j in zip(first, second, strict=True)]
+    return worst_result(
+        pairs * len(families),
+        f"independence of {what}: z-test of rank correlation",
+        np.concatenate([matrix[first, second] for matrix in p_values]),
+        lambda k: (f"rank correlation {found[k]:+.4f}", f"0, give or take {1 / np.sqrt(n):.4f}"),
+        n,
+    )

@@ -1,0 +1,130 @@
+"""Level 2, interaction: short sequences across modules, compared leaf by leaf after each step.
+
+Sequences begin at a reset, at a state that episodes reach, or where the task's `interactions.py` says; Hypothesis makes
+them and shrinks what fails to the shortest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+
+from harness.errors import Raised
+from harness.levels import strategies
+from harness.levels.laws import compare_outcomes, verdict
+from harness.levels.localise import localise
+from harness.levels.pair import Pair
+from harness.levels.property import playable
+from harness.model import Case, CheckResult, Divergence, Outcome
+from harness.suite import Sequence
+
+LEVEL = 2
+SWEEP = 8
+"""The sweep plays this many times as many sequences as Hypothesis does, in batches."""
+LAW_REPEATS = 200
+
+
+def checks(pair: Pair) -> Iterator[CheckResult]:
+    """All checks of level 2."""
+    if not pair.paired:
+        yield _laws(pair)
+        return
+    for number, sequence in enumerate(pair.suite.sequences):
+        pair.progress(f"level 2: {sequence.name}", number, len(pair.suite.sequences) + 2)
+        yield _search(pair, sequence.name, _declared(pair, sequence))
+    pair.progress("level 2: sequences", len(pair.suite.sequences), len(pair.suite.sequences) + 2)
+    yield _sweep(pair)
+    yield _search(pair, "sequences", _anywhere(pair))
+
+
+def _anywhere(pair: Pair) -> st.SearchStrategy[Case]:
+    """Sequences of any actions from a reset, or from a state near reachable ones."""
+    length = pair.task.budgets.sequence_length
+    starts: list[Any] = [None]
+    if pair.can_restore:
+        starts += [state for state, _ in pair.near_reached("sequences", pair.task.budgets.sequences)]
+    return st.builds(
+        lambda seed, start, actions: Case(seed, actions, start, origin="level 2"),
+        st.integers(0, (1 << 31) - 1),
+        st.sampled_from(starts),
+        strategies.actions(pair.task, length),
+    )
+
+
+def _declared(pair: Pair, sequence: Sequence) -> st.SearchStrategy[Case]:
+    """The sequences that the task's author declared."""
+
+    def case(seed: int, made: dict[str, Any]) -> Case:
+        start = made.get("start")
+        if start is not None:
+            start = {path: np.asarray(value, dtype=pair.task.leaves[path].dtype) for path, value in start.items()}
+        return Case(seed, strategies.stack_actions(pair.task, list(made["actions"])), start, origin=sequence.name)
+
+    return st.builds(case, st.integers(0, (1 << 31) - 1), sequence.make(pair.task))
+
+
+def _search(pair: Pair, name: str, strategy: st.SearchStrategy[Case]) -> CheckResult:
+    def fails(case: Case) -> bool:
+        try:
+            [(_, difference)] = pair.play([case])
+        except Raised as refused:
+            if refused.where.startswith("the reference"):
+                return False
+            raise
+        return difference is not None
+
+    simplest, judged = strategies.simplest_failure(
+        strategy, fails, seed=pair.derive(f"level 2/{name}"), examples=pair.task.budgets.sequences
+    )
+    if simplest is None:
+        return CheckResult(name, Outcome.PASS, examples=judged)
+    [(expected, difference)] = pair.play([simplest])
+    if difference is None:
+        divergence = Divergence(
+            simplest, 0, "trajectory", "the same answer twice", "another answer the second time", "determinism", LEVEL,
+            name, cause="the candidate answered this sequence differently when it was played again",
+        )  # fmt: skip
+    else:
+        divergence = localise(pair, expected, difference, level=LEVEL, check=name)
+    return CheckResult(name, Outcome.FAIL, examples=judged, divergences=(divergence,))
+
+
+def _sweep(pair: Pair) -> CheckResult:
+    """Many random sequences at once: breadth that one search after the other would not have."""
+    name = "sequences, sweep"
+    count, length = SWEEP * pair.task.budgets.sequences, pair.task.budgets.sequence_length
+    starts = [state for state, _ in pair.near_reached("sweep", count)] if pair.can_restore else [None] * count
+    cases = [
+        Case(seed, pair.random_case_actions(f"sweep/{number}", length), start if number % 4 else None, origin="level 2")
+        for number, (seed, start) in enumerate(zip(pair.seeds("sweep", count), starts, strict=True))
+    ]
+    played, refused = playable(pair, cases, None)
+    failing = [(difference.step, n) for n, (_, difference) in enumerate(played) if difference is not None]
+    if failing:
+        expected, difference = played[min(failing)[1]]
+        assert difference is not None
+        divergence = localise(pair, expected, difference, level=LEVEL, check=name)
+        return CheckResult(name, Outcome.FAIL, examples=len(played), divergences=(divergence,))
+    detail = f"{refused} sequences were refused by the reference" if refused else ""
+    return CheckResult(name, Outcome.PASS, examples=len(played), detail=detail)
+
+
+def _laws(pair: Pair) -> CheckResult:
+    """Where only laws are compared: one sequence of actions many times on both sides, and what comes of it."""
+    name = "outcomes of sequences"
+    actions = pair.random_case_actions("law sequence", pair.task.budgets.sequence_length)
+    sides = [
+        side.rollout([Case(seed, actions) for seed in pair.seeds(f"law sequence/{number}", LAW_REPEATS)])
+        for number, side in enumerate((pair.reference, pair.candidate))
+    ]
+    passed, worst = verdict(compare_outcomes(sides[0], sides[1], pair.task.outputs, seed=pair.derive(name)))
+    if passed:
+        return CheckResult(name, Outcome.PASS, examples=2 * LAW_REPEATS, detail=f"smallest p {worst.p_value:.2g}")
+    divergence = Divergence(
+        Case(pair.seed, actions), 0, worst.name, worst.expected, worst.observed, "law", LEVEL, name,
+        cause=f"{worst.statistic}, p = {worst.p_value:.2g} over {worst.n} episodes",
+    )  # fmt: skip
+    return CheckResult(name, Outcome.FAIL, examples=2 * LAW_REPEATS, divergences=(divergence,))

@@ -1,0 +1,100 @@
+"""Known cases: every counterexample that was ever found, shrunk and kept in `cases/`. They run first, forever.
+
+A case file is JSON: a `Case`, or the inputs of a probe (`{"probe": name, "inputs": leaves}`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.errors import Raised, TaskError
+from harness.levels.localise import compare_probe, localise
+from harness.levels.pair import Pair
+from harness.model import Case, CheckResult, Divergence, Leaves, Outcome, leaves_from_json, leaves_to_json
+from harness.task import CASES_DIRECTORY
+
+NAME = "known cases"
+
+
+@dataclass(frozen=True)
+class ProbeCase:
+    """Inputs of a probe (each leaf stacked to one row) on which a candidate was once wrong."""
+
+    probe: str
+    inputs: Leaves
+
+
+def load_cases(directory: Path) -> tuple[list[Case], list[ProbeCase]]:
+    """The known cases of a task directory, by file name.
+
+    Raises:
+        TaskError: a file is not a case; every such file is named.
+    """
+    cases: list[Case] = []
+    probes: list[ProbeCase] = []
+    mistakes = []
+    for path in sorted((directory / CASES_DIRECTORY).glob("*.json")):
+        try:
+            described = json.loads(path.read_text())
+            if "probe" in described:
+                probes.append(ProbeCase(described["probe"], leaves_from_json(described["inputs"])))
+            else:
+                cases.append(Case.from_json(described))
+        except (ValueError, KeyError, TypeError) as error:
+            mistakes.append(f"{CASES_DIRECTORY}/{path.name}: not a case ({type(error).__name__}: {error})")
+    if mistakes:
+        raise TaskError("some known cases cannot be read", where=str(directory), mistakes=tuple(mistakes))
+    return cases, probes
+
+
+def case_file(divergence: Divergence) -> tuple[str, str] | None:
+    """Name and content of the file that keeps a divergence's counterexample; None where it has none."""
+    if divergence.probe is not None and divergence.inputs is not None:
+        described: dict[str, Any] = {"probe": divergence.probe, "inputs": leaves_to_json(divergence.inputs)}
+    elif divergence.case is not None:
+        described = divergence.case.to_json()
+    else:
+        return None
+    named = {key: value for key, value in described.items() if key not in ("name", "origin")}
+    digest = hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
+    return f"{digest[:16]}.json", json.dumps(described, indent=1, sort_keys=True) + "\n"
+
+
+def check_probes(pair: Pair, known: Sequence[ProbeCase], module: str | None) -> Iterator[CheckResult]:
+    """The known inputs of probes, of one module or of all."""
+    for owner in pair.task.modules:
+        mine = [case for case in known if case.probe in owner.probes and module in (None, owner.name)]
+        for case in mine:
+            difference = compare_probe(pair, case.probe, case.inputs)
+            if difference is not None:
+                divergence = Divergence(
+                    None, 0, difference.path, difference.expected, difference.actual, difference.rule, 1, NAME,
+                    index=difference.index, module=owner.name, cause="a known case, found earlier",
+                    probe=case.probe, inputs=case.inputs, reproduced=True,
+                )  # fmt: skip
+                yield CheckResult(NAME, Outcome.FAIL, owner.name, len(mine), divergences=(divergence,))
+                break
+        else:
+            if mine:
+                yield CheckResult(NAME, Outcome.PASS, owner.name, len(mine))
+
+
+def check_cases(pair: Pair, known: Sequence[Case], level: int) -> CheckResult | None:
+    """The known cases, in one batch; None where there are none, or none can be compared."""
+    usable = [case for case in known if case.start is None or pair.can_restore] if pair.paired else []
+    if not usable:
+        return None
+    try:
+        played = pair.play(usable)
+    except Raised as refused:
+        return CheckResult(NAME, Outcome.ERROR, detail=f"a known case cannot be played: {refused}")
+    for expected, difference in played:
+        if difference is not None:
+            divergence = localise(pair, expected, difference, level=level, check=NAME)
+            return CheckResult(NAME, Outcome.FAIL, examples=len(usable), divergences=(divergence,))
+    return CheckResult(NAME, Outcome.PASS, examples=len(usable))

@@ -1,0 +1,182 @@
+"""From a difference to its cause: first step and leaf, rule or hidden state, shortest case, module.
+
+The reference's state just before the differing step is restored on both sides and the step is taken again. If the
+difference recurs, the rule of that step is wrong. If it does not, something that the canonical state does not show went
+wrong earlier, and the shortest sequence of actions that leads there is searched instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from harness.compare import Difference, compare_leaves
+from harness.errors import Raised
+from harness.levels.pair import Pair, step_case
+from harness.levels.shrink import plainest, shortest
+from harness.model import STATE, Array, Case, Divergence, Leaves, Trajectory
+from harness.task import Mode, TaskProbe
+
+
+def localise(
+    pair: Pair,
+    expected: Trajectory,
+    difference: Difference,
+    *,
+    level: int,
+    check: str,
+    only: Collection[str] | None = None,
+) -> Divergence:
+    """Explain the first difference between the reference's `expected` trajectory and the candidate's.
+
+    Args:
+        only: the leaves that were compared, or None for all.
+    """
+    case, step, cause, reproduced = expected.case.cut(difference.step), difference.step, "", None
+    if step > 0:
+        again = _restep(pair, expected, step, only)
+        if again is not None:
+            case, reproduced = again, True
+            cause = (
+                "restored to the reference's state just before, one step shows it again: the rule of this step is wrong"
+            )
+        else:
+            case = shortest(case, _still_differs(pair, difference.path, only))
+            if pair.can_restore:
+                reproduced = False
+                cause = (
+                    "restoring the reference's state just before and stepping once agrees: a difference that the "
+                    "canonical state does not show arose earlier"
+                )
+            else:
+                cause = "the reference cannot restore a state, so the prefix was replayed"
+    else:
+        cause = "the reset itself differs"
+    final = _play_one(pair, case, only)
+    if final is not None:
+        expected, difference = final
+        step = difference.step
+    else:
+        cause += (
+            "; it did not recur when the shortened case was played once more, so the candidate is not deterministic"
+        )
+    also = _also_differing(pair, case, step, difference.path, only)
+    if also:
+        cause += f"; in the same row differ also {', '.join(also)}"
+    return Divergence(
+        case=replace(case, origin=f"{check} (level {level})", name=f"{check}: {difference.path} at step {step}"),
+        step=step,
+        path=difference.path,
+        index=difference.index,
+        expected=difference.expected,
+        actual=difference.actual + (f" ({difference.gap})" if difference.gap else ""),
+        rule=difference.rule,
+        level=level,
+        check=check,
+        module=_module(pair, expected, step, difference.path),
+        cause=cause,
+        reproduced=reproduced,
+    )
+
+
+def _restep(pair: Pair, expected: Trajectory, step: int, only: Collection[str] | None) -> Case | None:
+    """A one-step case that shows the difference from the restored state, as plain as it can be made; or None."""
+    if not pair.can_restore:
+        return None
+    action = {path: array[step - 1] for path, array in expected.case.actions.items()}
+    case = step_case(expected.state(step - 1), action, expected.case.seed, "shrunk")
+    if pair.task.mode is Mode.TAPE and "force_draws" in pair.reference.spec.capabilities and expected.draws:
+        case = replace(case, draws=((), expected.draws[step]))
+    if _play_one(pair, case, only) is None:
+        return None
+    assert case.start is not None
+
+    def fails(starts: Sequence[Leaves]) -> list[bool]:
+        return _differ(pair, [replace(case, start=start) for start in starts], only)
+
+    return replace(case, start=plainest(case.start, pair.task.state, fails))
+
+
+def _still_differs(pair: Pair, path: str, only: Collection[str] | None):
+    def judge(cases: Sequence[Case]) -> list[bool]:
+        return [difference is not None and difference.path == path for _, difference in pair.play(list(cases), only)]
+
+    return judge
+
+
+def _differ(pair: Pair, cases: Sequence[Case], only: Collection[str] | None) -> list[bool]:
+    """Which cases differ; one that the reference refuses to play does not."""
+    try:
+        return [difference is not None for _, difference in pair.play(cases, only)]
+    except Raised:
+        if len(cases) == 1:
+            return [False]
+        return [_differ(pair, [case], only)[0] for case in cases]
+
+
+def _play_one(pair: Pair, case: Case, only: Collection[str] | None) -> tuple[Trajectory, Difference] | None:
+    [(expected, difference)] = pair.play([case], only)
+    return None if difference is None else (expected, difference)
+
+
+def _also_differing(pair: Pair, case: Case, step: int, path: str, only: Collection[str] | None) -> list[str]:
+    """The other leaves that differ in the same row."""
+    [expected] = pair.reference.rollout([case])
+    [actual] = pair.follow([expected])
+    if step >= min(expected.rows, actual.rows):
+        return []
+    differing = []
+    for leaf in pair.task.outputs:
+        if leaf == path or leaf not in expected.leaves or leaf not in actual.leaves or (only and leaf not in only):
+            continue
+        one, other = ({leaf: side.leaves[leaf][step : step + 1]} for side in (expected, actual))
+        if compare_leaves(one, other, pair.task.tolerances) is not None:
+            differing.append(leaf)
+    return differing
+
+
+def _module(pair: Pair, expected: Trajectory, step: int, path: str) -> str | None:
+    """The first module one of whose probes shows the difference; else the one that says it writes the leaf."""
+    rows = [step - 1, step] if step > 0 else [step]
+    for module in pair.task.modules:
+        for name in module.probes:
+            probe = pair.task.probes[name]
+            for row in rows:
+                inputs = probe_inputs_at(probe, expected, row)
+                if inputs is not None and probe_differs(pair, probe, inputs):
+                    return module.name
+    owner = pair.task.module_of(path)
+    return None if owner is None else owner.name
+
+
+def probe_inputs_at(probe: TaskProbe, trajectory: Trajectory, row: int) -> dict[str, Array] | None:
+    """Inputs of a probe taken from a row of a trajectory, stacked to one row; None where a name is not found there."""
+    inputs = {}
+    for name in probe.inputs:
+        if f"{STATE}{name}" in trajectory.leaves:
+            inputs[name] = trajectory.leaves[f"{STATE}{name}"][row : row + 1]
+        elif name in trajectory.case.actions and row < trajectory.case.length:
+            inputs[name] = trajectory.case.actions[name][row : row + 1]
+        else:
+            return None
+    return inputs
+
+
+def probe_differs(pair: Pair, probe: TaskProbe, inputs: Leaves) -> bool:
+    """Whether both sides answer one input differently; a probe that refuses these inputs shows nothing."""
+    try:
+        return compare_probe(pair, probe.name, inputs) is not None
+    except Raised:
+        return False
+
+
+def compare_probe(pair: Pair, name: str, inputs: Leaves) -> Difference | None:
+    """The first difference between both sides' answers to stacked inputs of a probe."""
+    inputs = {
+        path: np.asarray(array, dtype=pair.task.probes[name].inputs[path].dtype) for path, array in inputs.items()
+    }
+    expected = pair.reference.first.probe(name, inputs)
+    actual = pair.candidate.probe(name, inputs)
+    return compare_leaves(expected, actual, pair.task.tolerances, prefix=f"probe/{name}/")

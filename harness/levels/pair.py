@@ -1,0 +1,178 @@
+"""Reference and candidate side by side: both answer the same cases, and what they answer is compared.
+
+All chance in a level comes from one seed through named streams (`Pair.random`), so that a recorded seed repeats a verdict
+whatever order the checks ran in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from harness.compare import Difference, compare_many
+from harness.environment import Environment, Pool
+from harness.model import STATE, Array, Case, Leaf, Leaves, Trajectory
+from harness.suite import Suite
+from harness.task import Mode, Task
+from harness.worker import Leaf as WorkerLeaf
+from harness.worker import random_actions
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much is done, and how much there is."""
+
+REACHED_EPISODES = 4
+REACHED_HORIZON = 128
+
+
+class Pair:
+    """What every check of a level works with.
+
+    Args:
+        task, suite: the trusted task.
+        reference: workers of the reference, in parallel.
+        candidate: the candidate's worker.
+        seed: from which everything random is derived.
+        progress: told what goes on.
+    """
+
+    def __init__(
+        self, task: Task, suite: Suite, reference: Pool, candidate: Environment, seed: int, progress: Progress
+    ) -> None:
+        self.task = task
+        self.suite = suite
+        self.reference = reference
+        self.candidate = candidate
+        self.seed = seed
+        self.progress = progress
+
+    def derive(self, stream: str) -> int:
+        """A seed (63 bits) for one named purpose."""
+        return int.from_bytes(hashlib.sha256(f"{self.seed}/{stream}".encode()).digest()[:8], "big") >> 1
+
+    def random(self, stream: str) -> np.random.Generator:
+        """A generator of its own for one named purpose."""
+        return np.random.default_rng(self.derive(stream))
+
+    def seeds(self, stream: str, count: int) -> list[int]:
+        """`count` seeds for environments."""
+        return [int(seed) for seed in self.random(stream).integers(0, 1 << 31, count)]
+
+    @property
+    def can_restore(self) -> bool:
+        """Whether both sides can start from a given state."""
+        return all("restore" in side.capabilities for side in (self.reference.spec, self.candidate.spec))
+
+    @property
+    def paired(self) -> bool:
+        """Whether single trajectories can be compared: not where only laws are."""
+        return self.task.mode is not Mode.LAW
+
+    def follow(self, expected: Sequence[Trajectory], mode: str | None = None) -> list[Trajectory]:
+        """The candidate's answers to what the reference did: the same starts, actions taken, and chance events."""
+        return self.candidate.rollout([self.as_case(trajectory) for trajectory in expected], mode)
+
+    def as_case(self, trajectory: Trajectory) -> Case:
+        """The case that makes a candidate repeat a trajectory of the reference."""
+        case = trajectory.case.cut(trajectory.steps)
+        return replace(case, draws=trajectory.draws) if self.task.mode is Mode.TAPE else case
+
+    def play(
+        self, cases: Sequence[Case], only: Collection[str] | None = None, mode: str | None = None
+    ) -> list[tuple[Trajectory, Difference | None]]:
+        """Play cases on both sides: the reference's trajectory and the first difference of each.
+
+        Args:
+            only: the leaves to compare; None compares all, and the draws.
+        """
+        expected = self.reference.rollout(cases)
+        return list(zip(expected, self.differences(expected, self.follow(expected, mode), only), strict=True))
+
+    def differences(
+        self, expected: Sequence[Trajectory], actual: Sequence[Trajectory], only: Collection[str] | None = None
+    ) -> list[Difference | None]:
+        """The first difference of each pair of trajectories."""
+        if only is not None:
+            expected = [_only(trajectory, only) for trajectory in expected]
+            actual = [_only(trajectory, only) for trajectory in actual]
+        leaves = {path: leaf for path, leaf in self.task.outputs.items() if only is None or path in only}
+        return compare_many(expected, actual, leaves, self.task.tolerances)
+
+    def random_case_actions(self, stream: str, length: int) -> dict[str, Array]:
+        """`length` uniform actions."""
+        rng = np.random.RandomState(self.derive(stream) % (1 << 32))
+        return {
+            path: random_actions(
+                WorkerLeaf(path, {"dtype": leaf.dtype, "shape": leaf.shape, "low": leaf.low, "high": leaf.high}),
+                rng,
+                length,
+                0.0,
+            )
+            for path, leaf in self.task.actions.items()
+        }
+
+    @cached_property
+    def reached(self) -> list[tuple[Leaves, Leaves]]:
+        """States that short episodes reach, each with the legal action leaves of one step that was taken there."""
+        horizon = min(self.task.budgets.horizon, REACHED_HORIZON)
+        found: list[tuple[Leaves, Leaves]] = []
+        for policy in self.task.budgets.policies:
+            seeds = self.seeds(f"reached/{policy}", REACHED_EPISODES)
+            for trajectory in self.reference.drive(policy, seeds, horizon):
+                for row in range(trajectory.steps):
+                    action = {path: array[row] for path, array in trajectory.case.actions.items()}
+                    found.append((trajectory.state(row), action))
+        return found
+
+    def near_reached(self, stream: str, count: int) -> list[tuple[Leaves, Leaves]]:
+        """`count` reached states with their actions, most of them moved within the bounds that the task states.
+
+        A leaf without bounds keeps its reached value: its author has not said that other values are possible.
+        """
+        rng = self.random(stream)
+        movable = [leaf for leaf in self.task.state.values() if leaf.low is not None and leaf.high is not None]
+        states = []
+        for pick in rng.integers(0, len(self.reached), count):
+            state, action = dict(self.reached[pick][0]), self.reached[pick][1]
+            for leaf in movable:
+                if rng.random() < 0.3:
+                    state[leaf.path] = anywhere(leaf, rng)
+            states.append((state, action))
+        return states
+
+
+def anywhere(leaf: Leaf, rng: np.random.Generator) -> Array:
+    """A value within a leaf's bounds: mostly uniform, now and then exactly on a bound or a step beside it."""
+    dtype = np.dtype(leaf.dtype)
+    low, high = (np.broadcast_to(np.asarray(bound, dtype=np.float64), leaf.shape) for bound in (leaf.low, leaf.high))
+    low, high = np.nan_to_num(low, neginf=-1e6), np.nan_to_num(high, posinf=1e6)
+    kind = rng.random()
+    if dtype.kind == "b":
+        return np.asarray(rng.integers(0, 2, leaf.shape), dtype=dtype)
+    if dtype.kind in "iu":
+        if kind < 0.2:
+            return np.asarray(np.where(rng.random(leaf.shape) < 0.5, low, high), dtype=dtype)
+        return np.asarray(rng.integers(low.astype(np.int64), high.astype(np.int64) + 1, leaf.shape), dtype=dtype)
+    if kind < 0.1:
+        return np.asarray(np.where(rng.random(leaf.shape) < 0.5, low, high), dtype=dtype)
+    if kind < 0.2:
+        edge = np.where(rng.random(leaf.shape) < 0.5, low, high).astype(dtype)
+        return np.asarray(np.nextafter(edge, np.asarray((low + high) / 2, dtype=dtype)), dtype=dtype)
+    return np.asarray(low + rng.random(leaf.shape) * (high - low), dtype=dtype)
+
+
+def step_case(state: Leaves, action: Leaves, seed: int, origin: str) -> Case:
+    """A case of one step from a state."""
+    return Case(
+        seed=seed,
+        actions={path: np.asarray(value)[None] for path, value in action.items()},
+        start={path: np.asarray(value) for path, value in state.items() if path.startswith(STATE)},
+        origin=origin,
+    )
+
+
+def _only(trajectory: Trajectory, paths: Collection[str]) -> Trajectory:
+    return Trajectory(trajectory.case, {path: a for path, a in trajectory.leaves.items() if path in paths}, None)

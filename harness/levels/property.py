@@ -1,0 +1,224 @@
+"""Level 1, property: each module alone.
+
+For a module: its probes are asked on both sides, over generated inputs and over a wide sweep; single steps are taken from
+states near reachable ones, and the leaves that the module writes are compared; the invariants that belong to it must hold,
+on the reference first. With the last module come the generic checks of `harness.levels.generic`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import numpy as np
+
+from harness.compare import compare_leaves
+from harness.errors import Raised
+from harness.levels import generic
+from harness.levels.localise import compare_probe, localise
+from harness.levels.pair import Pair, anywhere, step_case
+from harness.levels.shrink import plainest
+from harness.levels.strategies import probe_inputs, simplest_failure
+from harness.model import Array, Case, CheckResult, Divergence, Leaves, Outcome
+from harness.suite import Invariant
+from harness.task import Module, TaskProbe
+
+LEVEL = 1
+SWEEP = 10
+"""The sweep asks each probe this many times as many inputs as Hypothesis does, all in one message."""
+
+
+def checks(pair: Pair, module: str | None) -> Iterator[CheckResult]:
+    """All checks of level 1, for one module or for all of them in dependency order."""
+    modules = pair.task.modules
+    chosen = [m for m in modules if module in (None, m.name)]
+    for number, current in enumerate(chosen):
+        pair.progress(f"level 1: {current.name}", number, len(chosen))
+        if current is modules[0] and pair.paired:
+            yield _resets(pair, current)
+        for name in current.probes:
+            probe = pair.task.probes[name]
+            yield _sweep(pair, current, probe)
+            yield _search(pair, current, probe)
+        if pair.can_restore and pair.paired:
+            yield _steps(pair, current)
+        for invariant in pair.suite.invariants:
+            if invariant.module == current.name:
+                yield holds(pair, invariant)
+    if module in (None, modules[-1].name):
+        for invariant in pair.suite.invariants:
+            if invariant.module is None:
+                yield holds(pair, invariant)
+        yield from generic.checks(pair)
+
+
+def _sweep(pair: Pair, module: Module, probe: TaskProbe) -> CheckResult:
+    """Many inputs at once, over the whole bounds and exactly on them."""
+    check = f"probe {probe.name}, sweep"
+    rng = pair.random(f"sweep/{probe.name}")
+    count = SWEEP * pair.task.budgets.examples
+    inputs = {
+        name: np.stack([anywhere(leaf, rng) if leaf.low is not None else leaf.zeros(1)[0] for _ in range(count)])
+        for name, leaf in probe.inputs.items()
+    }
+    try:
+        difference = compare_probe(pair, probe.name, inputs)
+    except Raised as refused:
+        if not refused.where.startswith("the reference"):
+            raise
+        # The reference refuses some of these combinations; the search below, with the task's own generator, decides.
+        return CheckResult(check, Outcome.SKIPPED, module.name, detail="the reference refuses some of these inputs")
+    if difference is None:
+        return CheckResult(check, Outcome.PASS, module.name, count)
+    failing = {name: array[difference.step : difference.step + 1] for name, array in inputs.items()}
+    divergence = _probe_divergence(pair, module, probe, failing, check)
+    return CheckResult(check, Outcome.FAIL, module.name, count, divergences=(divergence,))
+
+
+def _search(pair: Pair, module: Module, probe: TaskProbe) -> CheckResult:
+    """Hypothesis looks for the simplest input on which both sides differ."""
+    check = f"probe {probe.name}"
+    own = pair.suite.generators.get(probe.name)
+    strategy = probe_inputs(probe) if own is None else own.make()
+    simplest, judged = simplest_failure(
+        strategy,
+        lambda inputs: compare_probe(pair, probe.name, _stacked(probe, inputs)) is not None,
+        seed=pair.derive(f"search/{probe.name}"),
+        examples=pair.task.budgets.examples,
+    )
+    if simplest is None:
+        return CheckResult(check, Outcome.PASS, module.name, judged)
+    divergence = _probe_divergence(pair, module, probe, _stacked(probe, simplest), check)
+    return CheckResult(check, Outcome.FAIL, module.name, judged, divergences=(divergence,))
+
+
+def _stacked(probe: TaskProbe, inputs: dict[str, Any]) -> dict[str, Array]:
+    return {name: np.asarray(inputs[name], dtype=leaf.dtype)[None] for name, leaf in probe.inputs.items()}
+
+
+def _probe_divergence(pair: Pair, module: Module, probe: TaskProbe, inputs: Leaves, check: str) -> Divergence:
+    """The divergence that one failing input shows, with plainer inputs where they fail too."""
+
+    def fails(proposals: Any) -> list[bool]:
+        stacked = {name: np.concatenate([proposal[name] for proposal in proposals]) for name in probe.inputs}
+        try:
+            expected, actual = (
+                pair.reference.first.probe(probe.name, stacked),
+                pair.candidate.probe(probe.name, stacked),
+            )
+        except Raised:
+            return [False] * len(proposals)
+        return [
+            compare_leaves(_row(expected, i), _row(actual, i), pair.task.tolerances, f"probe/{probe.name}/") is not None
+            for i in range(len(proposals))
+        ]
+
+    found = inputs
+    inputs = plainest(found, probe.inputs, fails)
+    difference = compare_probe(pair, probe.name, inputs)
+    if difference is None:
+        # At the edge of a tolerance a batch may round to the other side: then what was found is not made plainer.
+        inputs, difference = found, compare_probe(pair, probe.name, found)
+    if difference is None:
+        return Divergence(
+            None, 0, f"probe/{probe.name}", "the same answer twice", "another answer the second time",
+            "determinism", LEVEL, check, module=module.name, probe=probe.name, inputs=inputs,
+            cause="the candidate answered these inputs differently when it was asked again",
+        )  # fmt: skip
+    return Divergence(
+        case=None,
+        step=0,
+        path=difference.path,
+        index=difference.index,
+        expected=difference.expected,
+        actual=difference.actual + (f" ({difference.gap})" if difference.gap else ""),
+        rule=difference.rule,
+        level=LEVEL,
+        check=check,
+        module=module.name,
+        cause="the probe alone shows it",
+        probe=probe.name,
+        inputs=inputs,
+        reproduced=True,
+    )
+
+
+def _row(leaves: Leaves, row: int) -> dict[str, Array]:
+    return {path: array[row : row + 1] for path, array in leaves.items()}
+
+
+def _resets(pair: Pair, module: Module) -> CheckResult:
+    """Resets from many seeds, all leaves: what an episode starts from comes before everything else."""
+    check = "resets"
+    cases = [Case(seed, pair.reference.first.no_actions()) for seed in pair.seeds("resets", pair.task.budgets.examples)]
+    for expected, difference in pair.play(cases):
+        if difference is not None:
+            divergence = localise(pair, expected, difference, level=LEVEL, check=check)
+            return CheckResult(check, Outcome.FAIL, module.name, len(cases), divergences=(divergence,))
+    return CheckResult(check, Outcome.PASS, module.name, len(cases))
+
+
+def _steps(pair: Pair, module: Module) -> CheckResult:
+    """One step from each of many states near reachable ones; the leaves that the module writes must agree."""
+    check = "single steps"
+    only = module.leaves or None
+    stream = f"steps/{module.name}"
+    cases = [
+        step_case(state, action, seed, "level 1")
+        for (state, action), seed in zip(
+            pair.near_reached(stream, pair.task.budgets.examples),
+            pair.seeds(stream, pair.task.budgets.examples),
+            strict=True,
+        )
+    ]
+    played, refused = playable(pair, cases, only)
+    for expected, difference in played:
+        if difference is not None:
+            divergence = localise(pair, expected, difference, level=LEVEL, check=check, only=only)
+            return CheckResult(check, Outcome.FAIL, module.name, len(played), divergences=(divergence,))
+    if not played:
+        return CheckResult(check, Outcome.SKIPPED, module.name, detail="the reference refuses every generated state")
+    detail = f"{refused} generated states were refused by the reference" if refused else ""
+    return CheckResult(check, Outcome.PASS, module.name, len(played), detail)
+
+
+def playable(pair: Pair, cases: list[Any], only: Collection[str] | None) -> tuple[list[Any], int]:
+    """Play cases of which the reference may refuse some; returns what was played and how many were refused."""
+    try:
+        return pair.play(cases, only), 0
+    except Raised as refused:
+        if not refused.where.startswith("the reference"):
+            raise
+        if len(cases) == 1:
+            return [], 1
+        middle = len(cases) // 2
+        (one, few), (other, more) = playable(pair, cases[:middle], only), playable(pair, cases[middle:], only)
+        return one + other, few + more
+
+
+def holds(pair: Pair, invariant: Invariant) -> CheckResult:
+    """An invariant on episodes of the reference first, then on the candidate's answers to the same cases."""
+    check = f"invariant: {invariant.name}"
+    horizon = min(pair.task.budgets.horizon, 2 * pair.task.budgets.examples)
+    expected = [
+        trajectory
+        for policy in pair.task.budgets.policies
+        for trajectory in pair.reference.drive(policy, pair.seeds(f"invariant/{policy}", 4), horizon)
+    ]
+    for trajectory in expected:
+        if len(rows := invariant.violations(trajectory)):
+            where = f"seed {trajectory.case.seed}, row {rows[0]}"
+            detail = f"it does not hold on the reference itself ({where}): mend properties.py"
+            return CheckResult(check, Outcome.ERROR, invariant.module, len(expected), detail)
+    if not pair.paired:
+        return CheckResult(check, Outcome.PASS, invariant.module, len(expected), "on the reference")
+    for trajectory in pair.follow(expected):
+        if len(rows := invariant.violations(trajectory)):
+            row = int(rows[0])
+            divergence = Divergence(
+                trajectory.case.cut(row), row, f"invariant/{invariant.name}", "holds", "does not hold",
+                f"invariant:{invariant.name}", LEVEL, check, module=invariant.module,
+                cause="the reference keeps this invariant in the same case",
+            )  # fmt: skip
+            return CheckResult(check, Outcome.FAIL, invariant.module, len(expected), divergences=(divergence,))
+    return CheckResult(check, Outcome.PASS, invariant.module, len(expected))

@@ -1,0 +1,116 @@
+"""Evidence that an agent proposes: cases and properties of its own under `proposed/`.
+
+They count as further evidence once they hold on the reference. They never replace or loosen anything: what does not hold on
+the reference is set aside with a note, and nothing that an agent writes can turn a failure into a pass.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from harness.channel import Channel
+from harness.errors import EnvironmentFailure, Raised
+from harness.levels.localise import localise
+from harness.levels.pair import Pair
+from harness.model import Case, CheckResult, Divergence, Outcome, Trajectory
+from harness.task import PROPERTIES_FILE, PROPOSED_DIRECTORY, Task
+
+LEVEL = 2
+EPISODES = 4
+MAX_STEPS = 200
+MAX_CASES = 500
+MAX_CASE_BYTES = 1 << 20
+
+
+def checks(pair: Pair, tree: Path, judge: Callable[[Path], Channel]) -> Iterator[CheckResult]:
+    """Whatever an exported tree proposes; `judge` starts a sandboxed worker for a file of properties."""
+    yield from _cases(pair, tree / PROPOSED_DIRECTORY / "cases")
+    properties = tree / PROPOSED_DIRECTORY / PROPERTIES_FILE
+    if properties.is_file() and pair.paired:
+        yield from _properties(pair, properties, judge)
+
+
+def _cases(pair: Pair, directory: Path) -> Iterator[CheckResult]:
+    if not pair.paired:
+        return
+    for path in sorted(directory.glob("*.json"))[:MAX_CASES]:
+        name = f"proposed case {path.name}"
+        try:
+            if path.stat().st_size > MAX_CASE_BYTES:
+                raise ValueError(f"over {MAX_CASE_BYTES} bytes")
+            case = Case.from_json(json.loads(path.read_text()))
+            _fit(pair.task, case)
+            [expected] = pair.reference.rollout([case])
+        except (ValueError, KeyError, TypeError, RecursionError, Raised) as error:
+            yield CheckResult(name, Outcome.SKIPPED, detail=f"set aside: {type(error).__name__}: {str(error)[:300]}")
+            continue
+        [difference] = pair.differences([expected], pair.follow([expected]))
+        if difference is None:
+            yield CheckResult(name, Outcome.PASS, examples=1)
+        else:
+            divergence = localise(pair, expected, difference, level=LEVEL, check=name)
+            yield CheckResult(name, Outcome.FAIL, examples=1, divergences=(divergence,))
+
+
+def _fit(task: Task, case: Case) -> None:
+    """Refuse a case whose leaves are not the task's: it comes from an agent and goes to the trusted reference."""
+    if set(case.actions) != set(task.actions) or (case.start is not None and set(case.start) != set(task.state)):
+        raise ValueError("its leaves are not those of the task")
+    if not 0 <= case.seed < 1 << 63 or case.length > task.budgets.horizon:
+        raise ValueError(f"seed or length are out of range (at most {task.budgets.horizon} actions)")
+    for path, array in case.actions.items():
+        if array.dtype != task.leaves[path].dtype or array.shape != (case.length, *task.leaves[path].shape):
+            raise ValueError(f"the leaf {path} has not the dtype or shape that task.toml states")
+    for path, array in (case.start or {}).items():
+        if array.dtype != task.leaves[path].dtype or array.shape != task.leaves[path].shape:
+            raise ValueError(f"the leaf {path} has not the dtype or shape that task.toml states")
+
+
+def _properties(pair: Pair, file: Path, judge: Callable[[Path], Channel]) -> Iterator[CheckResult]:
+    horizon = min(MAX_STEPS, pair.task.budgets.horizon)
+    expected = [
+        trajectory
+        for policy in pair.task.budgets.policies
+        for trajectory in pair.reference.drive(policy, pair.seeds(f"proposed/{policy}", EPISODES), horizon)
+    ]
+    actual = pair.follow(expected)
+    try:
+        channel = judge(file)
+        on_reference = channel.ask("judge", trajectories=[_to_wire(trajectory) for trajectory in expected])
+        on_candidate = channel.ask("judge", trajectories=[_to_wire(trajectory) for trajectory in actual])
+        channel.close()
+    except EnvironmentFailure as failure:
+        yield CheckResult("proposed properties", Outcome.SKIPPED, detail=f"set aside: {str(failure)[:600]}")
+        return
+    for name in sorted(on_reference):
+        yield _verdict(f"proposed property {name}", on_reference[name], on_candidate.get(name), actual)
+
+
+def _verdict(check: str, reference: Any, candidate: Any, actual: list[Trajectory]) -> CheckResult:
+    count = len(actual)
+    if not _is_answer(reference, count):
+        return CheckResult(check, Outcome.SKIPPED, detail=f"set aside: {str(reference)[:300]}")
+    if any(row >= 0 for row in reference):
+        return CheckResult(check, Outcome.SKIPPED, detail="set aside: it does not hold on the reference")
+    if not _is_answer(candidate, count):
+        return CheckResult(check, Outcome.SKIPPED, detail=f"set aside: {str(candidate)[:300]}")
+    broken = next((number for number, row in enumerate(candidate) if row >= 0), None)
+    if broken is None:
+        return CheckResult(check, Outcome.PASS, examples=count)
+    row = min(int(candidate[broken]), actual[broken].steps)
+    divergence = Divergence(
+        actual[broken].case.cut(row), row, check, "holds", "does not hold", f"invariant:{check}", LEVEL, check,
+        cause="the reference keeps this proposed property in the same case",
+    )  # fmt: skip
+    return CheckResult(check, Outcome.FAIL, examples=count, divergences=(divergence,))
+
+
+def _is_answer(answer: Any, count: int) -> bool:
+    return isinstance(answer, list) and len(answer) == count and all(type(row) is int for row in answer)
+
+
+def _to_wire(trajectory: Trajectory) -> dict[str, Any]:
+    return {"leaves": dict(trajectory.leaves), "actions": dict(trajectory.case.actions)}

@@ -1,0 +1,130 @@
+"""Hypothesis strategies made from a task's leaves, and the search for the simplest example that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import HealthCheck, Phase
+
+from harness.errors import EnvironmentFailure
+from harness.model import Array, Leaf
+from harness.task import Task, TaskProbe
+
+SEED = "seed"
+
+
+class _Fails(Exception):
+    """Tells Hypothesis that an example fails."""
+
+
+def simplest_failure(
+    strategy: st.SearchStrategy[Any], fails: Callable[[Any], bool], *, seed: int, examples: int
+) -> tuple[Any | None, int]:
+    """Search a strategy for an example that fails, and shrink it.
+
+    Args:
+        fails: the judgement; it may ask workers.
+        seed: makes the search repeatable.
+        examples: how many to try.
+
+    Returns:
+        The simplest failing example found, or None, and the number of examples that were judged.
+
+    Raises:
+        EnvironmentFailure: as soon as `fails` raises one; it is no failing example.
+    """
+    simplest: list[Any] = []
+    broken: list[EnvironmentFailure] = []
+    judged = 0
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=(HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large),
+        report_multiple_bugs=False,
+        print_blob=False,
+        verbosity=hypothesis.Verbosity.quiet,
+    )
+    @hypothesis.given(strategy)
+    def judge(example: Any) -> None:
+        nonlocal judged
+        if broken:
+            return
+        judged += 1
+        try:
+            failed = fails(example)
+        except EnvironmentFailure as failure:
+            broken.append(failure)
+            return
+        if failed:
+            simplest[:] = [example]
+            raise _Fails
+
+    try:
+        judge()
+    except _Fails:
+        pass
+    except Exception:
+        # Hypothesis wraps a failure that it could not repeat: the example is kept all the same, as what was seen.
+        if not simplest:
+            raise
+    if broken:
+        raise broken[0]
+    return (simplest[0] if simplest else None), judged
+
+
+def leaf_values(leaf: Leaf) -> st.SearchStrategy[Array]:
+    """Values of a leaf within its bounds."""
+    dtype = np.dtype(leaf.dtype)
+    if leaf.shape == ():
+        return _scalars(dtype, leaf.low, leaf.high).map(lambda value: np.asarray(value, dtype=dtype))
+    size = int(np.prod(leaf.shape))
+    bounds = zip(_spread(leaf.low, leaf, size), _spread(leaf.high, leaf, size), strict=True)
+    elements = st.tuples(*(_scalars(dtype, low, high) for low, high in bounds))
+    return elements.map(lambda values: np.asarray(values, dtype=dtype).reshape(leaf.shape))
+
+
+def probe_inputs(probe: TaskProbe) -> st.SearchStrategy[dict[str, Array]]:
+    """Inputs of a probe, uniformly over the bounds of its leaves."""
+    return st.fixed_dictionaries({name: leaf_values(leaf) for name, leaf in probe.inputs.items()})
+
+
+def actions(task: Task, length: int) -> st.SearchStrategy[dict[str, Array]]:
+    """Stacked action leaves for 1 to `length` steps."""
+    one = st.fixed_dictionaries({path: leaf_values(leaf) for path, leaf in task.actions.items()})
+    return st.lists(one, min_size=1, max_size=length).map(lambda steps: stack_actions(task, steps))
+
+
+def stack_actions(task: Task, steps: list[Any]) -> dict[str, Array]:
+    """A list of actions (values, or one dictionary for each step) as stacked leaves."""
+    rows = [step if isinstance(step, Mapping) else {"action": step} for step in steps]
+    return {
+        path: np.asarray([row[path] for row in rows], dtype=leaf.dtype).reshape((len(rows), *leaf.shape))
+        for path, leaf in task.actions.items()
+    }
+
+
+def _scalars(dtype: np.dtype[Any], low: Any, high: Any) -> st.SearchStrategy[Any]:
+    if dtype.kind == "b":
+        return st.booleans()
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return st.integers(info.min if low is None else int(low), info.max if high is None else int(high))
+    low = None if low is None or np.isinf(low) else float(dtype.type(low))
+    high = None if high is None or np.isinf(high) else float(dtype.type(high))
+    width = 8 * dtype.itemsize
+    assert width in (16, 32, 64)
+    return st.floats(low, high, width=width, allow_nan=False, allow_infinity=False)
+
+
+def _spread(bound: Any, leaf: Leaf, size: int) -> list[Any]:
+    if bound is None:
+        return [None] * size
+    return np.broadcast_to(np.asarray(bound), leaf.shape).ravel().tolist()

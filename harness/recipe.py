@@ -1,0 +1,295 @@
+"""The recipe as a state machine, folded from the event log: what passed, what comes next, when to ask a person.
+
+Modules in dependency order at level 1, then level 2, then level 3 (and 4, where a task has it). When a later level finds
+a difference that was traced to a module, that module is back at level 1, with the new case. Pure: the same events give the
+same state, so status, history and a reopened session can never disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from harness.model import Outcome
+from harness.record.log import Event
+from harness.task import Limits
+
+ATTEMPT = "attempt"
+VERDICT = "verdict"
+INTERRUPTED = "interrupted"
+RESUMED = "resumed"
+
+WORKING = "working"
+NEEDS_HUMAN = "needs_human"
+DONE = "done"
+TRIED_AT_MOST = 8
+FINDING_AT_MOST = 600
+
+
+@dataclass(frozen=True, order=True)
+class Step:
+    """One step of the recipe: a level, and at level 1 a module (None for a task without modules)."""
+
+    level: int
+    module: str | None = None
+
+    def __str__(self) -> str:
+        return f"level {self.level}" + (f" of {self.module}" if self.module else "")
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {"level": self.level, "module": self.module}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a session has to go through, fixed when it starts: modules in dependency order, levels, limits."""
+
+    modules: tuple[str, ...]
+    levels: tuple[int, ...] = (1, 2, 3)
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps, in order."""
+        first = tuple(Step(1, module) for module in self.modules) or (Step(1),)
+        return first + tuple(Step(level) for level in self.levels if level > 1)
+
+    def covered(self, levels: Iterable[int], module: str | None) -> frozenset[Step]:
+        """The steps that a verification of these levels (of one module, or of all) speaks about."""
+        wanted = set(levels)
+        return frozenset(s for s in self.steps if s.level in wanted and (module is None or s.module == module))
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description from which `from_json` makes an equal plan."""
+        limits = self.limits
+        return {
+            "modules": list(self.modules),
+            "levels": list(self.levels),
+            "limits": {"iterations": limits.iterations, "seconds": limits.seconds, "dollars": limits.dollars},
+        }
+
+    @staticmethod
+    def from_json(described: Mapping[str, Any]) -> Plan:
+        """The inverse of `to_json`. Raises KeyError or TypeError for anything else."""
+        return Plan(tuple(described["modules"]), tuple(described["levels"]), Limits(**described["limits"]))
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One verification that was asked for: event, what it was about, and how it ended (empty while it runs)."""
+
+    seq: int
+    working_on: Step | None
+    message: str
+    outcome: str = ""
+    finding: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "seq": self.seq,
+            "step": str(self.working_on or "finished"),
+            "message": self.message,
+            "outcome": self.outcome,
+            "finding": self.finding,
+        }
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What was spent on one step since a person last looked."""
+
+    iterations: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a session stands.
+
+    Attributes:
+        passed: steps that passed and that nothing found later has called into question.
+        spent: iterations and seconds, by the step that was next at that time.
+        dollars: money since a person last looked; `dollars_total` since the start.
+        attempts: every attempt, in order; the last one's outcome is empty while it runs.
+    """
+
+    plan: Plan
+    passed: frozenset[Step] = frozenset()
+    spent: Mapping[Step, Spent] = field(default_factory=dict)
+    dollars: float = 0.0
+    dollars_total: float = 0.0
+    attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def pending(self) -> Attempt | None:
+        """The attempt that has no outcome yet."""
+        return self.attempts[-1] if self.attempts and not self.attempts[-1].outcome else None
+
+
+def fold(plan: Plan, events: Iterable[Event]) -> State:
+    """The state after these events."""
+    state = State(plan)
+    for event in events:
+        state = advance(state, event)
+    return state
+
+
+def next_step(state: State) -> Step | None:
+    """The first step that has not passed; None when all have."""
+    return next((step for step in state.plan.steps if step not in state.passed), None)
+
+
+def limits_reached(state: State) -> list[str]:
+    """Which limits the next step has reached, each in a few words; empty while the agent may go on."""
+    step = next_step(state)
+    if step is None:
+        return []
+    limits, spent = state.plan.limits, state.spent.get(step, Spent())
+    reached = []
+    if spent.iterations >= limits.iterations:
+        reached.append(f"{spent.iterations} iterations on {step} (limit {limits.iterations})")
+    if spent.seconds >= limits.seconds:
+        reached.append(f"{spent.seconds:.0f} s on {step} (limit {limits.seconds:.0f} s)")
+    if state.dollars >= limits.dollars:
+        reached.append(f"${state.dollars:.2f} in this session (limit ${limits.dollars:.2f})")
+    return reached
+
+
+def phase(state: State) -> str:
+    """`done`, `needs_human` or `working`."""
+    if next_step(state) is None:
+        return DONE
+    return NEEDS_HUMAN if limits_reached(state) else WORKING
+
+
+def tried(state: State) -> list[Attempt]:
+    """The last attempts at the step that is next: what a person who is asked wants to know first."""
+    step = next_step(state)
+    return [attempt for attempt in state.attempts if attempt.working_on == step][-TRIED_AT_MOST:]
+
+
+def status(state: State) -> dict[str, Any]:
+    """The state, JSON-ready."""
+    step = next_step(state)
+    spent = state.spent.get(step, Spent()) if step else Spent()
+    here = phase(state)
+    return {
+        "state": here,
+        "next": None if step is None else step.to_json(),
+        "passed": [step.to_json() for step in state.plan.steps if step in state.passed],
+        "remaining": [step.to_json() for step in state.plan.steps if step not in state.passed],
+        "attempts": len(state.attempts),
+        "spent_on_next": {"iterations": spent.iterations, "seconds": round(spent.seconds, 3)},
+        "dollars": round(state.dollars_total, 6),
+        "limits": state.plan.to_json()["limits"],
+        "needs_human": {"because": limits_reached(state), "tried": [a.to_json() for a in tried(state)]}
+        if here == NEEDS_HUMAN
+        else None,
+    }
+
+
+def progress_made(state: State, covered: frozenset[Step], *, same_tree: bool) -> bool:
+    """Whether a passed verification is worth a commit.
+
+    It is when a step passes that had not, or when the highest step that had passed does so again with other code (an
+    optimised candidate). Passing a lower level once more adds nothing to what is committed.
+    """
+    if covered - state.passed:
+        return True
+    highest = max((step.level for step in state.passed), default=0)
+    return not same_tree and any(step.level == highest for step in covered)
+
+
+def advance(state: State, event: Event) -> State:
+    """The state after one more event."""
+    state = _spend(state, event)
+    if event.kind == ATTEMPT:
+        attempt = Attempt(event.seq, next_step(state), str(event.arguments.get("message", "")))
+        return replace(state, attempts=(*state.attempts, attempt))
+    if event.kind == RESUMED:
+        return replace(state, spent={}, dollars=0.0)
+    if event.kind not in (VERDICT, INTERRUPTED):
+        return state
+    if event.kind == VERDICT:
+        state = replace(state, passed=_passed(state, event))
+    if state.pending is None:
+        return state
+    outcome = event.outcome if event.kind == VERDICT else INTERRUPTED
+    ended = replace(state.pending, outcome=outcome, finding=str(event.detail.get("finding", "")))
+    return replace(state, attempts=(*state.attempts[:-1], ended))
+
+
+def _spend(state: State, event: Event) -> State:
+    dollars = float(event.usage.get("dollars", 0.0))
+    state = replace(state, dollars=state.dollars + dollars, dollars_total=state.dollars_total + dollars)
+    step = next_step(state)
+    if step is None:
+        return state
+    before = state.spent.get(step, Spent())
+    after = Spent(before.iterations + (event.kind == ATTEMPT), before.seconds + event.duration_s)
+    return replace(state, spent={**state.spent, step: after})
+
+
+def _passed(state: State, event: Event) -> frozenset[Step]:
+    """The steps passed after a verdict; see `verdict_detail` for the fields that decide."""
+    plan, module = state.plan, event.arguments.get("module")
+    if event.outcome == Outcome.PASS:
+        earned = plan.covered(event.arguments.get("levels", ()), module) if event.detail.get("counts") else frozenset()
+        return state.passed | earned
+    if event.outcome != Outcome.FAIL:
+        return state.passed
+    failed = int(event.detail.get("failed_level", 1))
+    below = plan.covered(range(1, failed), None) if module is None and event.detail.get("counts") else frozenset()
+    blamed = set(event.detail.get("blamed", ()))
+    if failed == 1 and module is not None:
+        blamed.add(module)
+    lost = {step for step in plan.steps if step.level >= max(failed, 2)}
+    if blamed & set(plan.modules):
+        lost = {step for step in plan.steps if step.level >= 2 or step.module in blamed}
+    elif failed == 1 and not plan.modules:
+        lost = set(plan.steps)
+    return (state.passed | below) - lost
+
+
+def verdict_detail(verdict: Mapping[str, Any], *, counts: bool) -> dict[str, Any]:
+    """What an event keeps of a verdict: one line for each level, who is to blame, and the first finding.
+
+    Args:
+        verdict: `Verdict.to_json()`.
+        counts: whether the seed was drawn by the harness after the snapshot. A pass on a seed that the caller chose shows
+            nothing, because the candidate could have been written for it.
+    """
+    reports = verdict["levels"]
+    detail: dict[str, Any] = {
+        "counts": counts,
+        "levels": [_line(report) for report in reports],
+        "sandbox": verdict["sandbox"],
+    }
+    if verdict["outcome"] == Outcome.ERROR:
+        errors = [check["detail"] for r in reports for check in r["checks"] if check["outcome"] == Outcome.ERROR]
+        return detail | {"finding": "; ".join(filter(None, [verdict["error"], *errors]))[:FINDING_AT_MOST]}
+    failed = next((report for report in reports if report["outcome"] == Outcome.FAIL), None)
+    if failed is not None:
+        broken = [check for check in failed["checks"] if check["outcome"] == Outcome.FAIL]
+        found = [divergence for check in broken for divergence in check["divergences"]]
+        names = [d["module"] for d in found] + [c["module"] for c in broken]
+        detail["failed_level"] = failed["level"]
+        detail["blamed"] = list(dict.fromkeys(name for name in names if name))
+        detail["finding"] = _finding(found[0]) if found else f"{broken[0]['name']}: {broken[0]['detail']}"
+    return detail
+
+
+def _line(report: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("level", "module", "outcome", "examples", "episodes", "steps", "divergence_bound_95", "duration_s")
+    return {name: report[name] for name in names}
+
+
+def _finding(divergence: Mapping[str, Any]) -> str:
+    found = (
+        f"{divergence['check']}: {divergence['address']} at step {divergence['step']}: "
+        f"expected {divergence['expected']}, got {divergence['actual']} ({divergence['rule']})"
+    )
+    return found[:FINDING_AT_MOST]

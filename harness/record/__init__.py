@@ -1,0 +1,7 @@
+"""The record of a session: snapshots, commits, attestations and the event log, all in one bare git directory.
+
+Modules: `files` (durable writes), `lock` (one writer), `objects` (git's object formats), `store` (the git directory),
+`names` (what a file may be called), `snapshot` and `export` (workspace to tree and back), `keys` and `attest`
+(signatures), `machine` (where it ran), `log` (the chain of events and the refs that follow from it), `directory` (where
+a session lies).
+"""

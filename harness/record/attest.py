@@ -1,0 +1,112 @@
+"""Attestations: what was verified, in the words of in-toto, sealed so that a machine can check it offline.
+
+For one verified commit there is one statement for each level (predicate `test-result`) and, on top, a verification
+summary that names the others by their digests. They are several statements, not one, because a statement has a single
+predicate type, and tools that know these two types can read them as they are. What has no field there stands under
+`lockstep`. Each is a DSSE envelope, signed with the harness's key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from harness import __version__
+from harness.errors import RecordError
+from harness.model import Outcome, Verdict
+from harness.record.keys import PublicKey, SigningKey
+from harness.record.machine import fingerprint
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
+SUMMARY = "https://slsa.dev/verification_summary/v1"
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+
+DIRECTORY = "attestations"
+SUMMARY_FILE = f"{DIRECTORY}/summary.json"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What an attestation speaks of: a commit, its tree, and the tree's SHA-256 (`snapshot.directory_hash`)."""
+
+    commit: str
+    tree: str
+    digest: str
+
+    def to_json(self) -> dict[str, Any]:
+        """An in-toto resource descriptor; a tree that matches one of the digests is the one that was verified."""
+        return {
+            "name": "workspace",
+            "digest": {"gitCommit": self.commit, "gitTree": self.tree, "dirHash": self.digest},
+        }
+
+
+def attestations(
+    verdict: Verdict, subject: Subject, *, session: str, task: str, time: str, parent: str | None, key: SigningKey
+) -> dict[str, bytes]:
+    """The envelopes for one verified commit, keyed by file name below an event.
+
+    `parent` is the SHA-256 of the summary before this one, so that the summaries form a chain of their own; `time` is the
+    event's.
+    """
+    about = verdict.to_json()
+    policy = {"uri": f"lockstep:task/{task}", "digest": {"sha256": verdict.task_digest}}
+    envelopes: dict[str, bytes] = {}
+    for report in about["levels"]:
+        predicate = {
+            "result": "PASSED" if report["outcome"] == Outcome.PASS else "FAILED",
+            "configuration": [policy],
+            "passedTests": [c["name"] for c in report["checks"] if c["outcome"] == Outcome.PASS],
+            "warnedTests": [c["name"] for c in report["checks"] if c["outcome"] == Outcome.SKIPPED],
+            "failedTests": [c["name"] for c in report["checks"] if c["outcome"] in (Outcome.FAIL, Outcome.ERROR)],
+            "lockstep": report,
+        }
+        name = f"{DIRECTORY}/level-{report['level']}.json"
+        envelopes[name] = _seal(subject, TEST_RESULT, predicate, key)
+    predicate = {
+        "verifier": {"id": "lockstep:verifier", "version": {"lockstep": __version__}},
+        "timeVerified": time,
+        "resourceUri": f"lockstep:session/{session}",
+        "policy": policy,
+        "inputAttestations": [
+            {"uri": name, "digest": {"sha256": sha256(sealed).hexdigest()}} for name, sealed in envelopes.items()
+        ],
+        "verificationResult": "PASSED" if about["outcome"] == Outcome.PASS else "FAILED",
+        "verifiedLevels": [f"LOCKSTEP_LEVEL_{report.level}" for report in verdict.reports],
+        "lockstep": {
+            "seed": verdict.seed,
+            "module": next((report.module for report in verdict.reports if report.module), None),
+            "sandbox": about["sandbox"],
+            "duration_s": about["duration_s"],
+            "machine": fingerprint(),
+            "parent": parent,
+        },
+    }
+    envelopes[SUMMARY_FILE] = _seal(subject, SUMMARY, predicate, key)
+    return envelopes
+
+
+def unseal(sealed: bytes, key: PublicKey) -> dict[str, Any]:
+    """The statement in an attestation that `key` signed.
+
+    Raises:
+        RecordError: it is no attestation, another key signed it, or it was changed afterwards.
+    """
+    statement = json.loads(key.unseal(sealed, PAYLOAD_TYPE))
+    if not isinstance(statement, dict) or statement.get("_type") != STATEMENT:
+        raise RecordError("the envelope holds no in-toto statement", expected=STATEMENT)
+    return statement
+
+
+def _seal(subject: Subject, predicate_type: str, predicate: Mapping[str, Any], key: SigningKey) -> bytes:
+    statement = {
+        "_type": STATEMENT,
+        "subject": [subject.to_json()],
+        "predicateType": predicate_type,
+        "predicate": predicate,
+    }
+    return key.seal(json.dumps(statement, sort_keys=True, allow_nan=False).encode(), PAYLOAD_TYPE)

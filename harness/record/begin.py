@@ -1,0 +1,118 @@
+"""Making a session's directory: complete under another name first, so that no half-made session is ever seen."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from harness import __version__
+from harness.errors import LockstepError, SessionError
+from harness.recipe import Plan
+from harness.record import keys
+from harness.record.directory import (
+    SESSIONS,
+    UNFINISHED,
+    SessionDirectory,
+    all_sessions,
+    publish,
+    remove_unfinished,
+)
+from harness.record.files import storing
+from harness.record.lock import Lock
+from harness.record.log import START, EventLog, now
+from harness.record.machine import fingerprint
+from harness.record.message import check_identity
+from harness.record.objects import Entry
+from harness.record.snapshot import (
+    Snapshot,
+    is_blank,
+    refuse_changes,
+    snapshot,
+    task_digest,
+    trusted_changes,
+    trusted_part,
+)
+from harness.record.store import Store
+
+
+def create_session(
+    home: Path, *, task: str, task_directory: Path, workspace: Path, plan: Plan, author: str
+) -> SessionDirectory:
+    """Make the directory of a new session, with a record that holds the task and the first event.
+
+    The trusted copy and the workspace are not there yet: opening the session makes both from the record.
+
+    Raises:
+        SessionError: the workspace or the author cannot be used, or the task directory cannot be recorded.
+        RecordError: the record cannot be written.
+    """
+    check_identity(author)
+    root = home / SESSIONS
+    with storing(root):
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = Lock(root / ".start.lock", "the list of sessions")
+    try:
+        remove_unfinished(home)
+        _refuse_overlap(home, workspace)
+        created = now()
+        stamp = created[:19].translate({ord("-"): None, ord(":"): None})
+        name = f"{task}-{stamp}-{secrets.token_hex(2)}"
+        session = SessionDirectory(root / f"{UNFINISHED}{name}", workspace, task, created)
+        try:
+            with storing(session.path):
+                session.path.mkdir(mode=0o700)
+            Store.create(session.repository)
+            with Store(session.repository) as store:
+                trusted, first = _first_snapshot(store, task_directory, workspace)
+                key = keys.load_or_create(home)
+                detail = {
+                    "session": name,
+                    "plan": plan.to_json(),
+                    "task_digest": task_digest(store, trusted),
+                    "key": key.public.to_json(),
+                    "author": author,
+                    "lockstep": __version__,
+                    "machine": fingerprint(),
+                }
+                log = EventLog(store, key)
+                log.append(START, time=created, arguments={"task": task}, detail=detail, workspace=first)
+            session.write()
+            publish(session.path, root / name)
+        except BaseException:
+            with suppress(LockstepError, OSError):
+                remove_unfinished(home)
+            raise
+        return replace(session, path=root / name)
+    finally:
+        lock.release()
+
+
+def _first_snapshot(store: Store, task_directory: Path, workspace: Path) -> tuple[Mapping[str, Entry], Snapshot]:
+    """The trusted files, and the workspace as it is at the start: the task's own, or one with files that is adopted."""
+    first = snapshot(task_directory, store, may_be_checkout=True)
+    trusted = trusted_part(first.files)
+    if not is_blank(workspace):
+        first = snapshot(workspace, store)
+        refuse_changes(trusted_changes(first.files, trusted), workspace)
+    return trusted, first
+
+
+def _refuse_overlap(home: Path, workspace: Path) -> None:
+    if home.is_relative_to(workspace) or workspace.is_relative_to(home):
+        raise SessionError(
+            "the record must lie outside the workspace, where an agent cannot write",
+            where=str(workspace),
+            expected=f"a workspace that neither holds nor lies in {home}",
+            next_step="choose another workspace, or set LOCKSTEP_HOME",
+        )
+    for other in all_sessions(home):
+        if other.workspace.is_relative_to(workspace) or workspace.is_relative_to(other.workspace):
+            raise SessionError(
+                f"the session {other.id} works in {other.workspace}",
+                where=str(workspace),
+                expected="a directory of its own for each session",
+                next_step=f"go on with {other.id}, or choose another workspace",
+            )

@@ -1,0 +1,132 @@
+"""Where a session lies: a directory below the home directory, outside every workspace.
+
+::
+
+    <home>/keys/                       the signing key
+    <home>/sessions/<id>/session.json  task, workspace, when it began
+                         lock          held by the process that works on it
+                         repo.git/     the record
+                         task/         the trusted copy of the task: read by the verifier, rebuilt from the record
+                         exports/      trees being verified
+                         restoring     there while the workspace is being filled
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import RecordError, SessionError
+from harness.record.files import make_writable, storing, sync_directory, write_durably
+
+SESSIONS = "sessions"
+UNFINISHED = ".new-"
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class SessionDirectory:
+    """One session on disk. `workspace` is where its agent works; `created` an ISO 8601 time in UTC."""
+
+    path: Path
+    workspace: Path
+    task: str
+    created: str
+
+    @property
+    def id(self) -> str:
+        """The session's name."""
+        return self.path.name
+
+    @property
+    def repository(self) -> Path:
+        """The bare git directory."""
+        return self.path / "repo.git"
+
+    @property
+    def trusted(self) -> Path:
+        """The trusted copy of the task."""
+        return self.path / "task"
+
+    @property
+    def exports(self) -> Path:
+        """Where trees are exported to for a verification."""
+        return self.path / "exports"
+
+    @property
+    def restoring(self) -> Path:
+        """A mark that is there while the workspace is being filled from the record."""
+        return self.path / "restoring"
+
+    @property
+    def lock(self) -> Path:
+        """The lock file."""
+        return self.path / "lock"
+
+    def write(self) -> None:
+        """Write `session.json`."""
+        described = {"task": self.task, "workspace": str(self.workspace), "created": self.created}
+        write_durably(self.path / "session.json", json.dumps(described, indent=1).encode() + b"\n")
+
+    @staticmethod
+    def read(path: Path) -> SessionDirectory:
+        """The session in `path`.
+
+        Raises:
+            RecordError: `session.json` is missing or malformed.
+        """
+        try:
+            described = json.loads((path / "session.json").read_text())
+            return SessionDirectory(
+                path, Path(described["workspace"]), str(described["task"]), str(described["created"])
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RecordError(f"session.json cannot be read: {error}", where=str(path)) from error
+
+
+def all_sessions(home: Path) -> list[SessionDirectory]:
+    """Every session of a home directory, by id."""
+    root = home / SESSIONS
+    paths = sorted(root.iterdir()) if root.is_dir() else []
+    return [SessionDirectory.read(path) for path in paths if path.is_dir() and not path.name.startswith(".")]
+
+
+def find(home: Path, which: str | Path) -> SessionDirectory:
+    """The session with an id, or the one that works in a directory.
+
+    Raises:
+        SessionError: there is none.
+    """
+    name = str(which)
+    path = home / SESSIONS / name
+    if _ID.fullmatch(name) and (path / "session.json").is_file():
+        return SessionDirectory.read(path)
+    sessions = all_sessions(home)
+    workspace = Path(which).expanduser().resolve()
+    for session in sessions:
+        if session.workspace == workspace:
+            return session
+    known = ", ".join(session.id for session in sessions) or "none"
+    raise SessionError(
+        f"there is no session {name!r}",
+        where=str(home / SESSIONS),
+        expected=f"the id of a session or its workspace; there are: {known}",
+        next_step="start one, or set LOCKSTEP_HOME to where it was started",
+    )
+
+
+def remove_unfinished(home: Path) -> None:
+    """Remove what a start that was killed left behind. Only the holder of the home's start lock may."""
+    for path in (home / SESSIONS).glob(f"{UNFINISHED}*"):
+        make_writable(path)
+        shutil.rmtree(path)
+
+
+def publish(unfinished: Path, path: Path) -> None:
+    """Give a finished session directory its name: from here on the session exists."""
+    with storing(path):
+        unfinished.rename(path)
+        sync_directory(path.parent)

@@ -1,0 +1,130 @@
+"""Writes that survive a crash: a file is there whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from harness.errors import RecordError
+
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""Flags that open a directory, and nothing that only pretends to be one."""
+TEMPORARY = ".lockstep-new-"
+
+
+@contextmanager
+def storing(where: Path | str) -> Iterator[None]:
+    """Turn an `OSError` of the body (disk full, no permission, quota) into a `RecordError` that names the place."""
+    try:
+        yield
+    except OSError as error:
+        raise RecordError(
+            f"the record cannot be written: {error.strerror or error}",
+            where=str(where),
+            next_step="make room or give access, then repeat the call: everything recorded before is still there",
+        ) from error
+
+
+def sync_directory(path: Path | str) -> None:
+    """Make the names in a directory durable."""
+    descriptor = os.open(path, DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_durably(path: Path, content: bytes, mode: int = 0o644) -> None:
+    """Put a file at `path`, replacing one that is there; after a crash the old or the new content is there, whole.
+
+    Raises:
+        RecordError: the file cannot be written.
+    """
+    write_below(path.parent, path.name, content, mode)
+
+
+def write_below(root: Path, relative: str, content: bytes, mode: int = 0o644) -> None:
+    """`write_durably` at `root/relative`, making directories, without ever following a link below `root`.
+
+    The file comes into being under a hidden name directly in `root`, where `clear_temporaries` finds it after a crash and
+    no snapshot looks.
+
+    Raises:
+        RecordError: the file cannot be written, or a component of its path is a link or no directory.
+    """
+    *parents, name = relative.split("/")
+    temporary = f"{TEMPORARY}{secrets.token_hex(6)}"
+    with storing(root / relative), ExitStack() as held:
+        top, directory = _open_parents(held, root, parents, make=True)
+        try:
+            write_new(temporary, content, mode, top)
+            os.replace(temporary, name, src_dir_fd=top, dst_dir_fd=directory)
+        except OSError:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=top)
+            raise
+        os.fsync(directory)
+
+
+def remove_below(root: Path, relative: str) -> None:
+    """Remove the file `root/relative`, without ever following a link below `root`.
+
+    Raises:
+        RecordError: it is not there, cannot be removed, or a component of its path is a link.
+    """
+    *parents, name = relative.split("/")
+    with storing(root / relative), ExitStack() as held:
+        _, directory = _open_parents(held, root, parents, make=False)
+        os.unlink(name, dir_fd=directory)
+        os.fsync(directory)
+
+
+def clear_temporaries(root: Path) -> None:
+    """Remove what a process that was killed while it wrote below `root` left there."""
+    with storing(root):
+        for leftover in root.glob(f"{TEMPORARY}*"):
+            leftover.unlink()
+
+
+def make_writable(root: Path) -> None:
+    """Give the owner write access to every directory of a tree, so that it can be removed."""
+    for directory, _, _ in os.walk(root):
+        os.chmod(directory, 0o755)
+
+
+def write_new(
+    name: str | Path, content: bytes, mode: int, directory: int | None = None, *, durable: bool = True
+) -> None:
+    """Create a file that must not exist yet, with exactly this content and mode; its content is made durable.
+
+    Raises:
+        OSError: it exists, or cannot be written.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(name, flags, 0o600, dir_fd=directory)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        os.fchmod(descriptor, mode)
+        if durable:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _open_parents(held: ExitStack, root: Path, parents: list[str], *, make: bool) -> tuple[int, int]:
+    """Open `root` and the last of the directories below it, one by one; `held` closes them."""
+    top = directory = os.open(root, DIRECTORY)
+    held.callback(os.close, top)
+    for parent in parents:
+        if make:
+            with suppress(FileExistsError):
+                os.mkdir(parent, dir_fd=directory)
+                os.fsync(directory)
+        directory = os.open(parent, DIRECTORY, dir_fd=directory)
+        held.callback(os.close, directory)
+    return top, directory

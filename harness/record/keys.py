@@ -1,0 +1,188 @@
+"""The harness's Ed25519 key, and what is signed with it: DSSE envelopes, and detached signatures over the same encoding.
+
+The private key is made on first use and kept in the home directory, readable by its owner alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from securesystemslib.dsse import Envelope
+from securesystemslib.exceptions import VerificationError
+
+# Documented names of the package, which only does not mark them as exported.
+from securesystemslib.signer import CryptoSigner, SSlibKey  # pyright: ignore[reportPrivateImportUsage]
+
+from harness.errors import RecordError
+from harness.record.files import storing, sync_directory, write_durably, write_new
+
+PRIVATE = "ed25519.pem"
+PUBLIC = "ed25519.pub.pem"
+
+
+class PublicKey:
+    """The public half: checks signatures. Two are equal when they verify the same ones."""
+
+    def __init__(self, key: Ed25519PublicKey) -> None:
+        self._raw = key.public_bytes_raw()
+        self._key = SSlibKey.from_crypto(key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PublicKey) and self._raw == other._raw
+
+    def __hash__(self) -> int:
+        return hash(self._raw)
+
+    @property
+    def id(self) -> str:
+        """The id that signatures name: a SHA-256 computed from the key."""
+        return self._key.keyid
+
+    @classmethod
+    def read(cls, path: Path) -> PublicKey:
+        """The key in a PEM file.
+
+        Raises:
+            RecordError: there is none.
+        """
+        try:
+            key = serialization.load_pem_public_key(path.read_bytes())
+        except (OSError, ValueError, UnsupportedAlgorithm) as error:
+            raise RecordError(f"no public key can be read: {error}", where=str(path)) from error
+        if not isinstance(key, Ed25519PublicKey):
+            raise RecordError("the public key is of another kind", where=str(path), expected="an Ed25519 key in PEM")
+        return cls(key)
+
+    @classmethod
+    def from_json(cls, described: object) -> PublicKey:
+        """The inverse of `to_json`; the id is computed from the key, never believed.
+
+        Raises:
+            RecordError: this is not the description of an Ed25519 key.
+        """
+        try:
+            if not isinstance(described, dict):
+                raise TypeError("no object")
+            return cls(Ed25519PublicKey.from_public_bytes(bytes.fromhex(described["public"])))
+        except (KeyError, TypeError, ValueError) as error:
+            raise RecordError(f"a recorded public key is malformed: {error}") from error
+
+    def to_json(self) -> dict[str, str]:
+        """The key as data."""
+        return {"keyid": self.id, "scheme": "ed25519", "public": self._raw.hex()}
+
+    def to_pem(self) -> bytes:
+        """The key as other programs read it."""
+        key = Ed25519PublicKey.from_public_bytes(self._raw)
+        return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+
+    def unseal(self, sealed: bytes, payload_type: str) -> bytes:
+        """The payload of a DSSE envelope that this key signed.
+
+        Raises:
+            RecordError: it is no envelope of this type, another key signed it, or it was changed afterwards.
+        """
+        try:
+            envelope = Envelope.from_dict(json.loads(sealed))
+            envelope.verify([self._key], 1)
+        except VerificationError as error:
+            raise RecordError(f"the signature does not verify with the key {self.id}") from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise RecordError(f"it is no signed envelope: {error}") from error
+        if envelope.payload_type != payload_type:
+            raise RecordError(f"the envelope holds {envelope.payload_type!r}", expected=payload_type)
+        return envelope.payload
+
+    def verifies(self, content: bytes, payload_type: str, signature: bytes) -> bool:
+        """Whether `signature` is what `SigningKey.sign` gives for this content with this key."""
+        try:
+            detached = {"payload": "", "payloadType": payload_type, "signatures": [json.loads(signature)]}
+            envelope = Envelope.from_dict(detached)
+            envelope.payload = content
+            envelope.verify([self._key], 1)
+        except (VerificationError, ValueError, KeyError, TypeError, AttributeError):
+            return False
+        return True
+
+
+class SigningKey:
+    """The private half."""
+
+    def __init__(self, key: Ed25519PrivateKey) -> None:
+        self._signer = CryptoSigner(key)
+        self.public = PublicKey(key.public_key())
+
+    def seal(self, payload: bytes, payload_type: str) -> bytes:
+        """A DSSE envelope, as JSON, around this payload."""
+        return _as_json(self._envelope(payload, payload_type).to_dict())
+
+    def sign(self, content: bytes, payload_type: str) -> bytes:
+        """The signature alone, as JSON, that a DSSE envelope around this content would hold."""
+        return _as_json(self._envelope(content, payload_type).to_dict()["signatures"][0])
+
+    def _envelope(self, payload: bytes, payload_type: str) -> Envelope:
+        envelope = Envelope(payload, payload_type, {})
+        envelope.sign(self._signer)
+        return envelope
+
+
+def load_or_create(home: Path) -> SigningKey:
+    """The signing key of this home directory; the first call makes it (`keys/ed25519.pem`, mode 0600).
+
+    Raises:
+        RecordError: the key cannot be made or read, or others may read it.
+    """
+    directory = home / "keys"
+    path = directory / PRIVATE
+    with storing(directory):
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            _create(path)
+        mode = path.stat().st_mode & 0o777
+    if mode & 0o077:
+        raise RecordError(
+            f"the signing key has mode {mode:04o}, so that others may have read it",
+            where=str(path),
+            expected="mode 0600",
+            next_step="move it away; the next call makes a new key",
+        )
+    key = SigningKey(_read_private(path))
+    if not (directory / PUBLIC).exists():
+        write_durably(directory / PUBLIC, key.public.to_pem())
+    return key
+
+
+def _create(path: Path) -> None:
+    content = Ed25519PrivateKey.generate().private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    temporary = path.parent / f".{PRIVATE}.{secrets.token_hex(6)}.tmp"
+    write_new(temporary, content, 0o600)
+    try:
+        os.link(temporary, path)  # fails where another process was faster: its key is then the one
+    except FileExistsError:
+        return
+    finally:
+        temporary.unlink()
+    sync_directory(path.parent)
+
+
+def _read_private(path: Path) -> Ed25519PrivateKey:
+    try:
+        key = serialization.load_pem_private_key(path.read_bytes(), None)
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise RecordError(f"the signing key cannot be read: {error}", where=str(path)) from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise RecordError("the signing key is of another kind", where=str(path), expected="an Ed25519 key in PEM")
+    return key
+
+
+def _as_json(described: dict[str, Any]) -> bytes:
+    return json.dumps(described, sort_keys=True).encode() + b"\n"

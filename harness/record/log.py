@@ -1,0 +1,325 @@
+"""The event log: one signed commit for each thing that happened, and the refs that follow from it.
+
+`refs/lockstep/events` points at the newest event; first parents lead back to the first. An event's tree holds
+`event.json`, its detached signature `event.sig`, the snapshot `workspace/`, and what is attached (`verdict.json`,
+`attestations/`, new `cases/`). The commit that an event verified is its second parent, so whoever has the log has
+everything. Moving that one ref is the moment at which something has happened. `refs/heads/main`,
+`refs/lockstep/attestations/<commit>` and the notes only repeat what the log says and are made again from it on opening.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from harness.errors import RecordError
+from harness.record.attest import SUMMARY_FILE
+from harness.record.keys import SigningKey
+from harness.record.objects import FILE, TREE, Commit, Entry, encode_tree, identity
+from harness.record.snapshot import Snapshot
+from harness.record.store import Store
+from harness.task import CASES_DIRECTORY
+
+EVENTS = "refs/lockstep/events"
+MAIN = "refs/heads/main"
+NOTES = "refs/notes/lockstep"
+ATTESTATIONS = "refs/lockstep/attestations/"
+
+HARNESS = "Lockstep harness <harness@lockstep.invalid>"
+SCHEMA = 1
+PAYLOAD_TYPE = "application/vnd.lockstep.event+json"
+EVENT_FILE = "event.json"
+SIGNATURE_FILE = "event.sig"
+VERDICT_FILE = "verdict.json"
+WORKSPACE = "workspace"
+START = "start"
+"""The kind of the first event, and of no other."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened in a session.
+
+    Attributes:
+        seq: its place in the log, from 0.
+        time: when it was recorded, ISO 8601 in UTC.
+        kind: `start`, `attempt`, `verdict`, `interrupted`, `refused`, `usage`, `resumed`, or the name of a tool.
+        arguments: what was asked.
+        outcome: how it ended (for a verdict PASS, FAIL or ERROR), or empty.
+        detail: what else is worth keeping of the result, small.
+        seeds: by name, every seed that was drawn for it.
+        duration_s: how long it took.
+        usage: what it cost (`dollars`, tokens).
+        workspace: `gitTree` and `dirHash` of the workspace at that time, or None.
+        commit: the commit that it verified, or None.
+        attached: SHA-256 of each file in its tree, by path.
+        previous: SHA-256 of the previous event's `event.json`; empty for the first.
+        id: the commit of the log that holds it (not part of `event.json`); `digest`: SHA-256 of its `event.json`.
+    """
+
+    seq: int
+    time: str
+    kind: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    outcome: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    duration_s: float = 0.0
+    usage: Mapping[str, float] = field(default_factory=dict)
+    workspace: Mapping[str, str] | None = None
+    commit: str | None = None
+    attached: Mapping[str, str] = field(default_factory=dict)
+    previous: str = ""
+    id: str = ""
+    digest: str = ""
+
+    def encode(self) -> bytes:
+        """The content of `event.json`."""
+        described = {"schema": SCHEMA} | {name: getattr(self, name) for name in _STORED}
+        return json.dumps(described, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False).encode() + b"\n"
+
+    @staticmethod
+    def decode(content: bytes, identifier: str) -> Event:
+        """The event in an `event.json` of the log's commit `identifier`.
+
+        Raises:
+            RecordError: the content is no event.
+        """
+        try:
+            described = json.loads(content)
+            if described.pop("schema") != SCHEMA or set(described) != set(_STORED):
+                raise ValueError(f"its fields are not those of schema {SCHEMA}")
+            kinds = {"seq": int, "time": str, "kind": str, "outcome": str, "previous": str, "duration_s": (int, float)}
+            kinds |= dict.fromkeys(("arguments", "detail", "seeds", "usage", "attached"), dict)
+            kinds |= {"workspace": (dict, type(None)), "commit": (str, type(None))}
+            for name, kind in kinds.items():
+                if not isinstance(described[name], kind):
+                    raise ValueError(f"`{name}` is a {type(described[name]).__name__}")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise RecordError(f"an event is malformed: {error}", where=f"event commit {identifier}") from error
+        return Event(**described, id=identifier, digest=sha256(content).hexdigest())
+
+
+_STORED = tuple(f.name for f in dataclasses.fields(Event) if f.name not in ("id", "digest"))
+
+
+def now() -> str:
+    """The present time as events state it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def seconds(time: str) -> int:
+    """Whole seconds since 1970 of an event's time."""
+    return int(datetime.fromisoformat(time).timestamp())
+
+
+def read_events(store: Store, head: str | None = None) -> list[Event]:
+    """The whole log up to the event commit `head` (by default where the ref is), oldest first.
+
+    Signatures are the audit's business.
+
+    Raises:
+        RecordError: there is no log, or it is damaged.
+    """
+    head = head or store.refs().get(EVENTS)
+    if head is None:
+        raise RecordError(
+            f"there is no {EVENTS}",
+            where=str(store.path),
+            expected="the git directory of a session, or a clone of it with all its refs",
+            next_step="clone with `git clone --mirror`, or fetch '+refs/lockstep/*:refs/lockstep/*'",
+        )
+    return [Event.decode(event_file(store, commit, EVENT_FILE), commit) for commit in event_commits(store, head)]
+
+
+def event_commits(store: Store, head: str) -> list[str]:
+    """The commits of the log up to `head`, oldest first.
+
+    Raises:
+        RecordError: one is missing or damaged.
+    """
+    found = [head]
+    while parents := store.commit(found[-1]).parents:
+        found.append(parents[0])
+    return found[::-1]
+
+
+def event_entry(store: Store, commit: str, path: str) -> Entry:
+    """The entry of a file in an event's tree.
+
+    Raises:
+        RecordError: it is missing or damaged.
+    """
+    tree = store.commit(commit).tree
+    *parents, name = path.split("/")
+    try:
+        for parent in parents:
+            tree = store.tree(tree)[parent].id
+        return store.tree(tree)[name]
+    except KeyError:
+        raise RecordError(f"{path} is missing", where=f"event commit {commit}") from None
+
+
+def snapshot_of(events: Sequence[Event]) -> str:
+    """The tree of the newest snapshot in these events.
+
+    Raises:
+        RecordError: there is none.
+    """
+    for event in reversed(events):
+        if event.workspace is not None:
+            return event.workspace["gitTree"]
+    raise RecordError("the log holds no snapshot of the workspace", expected="one in its first event")
+
+
+def cases_added(store: Store, event: Event) -> dict[str, Entry]:
+    """The cases that an event brought, keyed by their path in the workspace. Raises RecordError as `event_entry` does."""
+    return {
+        path: event_entry(store, event.id, path) for path in event.attached if path.startswith(f"{CASES_DIRECTORY}/")
+    }
+
+
+def event_contents(store: Store, event: Event) -> tuple[str | None, dict[str, str]]:
+    """The workspace's tree and the SHA-256 of every other file that an event's commit really holds.
+
+    Raises:
+        RecordError: something of it is missing or damaged.
+    """
+    workspace, files = None, {}
+    for name, entry in store.tree(store.commit(event.id).tree).items():
+        if name == WORKSPACE and entry.mode == TREE:
+            workspace = entry.id
+        elif entry.mode == TREE:
+            files |= {f"{name}/{path}": store.sha256(below.id) for path, below in store.files(entry.id).items()}
+        else:
+            files[name] = store.sha256(entry.id)
+    return workspace, files
+
+
+def event_file(store: Store, commit: str, path: str) -> bytes:
+    """The content of a file in an event's tree. Raises RecordError as `event_entry` does."""
+    return store.blob(event_entry(store, commit, path).id)
+
+
+class EventLog:
+    """The log of a session that this process may write.
+
+    Raises:
+        RecordError: a ref is where the log never put it, or the log is damaged.
+    """
+
+    def __init__(self, store: Store, key: SigningKey) -> None:
+        self.key = key
+        self._store = store
+        refs = store.refs()
+        self.events: list[Event] = read_events(store, refs[EVENTS]) if EVENTS in refs else []
+        _derive_refs(store, refs, self.events)
+
+    def append(
+        self,
+        kind: str,
+        *,
+        time: str | None = None,
+        arguments: Mapping[str, Any] | None = None,
+        outcome: str = "",
+        detail: Mapping[str, Any] | None = None,
+        seeds: Mapping[str, int] | None = None,
+        duration_s: float = 0.0,
+        usage: Mapping[str, float] | None = None,
+        workspace: Snapshot | None = None,
+        commit: str | None = None,
+        attached: Mapping[str, bytes] | None = None,
+    ) -> Event:
+        """Record one event; when this returns it is durable, and the refs that follow from it are moved.
+
+        Raises:
+            RecordError: it could not be written; then nothing has happened, except where the error came from moving a
+                ref that only follows from the log, which the next opening moves.
+        """
+        store = self._store
+        last = self.events[-1] if self.events else None
+        files = dict(attached or {})
+        event = Event(
+            seq=len(self.events),
+            time=time or now(),
+            kind=kind,
+            arguments=dict(arguments or {}),
+            outcome=outcome,
+            detail=dict(detail or {}),
+            seeds=dict(seeds or {}),
+            duration_s=round(duration_s, 3),
+            usage=dict(usage or {}),
+            workspace=None if workspace is None else {"gitTree": workspace.tree, "dirHash": workspace.digest},
+            commit=commit,
+            attached={path: sha256(content).hexdigest() for path, content in sorted(files.items())},
+            previous=last.digest if last else "",
+        )
+        content = event.encode()
+        files |= {EVENT_FILE: content, SIGNATURE_FILE: self.key.sign(content, PAYLOAD_TYPE)}
+        entries = {path: Entry(FILE, store.put_file(content)) for path, content in files.items()}
+        if workspace is not None:
+            entries[WORKSPACE] = Entry(TREE, workspace.tree)
+        who = identity(HARNESS, seconds(event.time))
+        parents = tuple(parent for parent in (last.id if last else None, commit) if parent)
+        title = f"{event.seq} {kind}{': ' + outcome if outcome else ''}\n"
+        identifier = store.put_commit(Commit(store.put_tree(entries), parents, who, who, title))
+        store.move_refs({EVENTS: (identifier, last.id if last else None)})
+        event = dataclasses.replace(event, id=identifier, digest=sha256(content).hexdigest())
+        self.events.append(event)
+        if commit is not None:
+            _derive_refs(store, store.refs(), self.events)
+        return event
+
+
+def verified(events: Sequence[Event]) -> list[Event]:
+    """The events that verified a commit."""
+    return [event for event in events if event.commit]
+
+
+def stray_refs(refs: Mapping[str, str], events: Sequence[Event]) -> list[str]:
+    """What is wrong with the refs, as far as no crash can explain it."""
+    holders = {event.commit: event.id for event in verified(events)}
+    problems = []
+    for name, identifier in refs.items():
+        if name == MAIN and identifier not in holders:
+            problems.append(f"{MAIN} is at {identifier}, which the log never verified")
+        elif name.startswith(ATTESTATIONS) and holders.get(name.removeprefix(ATTESTATIONS)) != identifier:
+            problems.append(f"{name} is at {identifier}, which is not what the log says")
+        elif name.startswith("refs/replace/"):
+            problems.append(f"{name} would show another object in place of a recorded one")
+    return problems
+
+
+def notes_content(store: Store, done: Sequence[Event]) -> bytes:
+    """The tree of the notes for `git log --notes=lockstep`: for each verified commit, its summary attestation."""
+    return encode_tree({str(event.commit): event_entry(store, event.id, SUMMARY_FILE) for event in done})
+
+
+def _derive_refs(store: Store, refs: Mapping[str, str], events: Sequence[Event]) -> None:
+    """Move every ref that follows from the log to where the log says.
+
+    A crash can only leave such a ref behind the log, because the log moves first. So one that is anywhere else was moved
+    by somebody, or the log was moved back: that is named, and nothing is touched.
+    """
+    if problems := stray_refs(refs, events):
+        raise RecordError(
+            "; ".join(problems),
+            where=str(store.path),
+            expected="refs that only this harness moves",
+            next_step="run the audit to see what is still valid; nothing was changed",
+        )
+    done = verified(events)
+    if not done:
+        return
+    wanted = {f"{ATTESTATIONS}{event.commit}": event.id for event in done} | {MAIN: str(done[-1].commit)}
+    notes, current = store.put("tree", notes_content(store, done)), refs.get(NOTES)
+    if current is None or store.commit(current).tree != notes:
+        who = identity(HARNESS, seconds(done[-1].time))
+        parents = () if current is None else (current,)
+        wanted[NOTES] = store.put_commit(Commit(notes, parents, who, who, "Notes from the log\n"))
+    store.move_refs({name: (new, refs.get(name)) for name, new in wanted.items() if refs.get(name) != new})

@@ -1,0 +1,54 @@
+"""The message of a verified commit: the agent's words, and trailers for the eye."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from harness.errors import SessionError
+
+AGENT = "Lockstep agent <agent@lockstep.invalid>"
+MAX_CHARACTERS = 10_000
+_IDENTITY = re.compile(r"[^<>\n\0]+ <[^<>\s\0]+>")
+_TRAILER = re.compile(r"\s*lockstep-", re.IGNORECASE)
+
+
+def commit_message(words: str, title: str, verdict: Mapping[str, Any]) -> str:
+    """`words` (or, if there are none, `title`) with trailers that say what was verified.
+
+    An agent's own lines that look like these trailers are quoted: only the harness says what passed.
+
+    Args:
+        verdict: `Verdict.to_json()`.
+    """
+    lines = (words.replace("\0", "").strip()[:MAX_CHARACTERS] or title).splitlines()
+    body = "\n".join(f"> {line}" if _TRAILER.match(line) else line.rstrip() for line in lines)
+    return body + "\n\n" + "\n".join(trailers(verdict)) + "\n"
+
+
+def trailers(verdict: Mapping[str, Any]) -> list[str]:
+    """The trailers for a verdict (`Verdict.to_json()`)."""
+    sandbox = verdict["sandbox"]
+    return [
+        *(f"Lockstep-Level: {report['level']} passed" for report in verdict["levels"]),
+        *(f"Lockstep-Module: {report['module']}" for report in verdict["levels"] if report["module"]),
+        f"Lockstep-Seed: {verdict['seed']}",
+        f"Lockstep-Sandbox: {sandbox['driver']}{'' if sandbox['isolated'] else ' (not isolated)'}",
+    ]
+
+
+def trailers_in(message: str) -> list[str]:
+    """The lines of a message that are, or look like, these trailers."""
+    return [line for line in message.splitlines() if _TRAILER.match(line)]
+
+
+def check_identity(author: str) -> str:
+    """`author` if git can store it as one.
+
+    Raises:
+        SessionError: it has not the form `Name <mail>`.
+    """
+    if not _IDENTITY.fullmatch(author):
+        raise SessionError(f"the author {author!r} cannot be recorded", expected=f"`Name <mail>`, for example {AGENT}")
+    return author

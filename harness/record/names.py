@@ -1,0 +1,29 @@
+"""What a file of a workspace may be called."""
+
+from __future__ import annotations
+
+import unicodedata
+
+MAX_NAME_BYTES = 255
+HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Unicode categories of control, format and line-breaking characters, and of bytes that are no UTF-8."""
+
+
+def objection(name: str) -> str | None:
+    """Why one component of a path is refused, or None where it is fine.
+
+    Names that git, or a file system that folds or drops characters, could take for its own `.git` directory are
+    refused, and so are names that a person reading a report would not see as they are.
+    """
+    if name in ("", ".", "..") or "/" in name:
+        return "is no file name"
+    if any(unicodedata.category(character) in HIDDEN_CATEGORIES for character in name):
+        return "has control, invisible or undecodable characters in its name"
+    if "\\" in name:
+        return "has a backslash in its name"
+    if len(name.encode()) > MAX_NAME_BYTES:
+        return f"has a name of more than {MAX_NAME_BYTES} bytes"
+    folded = name.casefold().rstrip(". ")
+    if folded in (".git", "git~1") or folded.startswith(".git:"):
+        return "is named like a git directory"
+    return None

@@ -1,0 +1,228 @@
+"""From a workspace to a git tree: every file read once, and what was read is what is stored."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import SessionError, TrustedFileChanged
+from harness.record.files import DIRECTORY
+from harness.record.names import objection
+from harness.record.objects import EXECUTABLE, FILE, Entry
+from harness.record.store import MAX_DEPTH, Store
+from harness.task import CASES_DIRECTORY, WRITABLE
+
+MAX_FILE_BYTES = 64 << 20
+MAX_FILES = 20_000
+MAX_TOTAL_BYTES = 512 << 20
+IGNORED = "__pycache__"
+NAMED_AT_MOST = 20
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A workspace as it was read: its tree's id, its files by path, and its SHA-256 (`directory_hash`)."""
+
+    tree: str
+    files: Mapping[str, Entry]
+    digest: str
+
+
+@dataclass(frozen=True)
+class Changes:
+    """How a workspace's trusted files differ from the session's."""
+
+    changed: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.deleted or self.added)
+
+    def __str__(self) -> str:
+        named = (("changed", self.changed), ("deleted", self.deleted), ("added", self.added))
+        return "; ".join(f"{what} {_list(paths)}" for what, paths in named if paths)
+
+
+def snapshot(workspace: Path, store: Store, *, may_be_checkout: bool = False) -> Snapshot:
+    """Write a workspace into the store and return what was written.
+
+    Only plain files are taken, opened without following links; `.gitignore` and `.gitattributes` mean nothing here.
+    `__pycache__` is left out everywhere, and so are hidden files and directories at the top (`.venv`, an editor's or an
+    agent's own settings): what is left out is neither recorded nor exported, so no verdict can depend on it. A `.git`
+    is refused at any depth, except at the top of a task directory that `may_be_checkout`.
+
+    Raises:
+        SessionError: the workspace holds something that cannot be recorded (a link, a device, a name like `.git`, a file
+            or a total that is too large); all such things are named together.
+        RecordError: the objects cannot be written.
+    """
+    reader = _Reader(store)
+    try:
+        root = os.open(workspace, DIRECTORY)
+    except OSError as error:
+        raise SessionError(
+            f"the workspace cannot be read: {error.strerror}",
+            where=str(workspace),
+            next_step="reopen the session: a workspace that is gone is restored from the record",
+        ) from error
+    try:
+        for name, place in _listing(root):
+            if not name.startswith(".") or (objection(name) and not may_be_checkout):
+                reader.take(root, name, name, place)
+    finally:
+        os.close(root)
+    if reader.refused:
+        raise SessionError(
+            f"the workspace cannot be recorded: {_list(reader.refused)}",
+            where=str(workspace),
+            expected="plain files and directories",
+            next_step="remove or rename these, then repeat the call",
+        )
+    return Snapshot(store.put_tree(reader.files), reader.files, directory_hash(store, reader.files))
+
+
+def is_blank(workspace: Path) -> bool:
+    """Whether there is nothing that a snapshot would take: no directory, or only hidden entries."""
+    return not workspace.is_dir() or all(path.name.startswith(".") for path in workspace.iterdir())
+
+
+def trusted_changes(files: Mapping[str, Entry], trusted: Mapping[str, Entry]) -> Changes:
+    """What in a snapshot's trusted part (all but `candidate/` and `proposed/`) differs from the trusted files."""
+    present = trusted_part(files)
+    return Changes(
+        changed=tuple(sorted(path for path in present.keys() & trusted.keys() if present[path] != trusted[path])),
+        deleted=tuple(sorted(trusted.keys() - present.keys())),
+        added=tuple(sorted(present.keys() - trusted.keys())),
+    )
+
+
+def refuse_changes(changes: Changes, workspace: Path) -> None:
+    """Raise `TrustedFileChanged`, naming every file, if there are changes."""
+    if changes:
+        raise TrustedFileChanged(
+            f"files that belong to the verifier differ from the session's: {changes}",
+            where=str(workspace),
+            expected=f"changes only in {' and '.join(f'{name}/' for name in WRITABLE)}",
+            next_step="restore them (restore_trusted), and put ideas for tests or tolerances into proposed/",
+        )
+
+
+def trusted_part(files: Mapping[str, Entry]) -> dict[str, Entry]:
+    """The files outside the directories that an agent may write."""
+    return {path: entry for path, entry in files.items() if path.split("/", 1)[0] not in WRITABLE}
+
+
+def directory_hash(store: Store, files: Mapping[str, Entry]) -> str:
+    """SHA-256 over all files, as in-toto's `dirHash`: that of `sha256sum`'s output over the sorted paths.
+
+    Git names content by SHA-1; this says the same in a hash for which nobody can make two trees that agree.
+    """
+    lines = (f"{store.sha256(files[path].id)}  {path}\n" for path in sorted(files, key=str.encode))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def task_digest(store: Store, trusted: Mapping[str, Entry]) -> str:
+    """`harness.task.Task.digest`, computed from recorded files."""
+    lines = (
+        f"{path}\0{store.sha256(trusted[path].id)}\n"
+        for path in sorted(trusted)
+        if not path.startswith(f"{CASES_DIRECTORY}/")
+    )
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+class _Reader:
+    """Collects files below a directory; keeps a list of what it had to refuse, so that all of it is told at once."""
+
+    def __init__(self, store: Store) -> None:
+        self.files: dict[str, Entry] = {}
+        self.refused: list[str] = []
+        self._store = store
+        self._bytes = 0
+
+    def take(self, parent: int, name: str, path: str, place: os.stat_result) -> None:
+        """Take one entry of the open directory `parent`."""
+        if name == IGNORED:
+            return
+        if reason := objection(name) or _objection_to_kind(place.st_mode):
+            self.refused.append(f"{path!r} {reason}")
+        elif path.count("/") > MAX_DEPTH:
+            self.refused.append(f"{path!r} lies more than {MAX_DEPTH} directories deep")
+        elif stat.S_ISDIR(place.st_mode):
+            self._descend(parent, name, path)
+        else:
+            self._read(parent, name, path)
+
+    def _descend(self, parent: int, name: str, path: str) -> None:
+        try:
+            directory = os.open(name, DIRECTORY, dir_fd=parent)
+        except OSError as error:
+            self.refused.append(f"{path!r} cannot be opened ({error.strerror})")
+            return
+        try:
+            for below, place in _listing(directory):
+                self.take(directory, below, f"{path}/{below}", place)
+        finally:
+            os.close(directory)
+
+    def _read(self, parent: int, name: str, path: str) -> None:
+        # What was a file a moment ago may be a link or a FIFO by now: not followed, not waited for, looked at again.
+        try:
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=parent)
+        except OSError as error:
+            self.refused.append(f"{path!r} cannot be opened ({error.strerror})")
+            return
+        with os.fdopen(descriptor, "rb") as file:
+            mode = os.fstat(descriptor).st_mode
+            if reason := None if stat.S_ISREG(mode) else _objection_to_kind(mode) or "is no plain file any more":
+                self.refused.append(f"{path!r} {reason}")
+                return
+            content = file.read(MAX_FILE_BYTES + 1)
+        self._bytes += len(content)
+        if len(content) > MAX_FILE_BYTES:
+            self.refused.append(f"{path!r} is larger than {MAX_FILE_BYTES >> 20} MiB")
+        elif self._bytes > MAX_TOTAL_BYTES:
+            raise _too_much(f"more than {MAX_TOTAL_BYTES >> 20} MiB of files")
+        elif len(self.files) >= MAX_FILES:
+            raise _too_much(f"more than {MAX_FILES} files")
+        else:
+            self.files[path] = Entry(EXECUTABLE if mode & 0o100 else FILE, self._store.put_file(content))
+
+
+def _listing(directory: int) -> Iterator[tuple[str, os.stat_result]]:
+    """Names and stats of an open directory, sorted by name; an entry that vanishes meanwhile is left out."""
+    for name in sorted(os.listdir(directory)):
+        try:
+            place = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        except FileNotFoundError:
+            continue
+        yield name, place
+
+
+def _objection_to_kind(mode: int) -> str | None:
+    kinds = {
+        stat.S_IFLNK: "is a symbolic link",
+        stat.S_IFIFO: "is a FIFO",
+        stat.S_IFSOCK: "is a socket",
+        stat.S_IFCHR: "is a device node",
+        stat.S_IFBLK: "is a device node",
+    }
+    return kinds.get(stat.S_IFMT(mode))
+
+
+def _too_much(what: str) -> SessionError:
+    return SessionError(
+        f"the workspace cannot be recorded: it holds {what}",
+        next_step="remove what does not belong to the candidate (data, builds, caches)",
+    )
+
+
+def _list(items: Collection[str]) -> str:
+    named = list(items)[:NAMED_AT_MOST]
+    more = len(items) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")

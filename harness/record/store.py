@@ -1,0 +1,363 @@
+"""The git directory of a session: objects written raw and durably, refs moved by compare-and-swap.
+
+Blobs, trees and commits are written by this module itself, byte for byte: no index, no working tree, no filter, no
+attribute and no hook is ever involved. The git program moves refs and reads objects; its system-wide and personal
+configuration are shut out, and every object that it returns is checked against its id.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+import threading
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+# Without this the import itself fails where no git is installed, before anyone can say what is missing.
+os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+
+from git import Git
+from git.exc import CommandError, GitCommandNotFound
+
+from harness.errors import RecordError
+from harness.record.files import storing, sync_directory, write_new
+from harness.record.names import objection
+from harness.record.objects import (
+    EXECUTABLE,
+    FILE,
+    TREE,
+    Commit,
+    Entry,
+    decode_commit,
+    decode_tree,
+    encode_commit,
+    encode_tree,
+    header,
+    object_id,
+)
+
+NO_OBJECT = "0" * 40
+MAX_DEPTH = 64
+PACK_ABOVE = 5000
+"""With more loose objects than this, closing a session packs them."""
+
+SETTINGS = {
+    "core.hooksPath": os.devnull,
+    "core.fsmonitor": "false",
+    "core.attributesFile": os.devnull,
+    "core.fsync": "all",
+    "core.pager": "cat",
+    "gc.auto": "0",
+    "receive.autogc": "false",
+}
+
+
+class Store:
+    """A git directory, opened for reading, or for reading and writing.
+
+    Args:
+        path: a bare repository, or a checkout that has one in `.git`.
+        lock: descriptor of the session's lock, which children that write inherit; None for a reader.
+
+    Raises:
+        RecordError: there is no git directory.
+    """
+
+    def __init__(self, path: Path, lock: int | None = None) -> None:
+        path = path / ".git" if (path / ".git").is_dir() else path
+        if not (path / "HEAD").is_file() or not (path / "objects").is_dir():
+            raise RecordError(
+                "this is no git directory",
+                where=str(path),
+                expected="a bare repository, a clone of one, or a bundle",
+                next_step="clone a session with `git clone --mirror`, so that all its refs come along",
+            )
+        self.path = path.resolve()
+        self._inherited = () if lock is None else (lock,)
+        self._guard = threading.RLock()
+        self._known: set[str] = set()
+        self._unsynced: set[Path] = set()
+        self._sha256: dict[str, str] = {}
+        self._git = Git(self.path)
+        self._git.update_environment(**_environment(self.path))
+
+    @classmethod
+    def create(cls, path: Path) -> None:
+        """Make an empty bare repository at `path`, with none of the files that a template would bring.
+
+        Raises:
+            RecordError: it cannot be made.
+        """
+        with storing(path), failing(path):
+            path.mkdir(parents=True)
+            git = Git(path)
+            git.update_environment(**_environment(path))
+            git.execute(["git", "init", "--quiet", "--bare", "--template=", "--initial-branch=main", str(path)])
+
+    def close(self) -> None:
+        """End the reading child process."""
+        with self._guard:
+            self._git.clear_cache()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Writing
+
+    def put(self, kind: str, content: bytes) -> str:
+        """Store an object (`blob`, `tree` or `commit`) and return its id; one that is there is left alone.
+
+        The name becomes durable with `flush`, the content at once.
+
+        Raises:
+            RecordError: the object cannot be written.
+        """
+        identifier = object_id(kind, content)
+        with self._guard:
+            if self._has(identifier):
+                return identifier
+            objects = self.path / "objects"
+            directory = objects / identifier[:2]
+            temporary = objects / f"tmp_obj_{secrets.token_hex(8)}"
+            with storing(self.path):
+                try:
+                    write_new(temporary, zlib.compress(header(kind, content) + content, 1), 0o444)
+                    directory.mkdir(exist_ok=True)
+                    os.rename(temporary, directory / identifier[2:])
+                except OSError:
+                    temporary.unlink(missing_ok=True)
+                    raise
+            self._unsynced |= {objects, directory}
+            self._known.add(identifier)
+        return identifier
+
+    def put_tree(self, entries: Mapping[str, Entry]) -> str:
+        """Store a tree, with its subtrees, from entries keyed by path (`a/b.py`); a `TREE` entry is taken as it is."""
+        here: dict[str, Entry] = {}
+        below: dict[str, dict[str, Entry]] = {}
+        for path, entry in entries.items():
+            name, slash, rest = path.partition("/")
+            if slash:
+                below.setdefault(name, {})[rest] = entry
+            else:
+                here[name] = entry
+        for name, part in below.items():
+            here[name] = Entry(TREE, self.put_tree(part))
+        return self.put("tree", encode_tree(here))
+
+    def put_commit(self, commit: Commit) -> str:
+        """Store a commit object; no ref moves."""
+        return self.put("commit", encode_commit(commit))
+
+    def flush(self) -> None:
+        """Make everything put so far durable, before a ref may name it."""
+        with self._guard, storing(self.path):
+            for directory in sorted(self._unsynced):
+                sync_directory(directory)
+            self._unsynced.clear()
+
+    def move_refs(self, moves: Mapping[str, tuple[str, str | None]]) -> None:
+        """Point refs at new ids (first) if they are at the old ones now (second; None: if they do not exist).
+
+        All of them move, or none; when this returns they are durable.
+
+        Raises:
+            RecordError: a ref is somewhere else by now, or cannot be written.
+        """
+        if not moves:
+            return
+        self.flush()
+        lines = (f"update {name}\0{new}\0{old or NO_OBJECT}\0" for name, (new, old) in moves.items())
+        with failing(self.path), storing(self.path), tempfile.TemporaryFile() as instructions:
+            instructions.write("".join(lines).encode())
+            instructions.seek(0)
+            self._git.execute(
+                ["git", "update-ref", "--no-deref", "--stdin", "-z"],
+                istream=instructions.fileno(),
+                pass_fds=self._inherited,
+            )
+
+    def clear_leftovers(self) -> None:
+        """Remove lock files and temporary files of a process that was killed. Only the holder of the lock may."""
+        with storing(self.path):
+            leftovers = [*self.path.glob("*.lock"), *(self.path / "refs").rglob("*.lock")]
+            leftovers += [*(self.path / "objects").glob("tmp_obj_*"), *(self.path / "objects" / "pack").glob("tmp_*")]
+            for leftover in leftovers:
+                leftover.unlink()
+
+    def pack(self) -> None:
+        """Pack loose objects once there are many, so that a session of thousands of attempts stays quick to open.
+
+        Raises:
+            RecordError: packing failed; nothing is lost by that.
+        """
+        loose = sum(len(list(part.iterdir())) for part in (self.path / "objects").glob("[0-9a-f][0-9a-f]"))
+        if loose > PACK_ABOVE:
+            with failing(self.path):
+                self._git.execute(["git", "repack", "-d", "-q"], pass_fds=self._inherited)
+                self._git.execute(["git", "pack-refs", "--all"], pass_fds=self._inherited)
+
+    def bundle(self, path: Path) -> None:
+        """Write the whole record, every ref of it, into one file that `git clone --mirror` and the audit read.
+
+        Raises:
+            RecordError: the file cannot be written.
+        """
+        with failing(path):
+            self._git.execute(["git", "bundle", "create", "--quiet", str(path.resolve()), "--all"])
+
+    # Reading
+
+    def read(self, kind: str, identifier: str) -> bytes:
+        """The content of an object.
+
+        Raises:
+            RecordError: it is missing, of another kind, or its bytes do not have its id.
+        """
+        with self._guard:
+            try:
+                content = self._git.get_object_data(identifier)[3]
+            except (ValueError, OSError, CommandError) as error:
+                self._git.clear_cache()  # git may have ended, the next read starts another
+                raise RecordError(f"the {kind} {identifier} is missing or damaged", where=str(self.path)) from error
+            if object_id(kind, content) != identifier:  # an id is a digest of the kind and the content
+                self._git.clear_cache()
+                raise RecordError(f"the {kind} {identifier} is damaged or none", where=str(self.path))
+        return content
+
+    def commit(self, identifier: str) -> Commit:
+        """A commit. Raises RecordError as `read` does."""
+        return decode_commit(self.read("commit", identifier))
+
+    def tree(self, identifier: str) -> dict[str, Entry]:
+        """One tree's own entries. Raises RecordError as `read` does."""
+        return decode_tree(self.read("tree", identifier))
+
+    def blob(self, identifier: str) -> bytes:
+        """A file's content. Raises RecordError as `read` does."""
+        return self.read("blob", identifier)
+
+    def files(self, tree: str) -> dict[str, Entry]:
+        """Every file below a tree, keyed by path.
+
+        Raises:
+            RecordError: the tree holds anything but plain files and directories with names that a snapshot allows.
+        """
+        found: dict[str, Entry] = {}
+        self._collect(tree, "", found, 0)
+        return found
+
+    def sha256(self, blob: str) -> str:
+        """SHA-256 of a blob's content (without git's header)."""
+        if blob not in self._sha256:
+            self._sha256[blob] = sha256(self.blob(blob)).hexdigest()
+        return self._sha256[blob]
+
+    def put_file(self, content: bytes) -> str:
+        """Store a file's content, remembering its SHA-256."""
+        identifier = self.put("blob", content)
+        self._sha256[identifier] = sha256(content).hexdigest()
+        return identifier
+
+    def refs(self) -> dict[str, str]:
+        """Every ref, and the id that it is at."""
+        with failing(self.path):
+            listing = self._git.execute(["git", "for-each-ref", "--format=%(objectname) %(refname)"])
+        pairs = (line.split(" ", 1) for line in str(listing).splitlines())
+        return {name: identifier for identifier, name in pairs}
+
+    def _has(self, identifier: str) -> bool:
+        if identifier in self._known or (self.path / "objects" / identifier[:2] / identifier[2:]).is_file():
+            return True
+        if not any((self.path / "objects" / "pack").glob("*.pack")):
+            return False
+        try:
+            self._git.get_object_header(identifier)
+        except ValueError:
+            return False
+        return True
+
+    def _collect(self, tree: str, prefix: str, found: dict[str, Entry], depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise RecordError(f"the tree {tree} is nested more than {MAX_DEPTH} deep", where=prefix)
+        for name, entry in self.tree(tree).items():
+            path = prefix + name
+            if reason := objection(name):
+                raise RecordError(f"a recorded file {reason}", where=repr(path))
+            if entry.mode == TREE:
+                self._collect(entry.id, f"{path}/", found, depth + 1)
+            elif entry.mode in (FILE, EXECUTABLE):
+                found[path] = entry
+            else:
+                raise RecordError(f"a recorded entry has mode {entry.mode}, so it is no plain file", where=repr(path))
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Store]:
+    """A store for reading: a git directory, a checkout, or a bundle, which is unpacked into a temporary directory.
+
+    Raises:
+        RecordError: it is none of these.
+    """
+    if not path.is_file():
+        with Store(path) as store:
+            yield store
+        return
+    temporary = Path(tempfile.mkdtemp(prefix="lockstep-bundle-"))
+    try:
+        with failing(path):
+            git = Git(temporary)
+            git.update_environment(**_environment(temporary) | {"GIT_ALLOW_PROTOCOL": "file"})
+            git.execute(["git", "init", "--quiet", "--bare", "--template=", str(temporary)])
+            git.execute(["git", "fetch", "--quiet", "--no-auto-maintenance", str(path.resolve()), "+refs/*:refs/*"])
+        with Store(temporary) as store:
+            yield store
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def failing(where: Path) -> Iterator[None]:
+    """Turn a failure of the git program into a `RecordError` with git's own words."""
+    try:
+        yield
+    except GitCommandNotFound as error:
+        raise RecordError(
+            "git is not installed", expected="git 2.36 or newer on PATH", next_step="install git"
+        ) from error
+    except CommandError as error:
+        said = str(error.stderr).strip().removeprefix("stderr:").strip(" '\n") or str(error)
+        raise RecordError(
+            f"git says: {said}",
+            where=str(where),
+            next_step="everything recorded before is still there; mend what git names and repeat the call",
+        ) from error
+
+
+def _environment(path: Path) -> dict[str, str]:
+    """Variables that shut out every configuration but ours, and everything that could make git run other programs."""
+    environment = {
+        "GIT_DIR": str(path),
+        "GIT_COMMON_DIR": str(path),
+        "GIT_OBJECT_DIRECTORY": str(path / "objects"),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": "",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_PARAMETERS": "",
+        "GIT_CONFIG_COUNT": str(len(SETTINGS)),
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_ALLOW_PROTOCOL": "none",
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+    for number, (name, value) in enumerate(SETTINGS.items()):
+        environment |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return environment

@@ -1,0 +1,137 @@
+"""A session as its record tells it, for whoever only wants to look."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
+
+from harness import recipe
+from harness.errors import RecordError
+from harness.home import lockstep_home
+from harness.recipe import Plan, State
+from harness.record import directory as directories
+from harness.record.directory import SessionDirectory
+from harness.record.log import Event, read_events, verified
+from harness.record.store import Store
+
+
+class SessionView:
+    """Reads a session's record without its lock, also while another process works on it, and changes nothing.
+
+    Args:
+        which: the session's id, or its workspace.
+        home: where sessions are kept; by default `lockstep_home()`.
+
+    Raises:
+        SessionError: there is no such session.
+        RecordError: its record is damaged.
+    """
+
+    def __init__(self, which: str | Path, home: Path | None = None) -> None:
+        found = directories.find(home or lockstep_home(), which)
+        store = Store(found.repository)
+        try:
+            self._attach(found, store, read_events(store))
+        except BaseException:
+            store.close()
+            raise
+
+    def _attach(self, found: SessionDirectory, store: Store, events: list[Event]) -> None:
+        self.directory = found
+        self.store = store
+        self._events = events
+        self._plan = plan_of(events)
+        self._state = recipe.fold(self._plan, events)
+
+    @property
+    def id(self) -> str:
+        """The session's name."""
+        return self.directory.id
+
+    @property
+    def workspace(self) -> Path:
+        """Where the agent works."""
+        return self.directory.workspace
+
+    @property
+    def task_directory(self) -> Path:
+        """The trusted copy of the task, with every case found so far."""
+        return self.directory.trusted
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The whole log, oldest first."""
+        return tuple(self._events)
+
+    @property
+    def state(self) -> State:
+        """Where the recipe stands."""
+        return self._state
+
+    @property
+    def head(self) -> Event | None:
+        """The event that made the newest verified commit."""
+        done = verified(self._events)
+        return done[-1] if done else None
+
+    def status(self) -> dict[str, Any]:
+        """The recipe's status, the newest verified commit, and how the last attempt ended; JSON-ready."""
+        attempts = self._state.attempts
+        return {
+            "session": self.id,
+            "task": self.directory.task,
+            "workspace": str(self.workspace),
+            "commit": self.head.commit if self.head else None,
+            "last_attempt": attempts[-1].to_json() if attempts else None,
+            **recipe.status(self._state),
+        }
+
+    def history(self) -> list[dict[str, Any]]:
+        """One JSON-ready row for each event, oldest first."""
+        return [
+            {
+                "seq": event.seq,
+                "time": event.time,
+                "kind": event.kind,
+                "arguments": dict(event.arguments),
+                "outcome": event.outcome,
+                "finding": event.detail.get("finding", ""),
+                "tree": event.workspace["gitTree"] if event.workspace else None,
+                "commit": event.commit,
+                "duration_s": event.duration_s,
+                "usage": dict(event.usage),
+            }
+            for event in self._events
+        ]
+
+    def bundle(self, path: Path) -> None:
+        """Write the whole record into one file, which the audit reads and `git clone --mirror` unpacks.
+
+        Raises:
+            RecordError: the file cannot be written.
+        """
+        self.store.bundle(path)
+
+    def close(self) -> None:
+        """Let go of everything; further calls do nothing."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def plan_of(events: list[Event]) -> Plan:
+    """The plan that a session's first event states.
+
+    Raises:
+        RecordError: the log does not begin with the start of a session.
+    """
+    try:
+        return Plan.from_json(events[0].detail["plan"])
+    except (IndexError, KeyError, TypeError) as error:
+        raise RecordError(
+            "the log does not begin with the start of a session", expected="a plan in its first event"
+        ) from error

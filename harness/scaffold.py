@@ -1,0 +1,244 @@
+"""`lockstep new`: makes a task from an environment by building it, running it, and writing down what it did.
+
+A Gymnasium environment, or a factory of one, gets the general adapter of `harness/templates`, and every finding about it is
+tried before it is written: draws recorded and forced, states read and restored. A program that speaks the protocol is
+asked for its spec. What could not be found out stands in QUIRKS.md of the new task, with what it costs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from harness.errors import SetupError
+from harness.reference import start_reference
+from harness.scaffold_files import Findings, write_task
+from harness.setup import Installed, Progress, setup
+from harness.task import REFERENCE_DIRECTORY, Candidate, Reference, Task
+from harness.task_kinds import PINNED, problem_with_requirement
+from harness.taskfile import load_task
+
+TEMPLATES = Path(__file__).parent / "templates"
+ADAPTER = f"{REFERENCE_DIRECTORY}/adapter.py"
+GYMNASIUM = ("gymnasium==1.4.0", "numpy==2.4.6")
+GYMNASIUM_PYTHON = ">=3.11"
+EPISODES = 20
+HORIZON = 1000
+
+
+def new(
+    name: str,
+    directory: Path,
+    *,
+    gymnasium: str | None = None,
+    factory: str | None = None,
+    command: Sequence[str] | None = None,
+    requirements: Sequence[str] = (),
+    progress: Progress = lambda line: None,
+) -> Path:
+    """Make a task in `directory` from one environment, and return the directory.
+
+    Args:
+        name: the task's name.
+        directory: where to make it; it must not exist, or be empty.
+        gymnasium: id of an environment in Gymnasium's registry (`CartPole-v1`, or `module:Id-v0` to import one first).
+        factory: `module:function`, or `path/to/file.py:function`, that returns a Gymnasium environment. The file is
+            copied into the task.
+        command: a program that speaks the protocol. Arguments that are files here are copied into the task.
+        requirements: pinned requirements of the environment; Gymnasium itself may be left out.
+        progress: told what is being done.
+
+    Raises:
+        SetupError: the environment cannot be built or run, or cannot be a reference; the message says why.
+        TaskError: what the program says of itself makes no task.
+        EnvironmentFailure: the program does not speak the protocol.
+    """
+    if sum(given is not None for given in (gymnasium, factory, command)) != 1:
+        raise SetupError("a task is made from one environment", expected="one of `gymnasium`, `factory` and `command`")
+    _check_arguments(name, requirements)
+    directory = Path(directory).absolute()
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise SetupError(
+            "there is something already",
+            where=str(directory),
+            expected="a directory that is empty, or does not exist",
+            next_step="choose another one; nothing was changed",
+        )
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{directory.name}-", dir=directory.parent) as unfinished:
+        made = Path(unfinished) / directory.name
+        (made / REFERENCE_DIRECTORY).mkdir(parents=True)
+        if command is not None:
+            reference = Reference(None, command=_take_files(command, made), requirements=tuple(requirements))
+        else:
+            reference = _gymnasium_reference(made, gymnasium, factory, requirements)
+        task = _provisional(name, made, reference)
+        environment = setup(task, progress)
+        progress("running the environment to see what it offers")
+        findings = inspect(task, environment)
+        write_task(task, findings)
+        load_task(made)  # what was written must be right; a mistake in it is reported here and nothing is left
+        # An empty directory is replaced by a full one in a single step.
+        os.replace(made, directory)
+    return directory
+
+
+def _check_arguments(name: str, requirements: Sequence[str]) -> None:
+    """What task.toml would refuse later, said before anything is built."""
+    if not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
+        raise SetupError(f"{name!r} is no name for a task", expected="lower-case letters, digits, `_` and `-`")
+    for problem in filter(None, map(problem_with_requirement, requirements)):
+        raise SetupError(problem, where="requirements", expected=PINNED)
+
+
+def inspect(task: Task, environment: Installed) -> Findings:
+    """Run a task's reference, whose adapter or program is in place, and say what was found.
+
+    Raises:
+        SetupError, EnvironmentFailure: as `new`.
+    """
+    facts: dict[str, Any] = {}
+    if task.reference.adapter is not None:
+        facts = _discover(task, environment)
+    reference = start_reference(task, environment)
+    try:
+        spec = reference.spec
+        for path, leaf in spec.actions.items():
+            if leaf.dtype != "bool" and (leaf.low is None or leaf.high is None):
+                raise SetupError(
+                    f"the action leaf `{path}` has no bounds, so no policy can draw it at random",
+                    where="the spec of the program",
+                    expected="`low` and `high`",
+                )
+        if not facts:
+            facts = _measure(reference)
+    finally:
+        reference.close()
+    return Findings(spec=spec, **facts)
+
+
+def _gymnasium_reference(
+    made: Path, gymnasium: str | None, factory: str | None, requirements: Sequence[str]
+) -> Reference:
+    """Put the general adapter into a task, told which environment to make."""
+    shutil.copyfile(TEMPLATES / "gymnasium_adapter.py", made / ADAPTER)
+    file, _, function = (factory or "").rpartition(":")
+    if file.endswith(".py"):
+        if not Path(file).is_file():
+            raise SetupError(f"there is no file `{file}`", where="factory", expected="`path/to/file.py:function`")
+        shutil.copyfile(file, made / REFERENCE_DIRECTORY / Path(file).name)
+        factory = f"{Path(file).stem}:{function}"
+    elif factory is not None and (not file or not function):
+        raise SetupError(f"`{factory}` is no factory", expected="`module:function` or `path/to/file.py:function`")
+    described = {"id": gymnasium, "factory": factory}
+    (made / REFERENCE_DIRECTORY / "environment.json").write_text(json.dumps(described), encoding="utf-8")
+    names = {canonicalize_name(Requirement(requirement).name) for requirement in requirements}
+    pins = (*requirements, *(() if "gymnasium" in names else GYMNASIUM[:1]), *(() if requirements else GYMNASIUM[1:]))
+    python = None if requirements else GYMNASIUM_PYTHON
+    return Reference(f"{ADAPTER}:Reference", python=python, requirements=pins)
+
+
+def _take_files(command: Sequence[str], made: Path) -> tuple[str, ...]:
+    """The command with its files copied into the task, where it will run."""
+
+    def take(part: str) -> str:
+        path = Path(part)
+        if path.is_absolute() or not path.is_file():
+            return part
+        shutil.copy(path, made / REFERENCE_DIRECTORY / path.name)
+        return f"{REFERENCE_DIRECTORY}/{path.name}"
+
+    return tuple(map(take, command))
+
+
+def _provisional(name: str, made: Path, reference: Reference) -> Task:
+    """As much of the task as it takes to build and run its reference."""
+    candidate = Candidate("jax", "candidate/env.py")
+    return Task(name, "", "translate", made, reference, candidate, leaves={}, modules=())
+
+
+def _discover(task: Task, environment: Installed) -> dict[str, Any]:
+    """What `gymnasium_discover.py` finds out in the environment's own Python."""
+    with tempfile.TemporaryDirectory() as directory:
+        answer = Path(directory) / "facts.json"
+        script = str(TEMPLATES / "gymnasium_discover.py")
+        where = str(task.directory / REFERENCE_DIRECTORY)
+        finished = subprocess.run(
+            [
+                str(environment.python),
+                "-B",
+                "-W",
+                "ignore",
+                script,
+                where,
+                str(answer),
+                json.dumps(task.reference.options),
+            ],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env={name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
+            check=False,
+        )
+        if not answer.is_file():
+            said = "".join(f"\n    {line}" for line in finished.stderr.strip().splitlines()[-8:])
+            raise SetupError(f"the environment cannot be run (exit status {finished.returncode}):{said}")
+        facts: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+    if "error" in facts:
+        raise SetupError(
+            f"the environment cannot be a reference: {facts['error']}",
+            next_step="correct its name or its requirements, or write an adapter for it (docs/protocol.md)",
+        )
+    facts["what"] = facts.pop("class")
+    return facts
+
+
+def _measure(reference: Any) -> dict[str, Any]:
+    """What a program's random episodes are like, and how it makes chance comparable."""
+    began = time.perf_counter()
+    episodes = reference.drive("random", list(range(EPISODES)), HORIZON)
+    lengths = [episode.steps for episode in episodes]
+    rate = sum(lengths) / (time.perf_counter() - began)
+    first, other = (reference.drive("random", [0], HORIZON)[0] for _ in range(2))
+    notes = [] if first.digest == other.digest else ["the same seed does not give the same episode"]
+    spec = reference.spec
+    forced = {"draws", "force_draws"} <= spec.capabilities
+    capacity: dict[str, int] = {}
+    for episode in episodes:
+        for row in episode.draws or ():
+            for draw in row:
+                count = sum(other.name == draw.name for other in row)
+                capacity[draw.name] = max(capacity.get(draw.name, 1), count)
+    if spec.draws and not forced:
+        notes.append("it reports draws that it cannot be made to take, so they are not compared")
+    if "restore" not in spec.capabilities:
+        notes.append("it cannot restore a state")
+    return {
+        "what": "a program that speaks the protocol",
+        "mode": "tape" if spec.draws and forced else "law" if _seeds_matter(reference) else "none",
+        "capacity": capacity,
+        "laws": {},
+        "returns": [float(np.sum(episode.leaves["reward"])) for episode in episodes],
+        "lengths": lengths,
+        "steps_per_second": rate,
+        "max_episode_steps": None,
+        "source": [],
+        "notes": notes,
+    }
+
+
+def _seeds_matter(reference: Any) -> bool:
+    starts: list[Mapping[str, Any]] = [reference.reset(seed).leaves for seed in range(8)]
+    return any(start[path].tobytes() != starts[0][path].tobytes() for start in starts for path in start)

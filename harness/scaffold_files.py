@@ -1,0 +1,367 @@
+"""The files of a new task, written from what was found out about its environment."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.model import STATE, Leaf
+from harness.spec import Spec
+from harness.task import (
+    CANDIDATE_DIRECTORY,
+    CASES_DIRECTORY,
+    INTERACTIONS_FILE,
+    PROPERTIES_FILE,
+    TASK_FILE,
+    Reference,
+    Task,
+)
+
+TEMPLATES = Path(__file__).parent / "templates"
+LEVEL_3_SECONDS = 60.0
+FEWEST_EPISODES, MOST_EPISODES = 16, 256
+WIDE = ("int64", "uint64", "float64")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found out about an environment by running it.
+
+    Attributes:
+        spec: what its worker declares.
+        what: the class or the program.
+        mode: `tape`, `law` or `none`, as far as it could be shown.
+        capacity: for each draw, how often it occurred in one row at most.
+        laws: for a draw, the law that it always followed, as a table of task.toml.
+        returns, lengths: of random episodes; `steps_per_second` the speed of one worker in them.
+        max_episode_steps: its time limit, or None where it states none.
+        source: where `reset` and `step` are written, `path:first-last`.
+        notes: what could not be done, and why.
+    """
+
+    spec: Spec
+    what: str
+    mode: str
+    capacity: Mapping[str, int]
+    laws: Mapping[str, Mapping[str, Any]]
+    returns: Sequence[float]
+    lengths: Sequence[int]
+    steps_per_second: float
+    max_episode_steps: int | None
+    source: Sequence[str]
+    notes: Sequence[str]
+
+    @property
+    def can_restore(self) -> bool:
+        """Whether states can be restored."""
+        return "restore" in self.spec.capabilities
+
+    @property
+    def has_state(self) -> bool:
+        """Whether any state is exported."""
+        return any(path.startswith(STATE) for path in self.spec.leaves)
+
+
+def write_task(task: Task, findings: Findings) -> None:
+    """Write every file of a task beside its `reference/`, which is there."""
+    directory = task.directory
+    files = {
+        TASK_FILE: _task_toml(task, findings),
+        "README.md": _readme(task, findings),
+        "QUIRKS.md": _quirks(task, findings),
+        f"{CANDIDATE_DIRECTORY}/env.py": _candidate(task, findings),
+        f"{CASES_DIRECTORY}/.gitkeep": "",
+    }
+    for name, content in files.items():
+        path = directory / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    for name in (PROPERTIES_FILE, INTERACTIONS_FILE):
+        shutil.copyfile(TEMPLATES / name, directory / name)
+
+
+# --- task.toml --------------------------------------------------------------------------------------------------------
+
+
+def _task_toml(task: Task, findings: Findings) -> str:
+    spec = findings.spec
+    outputs = [_toml(path) for path in spec.outputs]
+    probes = "".join(_probe(name, probe.inputs, probe.outputs) for name, probe in spec.probes.items())
+    source = "".join(f"    {_toml(place)},\n" for place in findings.source)
+    x64 = any(leaf.dtype in WIDE for leaf in spec.leaves.values()) or any(d.dtype in WIDE for d in spec.draws.values())
+    mean, spread = _mean(findings), float(np.std(findings.returns))
+    return f"""\
+name = {_toml(task.name)}
+summary = {_toml(f"{findings.what}, as `lockstep new` found it")}
+workflow = "translate"
+
+{_reference(task.reference)}
+[candidate]
+kind = "jax"
+entry = "candidate/env.py"
+x64 = {_toml(x64)}
+
+# A difference is reported at the first of these leaves that shows it. Give a state leaf `low` and `high` if tests may start
+# from any value between them; without bounds they start only from values that episodes reach.
+[leaves]
+{"".join(f"{_toml_key(path)} = {_leaf(leaf)}" + chr(10) for path, leaf in _causes_first(spec.leaves))}
+# Divide this module into the parts that you would translate one by one, in the order in which they need each other. Give
+# each the leaves that it writes, and a probe where the reference can answer for that part alone.
+[[modules]]
+name = "everything"
+summary = "all rules in one"
+probes = [{", ".join(_toml(name) for name in spec.probes)}]
+leaves = [{", ".join(outputs)}]
+source = [
+{source}]
+{probes}
+[randomness]
+mode = "{findings.mode}"
+{_draws(findings)}
+# Floats are compared bit for bit unless a table [tolerance] says otherwise: "state/x" = {{ rtol = 1e-9, atol = 1e-12 }}
+
+[budgets]
+episodes = {_episodes(findings)}
+horizon = {_horizon(findings)}{"" if findings.max_episode_steps is None else "  # past the time limit"}
+policies = [{", ".join(_toml(name) for name in ("random", "sticky", *spec.policies))}]
+
+# A first guess, to be replaced by what you know before level 4 is run.
+[transfer]
+margin = {_margin(float(mean), spread)!r}
+because = "the standard deviation of the returns of {len(findings.returns)} random episodes (mean {mean})"
+"""
+
+
+def _reference(reference: Reference) -> str:
+    lines = ["[reference]"]
+    if reference.adapter is not None:
+        lines.append(f"adapter = {_toml(reference.adapter)}")
+    else:
+        lines.append(f"command = {_toml(list(reference.command))}")
+    if reference.python is not None:
+        lines.append(f"python = {_toml(reference.python)}")
+    if reference.requirements:
+        lines.append(f"requirements = {_toml(list(reference.requirements))}")
+    return "\n".join(lines) + "\n"
+
+
+def _causes_first(leaves: Mapping[str, Leaf]) -> list[tuple[str, Leaf]]:
+    """State before what is observed of it, actions last."""
+    rank = {"state": 0, "action": 2}
+    return sorted(leaves.items(), key=lambda item: rank.get(item[0].split("/", maxsplit=1)[0], 1))
+
+
+def _probe(name: str, inputs: Mapping[str, Leaf], outputs: Mapping[str, Leaf]) -> str:
+    sides = {"inputs": inputs, "outputs": outputs}
+    return f"\n[probes.{_toml_key(name)}]\n" + "".join(
+        f"{side} = {{ {', '.join(f'{_toml_key(path)} = {_leaf(leaf)}' for path, leaf in leaves.items())} }}\n"
+        for side, leaves in sides.items()
+    )
+
+
+def _draws(findings: Findings) -> str:
+    if findings.mode != "tape":
+        return ""
+    text = ""
+    for name, draw in findings.spec.draws.items():
+        most = findings.capacity.get(name, 1)
+        text += f'\n[randomness.draws.{_toml_key(name)}]\ndtype = "{draw.dtype}"\n'
+        text += f"shape = {_toml(list(draw.shape))}\n" if draw.shape else ""
+        text += f'at = "{draw.at}"\n'
+        if most > 1:
+            text += f"capacity = {2 * most}  # twice the most that was seen in one row\n"
+        if name in findings.laws:
+            law = ", ".join(f"{key} = {_toml(value)}" for key, value in findings.laws[name].items())
+            text += f"law = {{ {law} }}\n"
+        else:
+            text += "# No law was found: samples of the reference stand for it. State it if it is known.\n"
+    return text
+
+
+def _episodes(findings: Findings) -> int:
+    steps = findings.steps_per_second * LEVEL_3_SECONDS
+    return int(np.clip(steps / max(1.0, float(np.mean(findings.lengths))), FEWEST_EPISODES, MOST_EPISODES))
+
+
+def _horizon(findings: Findings) -> int:
+    if findings.max_episode_steps is not None:
+        return findings.max_episode_steps + 10
+    return max(100, min(1000, 2 * max(findings.lengths)))
+
+
+def _margin(mean: float, spread: float) -> float:
+    """Two significant digits of the spread; a hundredth of the mean where random episodes all return the same."""
+    margin = spread or abs(mean) / 100 or 1.0
+    return float(f"{margin:.2g}")
+
+
+def _leaf(leaf: Leaf) -> str:
+    parts = [f'dtype = "{leaf.dtype}"']
+    if leaf.shape:
+        parts.append(f"shape = {_toml(list(leaf.shape))}")
+    if leaf.dtype != "bool":
+        bounds = (("low", leaf.low), ("high", leaf.high))
+        parts += [f"{end} = {_toml(_plain(bound))}" for end, bound in bounds if bound is not None]
+    return f"{{ {', '.join(parts)} }}"
+
+
+def _plain(bound: Any) -> Any:
+    return bound.tolist() if isinstance(bound, (np.ndarray, np.generic)) else bound
+
+
+def _toml(value: Any) -> str:
+    """A plain value as TOML; the infinities as the strings that a task file spells them with."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, float) and math.isinf(value):
+        return '"inf"' if value > 0 else '"-inf"'
+    return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
+
+
+def _toml_key(key: str) -> str:
+    return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
+
+
+# --- prose ------------------------------------------------------------------------------------------------------------
+
+_MODES = {
+    "tape": "The reference reports every chance event as a named draw and takes draws in its place, so a candidate is given "
+    "the very same ones: single trajectories are compared. That was tried with whole episodes.",
+    "law": "Draws of the reference cannot be handed to a candidate, so only distributions are compared. This is weaker: an "
+    "error that shows in few episodes can pass, and a verdict says so. Where the reference's chance can be recorded and "
+    'forced by a better adapter, change the mode to "tape".',
+    "none": "Different seeds gave the same episodes under the same actions, so the environment is taken as deterministic.",
+}
+
+
+def _readme(task: Task, findings: Findings) -> str:
+    rows = "".join(
+        f"| `{path}` | {leaf.dtype}{list(leaf.shape) if leaf.shape else ''} | |\n"
+        for path, leaf in _causes_first(findings.spec.leaves)
+    )
+    limit = (
+        "no time limit" if findings.max_episode_steps is None else f"a time limit of {findings.max_episode_steps} steps"
+    )
+    return f"""\
+# {task.name}
+
+The reference is {findings.what}, with {limit}.
+`lockstep new` wrote this page: say what each leaf means, and what is not covered.
+
+| leaf | type | meaning |
+|---|---|---|
+{rows}
+**Chance.** {_MODES[findings.mode]}
+
+**Random episodes.** {len(findings.lengths)} of them took {min(findings.lengths)} to {max(findings.lengths)} steps.
+They returned {_mean(findings)} on average, with a standard deviation of {float(np.std(findings.returns)):.4g}.
+
+**Next.** `lockstep check-reference .`, then divide the one module of `task.toml` and write `candidate/env.py`.
+"""
+
+
+def _mean(findings: Findings) -> str:
+    return f"{float(np.mean(findings.returns)):.4g}"
+
+
+def _quirks(task: Task, findings: Findings) -> str:
+    lines = [*findings.notes]
+    if not findings.has_state:
+        lines.append("It exports no state: a hidden difference is seen only once it reaches an output.")
+    if not findings.can_restore:
+        lines.append("Its states cannot be restored: levels 1 and 2 replay prefixes instead of starting anywhere.")
+    if findings.mode == "law":
+        lines.append("Single trajectories are not compared, only their distributions.")
+    if findings.max_episode_steps is None and max(findings.lengths) >= 1000:
+        lines.append("Random episodes did not end within 1000 steps; level 3 cuts them at the horizon.")
+    found = "".join(f"- {line[0].upper()}{line[1:]}{'' if line.endswith('.') else '.'}\n" for line in lines)
+    return f"""\
+# Quirks of {task.name}
+
+What `lockstep new` could not do or found odd, and what it costs:
+
+{found or "- Nothing so far." + chr(10)}
+Add each oddity of the reference here, with the decision: reproduce it, or declare it out of scope.
+
+| | quirk | decision |
+|---|---|---|
+"""
+
+
+# --- the candidate ----------------------------------------------------------------------------------------------------
+
+
+def _candidate(task: Task, findings: Findings) -> str:
+    spec = findings.spec
+    draws = {at: [name for name, d in spec.draws.items() if d.at in (at, "both")] for at in ("reset", "step")}
+    if findings.mode != "tape":
+        draws = {"reset": [], "step": []}
+    samplers = "" if findings.mode == "none" else _SAMPLERS
+    leaves = "\n".join(
+        f"    {path:<24} {leaf.dtype}{list(leaf.shape) or ''}" for path, leaf in _causes_first(spec.leaves)
+    )
+    entries = "".join(f'    "{name}": lambda inputs: _todo("probe {name}"),\n' for name in spec.probes)
+    probes = f"{{\n{entries}}}" if entries else "{}"
+    return f'''\
+"""The candidate for {task.name}: pure functions for one instance, in JAX.
+
+Import jax, numpy and the standard library alone. `state` is any pytree; outputs are a dictionary of
+{", ".join(f"`{name}`" for name in _output_names(spec))}. Leaves and their types:
+
+{leaves}
+"""
+
+from typing import Any, NoReturn
+
+
+def reset(draws: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """State and outputs of a new episode: reward 0, not ended. Draws: {", ".join(draws["reset"]) or "none"}."""
+    _todo("reset")
+
+
+def step(state: Any, action: Any, draws: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """State and outputs after an action. Draws: {", ".join(draws["step"]) or "none"}."""
+    _todo("step")
+
+{samplers}
+def encode(state: Any) -> dict[str, Any]:
+    """The canonical state: {", ".join(p.removeprefix(STATE) for p in spec.leaves if p.startswith(STATE)) or "no leaves"}."""
+    _todo("encode")
+
+
+def decode(leaves: dict[str, Any]) -> Any:
+    """The inverse of `encode`."""
+    _todo("decode")
+
+
+probes: dict[str, Any] = {probes}
+
+
+def _todo(what: str) -> NoReturn:
+    raise NotImplementedError(f"the candidate has no {{what}} yet")
+'''
+
+
+_SAMPLERS = '''
+def sample_reset(key: Any) -> dict[str, Any]:
+    """The draws of a reset by the candidate's own law; `key` is a JAX random key."""
+    _todo("sample_reset")
+
+
+def sample_step(key: Any, state: Any, action: Any) -> dict[str, Any]:
+    """The draws of a step by the candidate's own law."""
+    _todo("sample_step")
+
+'''
+
+
+def _output_names(spec: Spec) -> list[str]:
+    """The keys of the outputs: leaves below `observation/` come as one nested dictionary."""
+    return list(dict.fromkeys(path.split("/", maxsplit=1)[0] for path in spec.outputs if not path.startswith(STATE)))

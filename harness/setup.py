@@ -1,0 +1,348 @@
+"""Builds the environment that a reference runs in: its own interpreter, its own pins, its own build step. Once.
+
+Environments live in `lockstep_home()/envs/<task>-<key>`. The key is a hash of all that decides what is in one, so a
+changed pin makes a new environment and an unchanged one is found again. A marker, written last, tells a finished
+environment from one whose building was killed; such a one is built anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+import harness.worker
+from harness.errors import SetupError
+from harness.home import lockstep_home
+from harness.task import REFERENCE_DIRECTORY, Task
+
+OLDEST_PYTHON = (3, 8)
+MARKER = "lockstep-environment.json"
+SHOWN_LINES = 15
+
+# What the worker needs, by the oldest Python that each pin fits; used where the requirements bring none of their own.
+_WORKER_PINS: tuple[tuple[tuple[int, int], dict[str, str]], ...] = (
+    ((3, 11), {"numpy": "2.4.6", "msgpack": "1.2.4"}),
+    ((3, 10), {"numpy": "2.2.6", "msgpack": "1.2.4"}),
+    ((3, 9), {"numpy": "2.0.2", "msgpack": "1.1.2"}),
+    ((3, 8), {"numpy": "1.24.4", "msgpack": "1.1.1"}),
+)
+
+# The worker's own directory must not be importable: the names of its neighbours (`task`, `errors`) are common. `-I`
+# would do that too, but it also ignores PYTHONHASHSEED, without which a set of strings has another order each time.
+_START = "import runpy, sys; del sys.path[0], sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
+
+_WORKER_ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    "PYTHONNOUSERSITE": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",  # nothing is written beside the reference, which is hashed
+    # A worker is one of several side by side; threads inside it would take turns with them, and can change sums.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+
+_PYTHON = re.compile(r"python3(\.\d+)?")
+_LIST = (
+    "from importlib import metadata as m; "
+    "print(*sorted(d.metadata['Name'] + '==' + d.version for d in m.distributions()))"
+)
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A finished environment: its root and its interpreter."""
+
+    prefix: Path
+    python: Path
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """A Python that can make environments."""
+
+    path: Path
+    version: Version
+
+
+def setup(task: Task, progress: Progress = lambda line: None) -> Installed:
+    """Build the environment of a task's reference, or find it built.
+
+    Args:
+        task: the task; its `reference` says what is needed.
+        progress: told what is being done, one line each.
+
+    Raises:
+        SetupError: no interpreter fits, a requirement cannot be installed, or the build script failed; the message ends
+            with the last lines that pip or the script wrote.
+    """
+    if not _needs_environment(task):
+        return _harness_environment()
+    interpreter = find_interpreter(task.reference.python)
+    prefix = _prefix(task, interpreter)
+    with _locked(prefix, progress):
+        found = _finished(prefix)
+        if found is not None:
+            return found
+        if prefix.exists():
+            progress(f"removing an unfinished environment at {prefix}")
+            shutil.rmtree(prefix)
+        _build(task, interpreter, prefix, progress)
+    return Installed(prefix, _python_in(prefix))
+
+
+def installed(task: Task) -> Installed | None:
+    """The finished environment of a task's reference, or None if `setup` has yet to build it."""
+    if not _needs_environment(task):
+        return _harness_environment()
+    try:
+        interpreter = find_interpreter(task.reference.python)
+    except SetupError:
+        return None
+    return _finished(_prefix(task, interpreter))
+
+
+def reference_command(task: Task, environment: Installed) -> tuple[list[str], dict[str, str]]:
+    """The command line of a reference's worker and the variables to start it with.
+
+    The worker is to run in the task directory. `{prefix}` and `{task}` are filled in, in the variables and the command.
+
+    Raises:
+        SetupError: the program of a `command` is not on PATH.
+    """
+    places = {"{prefix}": str(environment.prefix), "{task}": str(task.directory)}
+    variables = {name: _filled(value, places) for name, value in task.reference.environment.items()}
+    if task.reference.adapter is not None:
+        adapter = str(task.directory / task.reference.adapter)
+        command = [str(environment.python), "-c", _START, str(harness.worker.__file__), adapter]
+        return command, {**_WORKER_ENVIRONMENT, **variables}
+    program, *arguments = (_filled(part, places) for part in task.reference.command)
+    found = shutil.which(program if os.sep not in program else str(task.directory / program))
+    if found is None:
+        raise SetupError(
+            f"there is no program `{program}`",
+            where=f"task {task.name}, reference.command",
+            expected="a program on PATH, or a path in the task directory",
+            next_step=f"install {program}, or correct `command` in task.toml",
+        )
+    return [found, *arguments], variables
+
+
+def find_interpreter(specifier: str | None) -> Interpreter:
+    """A Python that fits a version specifier: the one that runs this, else the newest one found through PATH.
+
+    Raises:
+        SetupError: there is none; the message says which were found.
+    """
+    running = Interpreter(Path(sys.executable), Version(platform.python_version()))
+    wanted = SpecifierSet(specifier or "")
+    if _fits(running, wanted):
+        return running
+    found = sorted(_interpreters_on(os.environ.get("PATH", "")), key=lambda python: python.version, reverse=True)
+    for interpreter in found:
+        if _fits(interpreter, wanted):
+            return interpreter
+    seen = ", ".join(dict.fromkeys(str(python.version) for python in (running, *found)))
+    raise SetupError(
+        f"no Python {specifier} was found",
+        where="reference.python in task.toml",
+        expected=f"a Python {specifier} (from {'.'.join(map(str, OLDEST_PYTHON))} on) on PATH; found: {seen}",
+        next_step="install one, for example with `pyenv install`, `uv python install` or the system's packages, and "
+        "put its `bin` directory on PATH",
+    )
+
+
+# --- building ---------------------------------------------------------------------------------------------------------
+
+
+def _build(task: Task, interpreter: Interpreter, prefix: Path, progress: Progress) -> None:
+    reference, python = task.reference, str(_python_in(prefix))
+    progress(f"making an environment with Python {interpreter.version}")
+    prefix.parent.mkdir(parents=True, exist_ok=True)
+    _run([str(interpreter.path), "-m", "venv", str(prefix)], task, "the environment could not be made")
+    if reference.requirements:
+        progress(f"installing {', '.join(reference.requirements)}")
+        _pip_install(task, python, reference.requirements)
+    missing = _missing_pins(python, interpreter.version) if reference.adapter is not None else []
+    if missing:
+        progress(f"installing {', '.join(missing)} for the worker")
+        _pip_install(task, python, missing)
+    if reference.build is not None:
+        progress(f"running {reference.build}")
+        script = str(task.directory / reference.build)
+        _run([python, script, str(prefix)], task, f"{reference.build} failed", next_step="run it by hand")
+    packages = _run([python, "-c", _LIST], task, "its contents could not be listed").split()
+    _write_marker(prefix, {"python": str(interpreter.version), "packages": packages})
+    progress(f"the environment of {task.name} is ready")
+
+
+def _pip_install(task: Task, python: str, requirements: Sequence[str]) -> None:
+    _run(
+        [python, "-m", "pip", "install", "--no-input", "--progress-bar=off", *requirements],
+        task,
+        "pip could not install the requirements",
+        next_step="correct `requirements` in task.toml, or pip's own configuration (pip config list)",
+    )
+
+
+def _missing_pins(python: str, version: Version) -> list[str]:
+    """Pins for what the worker imports and the requirements did not bring."""
+    probe = "import importlib.util as u, sys; print(*[n for n in sys.argv[1:] if u.find_spec(n) is None])"
+    pins = next(pins for oldest, pins in _WORKER_PINS if version.release[:2] >= oldest)
+    answer = subprocess.run([python, "-I", "-c", probe, *pins], capture_output=True, text=True, check=True)
+    return [f"{name}=={pins[name]}" for name in answer.stdout.split()]
+
+
+def _run(command: Sequence[str], task: Task, failure: str, *, next_step: str = "") -> str:
+    """Run one step of a build in the task directory and return its output.
+
+    Raises:
+        SetupError: it failed; the last lines of its output are in the message.
+    """
+    # The user's own settings for pip, proxies and certificates must reach it; settings for this Python must not.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    finished = subprocess.run(
+        command,
+        cwd=task.directory,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if finished.returncode != 0:
+        lines = [line for line in finished.stdout.splitlines() if line.strip()][-SHOWN_LINES:]
+        said = "".join(f"\n    {line}" for line in lines)
+        raise SetupError(
+            f"{failure} (exit status {finished.returncode}); it said last:{said}",
+            where=f"task {task.name}",
+            next_step=next_step,
+        )
+    return finished.stdout
+
+
+# --- where environments are -------------------------------------------------------------------------------------------
+
+
+def _prefix(task: Task, interpreter: Interpreter) -> Path:
+    return lockstep_home() / "envs" / f"{task.name}-{_key(task, interpreter)}"
+
+
+def _key(task: Task, interpreter: Interpreter) -> str:
+    """A hash of all that decides what is in the environment."""
+    described = {
+        "python": str(interpreter.version),
+        "machine": platform.machine(),
+        "requirements": sorted(task.reference.requirements),
+        "worker": task.reference.adapter is not None and list(map(list, _WORKER_PINS)),
+        "build": _build_files(task),
+    }
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _build_files(task: Task) -> dict[str, str]:
+    """Digests of what a build may read: everything in `reference/` but the adapter, which may change freely."""
+    if task.reference.build is None:
+        return {}
+    adapter = (task.reference.adapter or "").rpartition(":")[0]
+    files = sorted(path for path in (task.directory / REFERENCE_DIRECTORY).rglob("*") if path.is_file())
+    named = {path.relative_to(task.directory).as_posix(): path for path in files if "__pycache__" not in path.parts}
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in named.items() if name != adapter}
+
+
+def _finished(prefix: Path) -> Installed | None:
+    # An interpreter that was removed from the system leaves a dangling link behind: that is no environment either.
+    complete = (prefix / MARKER).is_file() and _python_in(prefix).exists()
+    return Installed(prefix, _python_in(prefix)) if complete else None
+
+
+def _write_marker(prefix: Path, content: Mapping[str, object]) -> None:
+    unfinished = prefix / f"{MARKER}.new"
+    unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    unfinished.replace(prefix / MARKER)
+
+
+@contextlib.contextmanager
+def _locked(prefix: Path, progress: Progress) -> Iterator[None]:
+    """Hold the environment's lock: two processes that need the same environment build it once."""
+    prefix.parent.mkdir(parents=True, exist_ok=True)
+    with open(f"{prefix}.lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress("waiting for another process that builds this environment")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _python_in(prefix: Path) -> Path:
+    return prefix / "bin" / "python"
+
+
+def _needs_environment(task: Task) -> bool:
+    reference = task.reference
+    return reference.adapter is not None or bool(reference.requirements) or reference.build is not None
+
+
+def _harness_environment() -> Installed:
+    """For a program that needs nothing of Python."""
+    return Installed(Path(sys.prefix), Path(sys.executable))
+
+
+def _filled(text: str, places: Mapping[str, str]) -> str:
+    for placeholder, value in places.items():
+        text = text.replace(placeholder, value)
+    return text
+
+
+# --- interpreters -----------------------------------------------------------------------------------------------------
+
+
+def _fits(interpreter: Interpreter, wanted: SpecifierSet) -> bool:
+    return interpreter.version.release[:2] >= OLDEST_PYTHON and wanted.contains(interpreter.version, prereleases=True)
+
+
+@functools.lru_cache(maxsize=4)
+def _interpreters_on(path: str) -> tuple[Interpreter, ...]:
+    """Every CPython reachable through PATH, asked for its version."""
+    found: dict[Path, Interpreter] = {}
+    for directory in map(Path, filter(None, path.split(os.pathsep))):
+        # A version manager's `shims` stand for the versions beside them, and fail for those that are not switched on.
+        versions = directory.parent / "versions"
+        shims = directory.name == "shims" and versions.is_dir()
+        for folder in sorted(versions.glob("*/bin")) if shims else [directory]:
+            for file in sorted(folder.glob("python3*")):
+                if file.resolve() in found or not _PYTHON.fullmatch(file.name):
+                    continue
+                interpreter = _ask_version(file)
+                if interpreter is not None:
+                    found[file.resolve()] = interpreter
+    return tuple(found.values())
+
+
+def _ask_version(file: Path) -> Interpreter | None:
+    ask = "import platform; print(platform.python_implementation(), platform.python_version())"
+    try:
+        answer = subprocess.run([str(file), "-I", "-c", ask], capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None  # not a Python that works
+    implementation, _, version = answer.stdout.strip().partition(" ")
+    return Interpreter(file, Version(version)) if implementation == "CPython" else None

@@ -1,0 +1,177 @@
+"""One case, or one input of a probe, on both sides: what `lockstep compare` shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.candidate import CandidateWorker
+from harness.compare import Difference, compare_leaves
+from harness.errors import TaskError
+from harness.levels.known import ProbeCase
+from harness.levels.pair import Pair, Progress
+from harness.model import Array, Case, Leaves, leaves_from_json
+from harness.reference import start_references
+from harness.setup import setup
+from harness.suite import Suite
+from harness.task import Mode, Task
+from harness.verify import silent
+from sandboxes import Driver
+
+ANY_TASK_POLICIES = ("random", "sticky")
+
+
+@dataclass(frozen=True)
+class Episode:
+    """A policy's episode to be played: which policy, from which seed, how many steps at most."""
+
+    policy: str
+    seed: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """What both sides answered.
+
+    Attributes:
+        case: what was played; None for a probe, whose `inputs` were asked.
+        expected, actual: the leaves of both sides, stacked over rows.
+        difference: the first one, or None.
+    """
+
+    case: Case | None
+    inputs: Leaves | None
+    expected: Leaves
+    actual: Leaves
+    difference: Difference | None
+
+    @property
+    def steps(self) -> int:
+        """How many steps were compared (0 for a probe)."""
+        return len(next(iter(self.expected.values()))) - 1
+
+
+def read_case(path: Path) -> Case | ProbeCase:
+    """The case, or the inputs of a probe, in a file such as those in `cases/`.
+
+    Raises:
+        TaskError: the file holds neither.
+    """
+    try:
+        described = json.loads(path.read_text(encoding="utf-8"))
+        if "probe" in described:
+            return ProbeCase(str(described["probe"]), leaves_from_json(described["inputs"]))
+        return Case.from_json(described)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise TaskError(
+            f"this is not a case ({type(error).__name__}: {error})",
+            where=str(path),
+            next_step="give a file from `cases/`, or one that a failed verification has named",
+        ) from error
+
+
+def play(
+    task: Task, tree: Path, driver: Driver, what: Case | ProbeCase | Episode, progress: Progress = silent
+) -> SideBySide:
+    """Play one thing on both sides.
+
+    Args:
+        tree: a directory that holds the candidate.
+        what: a case, a probe's input, or an episode under a policy of the reference.
+
+    Raises:
+        TaskError: the task does not allow the comparison, or has no such probe or policy.
+        LockstepError, SandboxError: a side cannot be started, or does not answer.
+    """
+    _check(task, what)
+    with _pair(task, tree, driver, progress) as pair:
+        progress("playing on both sides", 0, 1)
+        if isinstance(what, ProbeCase):
+            return _ask(pair, what)
+        if isinstance(what, Episode):
+            known = dict.fromkeys((*ANY_TASK_POLICIES, *pair.reference.spec.policies))
+            if what.policy not in known:
+                raise TaskError(f"{task.name} has no policy {what.policy!r}; it has {', '.join(known)}")
+            [expected] = pair.reference.drive(what.policy, [what.seed], what.steps)
+        else:
+            [expected] = pair.reference.rollout([what])
+        [actual] = pair.follow([expected])
+        [difference] = pair.differences([expected], [actual])
+        return SideBySide(expected.case, None, expected.leaves, actual.leaves, difference)
+
+
+def rows_around(both: SideBySide) -> Iterator[tuple[str, str, str, str, bool]]:
+    """The element-wise table of the first difference, differing elements first.
+
+    Yields: address, the reference's value one row before (empty where there is none), both values, whether they differ.
+    """
+    assert both.difference is not None
+    step = both.difference.step
+    found: list[tuple[str, str, str, str, bool]] = []
+    for path in dict.fromkeys([*both.expected, *both.actual]):
+        wanted, given = _row(both.expected, path, step), _row(both.actual, path, step)
+        before = _row(both.expected, path, step - 1) if step > 0 and both.case is not None else None
+        for index in np.ndindex(next(side.shape for side in (wanted, given) if side is not None)):
+            texts = [_element(side, index) for side in (before, wanted, given)]
+            address = path + (f"[{','.join(map(str, index))}]" if index else "")
+            found.append((address, texts[0], texts[1], texts[2], texts[1] != texts[2]))
+    yield from sorted(found, key=lambda line: not line[4])
+
+
+def _check(task: Task, what: Case | ProbeCase | Episode) -> None:
+    if isinstance(what, ProbeCase):
+        probe = task.probes.get(what.probe)
+        if probe is None or set(probe.inputs) != set(what.inputs):
+            raise TaskError(f"the task {task.name} has no probe {what.probe!r} with the inputs {sorted(what.inputs)}")
+        return
+    if task.mode is Mode.LAW:
+        raise TaskError(
+            f"single episodes of {task.name} cannot be compared: its randomness is `law`",
+            next_step="run `lockstep verify`, which compares distributions",
+        )
+    if isinstance(what, Case) and set(what.actions) != set(task.actions):
+        raise TaskError(f"the case has the action leaves {sorted(what.actions)}, the task {sorted(task.actions)}")
+
+
+@contextmanager
+def _pair(task: Task, tree: Path, driver: Driver, progress: Progress) -> Iterator[Pair]:
+    with ExitStack() as stack:
+        progress("starting the reference and the candidate", 0, 1)
+        installed = setup(task, lambda line: progress(line, 0, 1))
+        worker = CandidateWorker(task, driver)  # imports JAX while the reference starts
+        stack.callback(worker.close)
+        pool = start_references(task, installed, 1)
+        stack.callback(pool.close)
+        yield Pair(task, Suite(), pool, worker.open(tree), 0, progress)
+
+
+def _ask(pair: Pair, what: ProbeCase) -> SideBySide:
+    declared = pair.task.probes[what.probe].inputs
+    inputs = {path: np.asarray(array, dtype=declared[path].dtype) for path, array in what.inputs.items()}
+    expected, actual = pair.reference.first.probe(what.probe, inputs), pair.candidate.probe(what.probe, inputs)
+    prefix = f"probe/{what.probe}/"
+    difference = compare_leaves(expected, actual, pair.task.tolerances, prefix)
+    sides: list[Mapping[str, Any]] = [{prefix + path: side[path] for path in side} for side in (expected, actual)]
+    return SideBySide(None, inputs, sides[0], sides[1], difference)
+
+
+def _row(leaves: Leaves, path: str, step: int) -> Array | None:
+    array = leaves.get(path)
+    return None if array is None or step >= len(array) else np.asarray(array[step])
+
+
+def _element(array: Array | None, index: tuple[int, ...]) -> str:
+    if array is None:
+        return ""
+    return (
+        str(array[index])
+        if len(index) == array.ndim and all(i < n for i, n in zip(index, array.shape, strict=True))
+        else ""
+    )

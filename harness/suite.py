@@ -1,0 +1,148 @@
+"""What a task adds to the generic checks: invariants, generators, features and sequences, declared by decorators.
+
+`properties.py` and `interactions.py` of a task import these decorators. Both files are trusted and run in the harness's
+process; nothing that an agent may write is loaded here.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from harness.errors import TaskError
+from harness.model import Array, Trajectory
+from harness.task import INTERACTIONS_FILE, PROPERTIES_FILE, Task
+
+RowCheck = Callable[[Trajectory], Any]
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """Something true of every trajectory; `check` gives one bool for each row, or one for all."""
+
+    name: str
+    module: str | None
+    check: RowCheck
+
+    def violations(self, trajectory: Trajectory) -> Array:
+        """The rows at which the invariant does not hold."""
+        return np.flatnonzero(~_rows(self.check(trajectory), trajectory.rows))
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Something that episodes should reach; `check` gives one bool for each row, or one for all."""
+
+    name: str
+    check: RowCheck
+
+    def count(self, trajectory: Trajectory) -> int:
+        """The number of rows that show the feature."""
+        return int(_rows(self.check(trajectory), trajectory.rows).sum())
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A Hypothesis strategy for the inputs of a probe: dictionaries from input name to value."""
+
+    probe: str
+    make: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """A Hypothesis strategy for level 2: dictionaries with `start` (state leaves or None) and `actions` (a list)."""
+
+    name: str
+    make: Callable[[Task], Any]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """All that a task adds."""
+
+    invariants: tuple[Invariant, ...] = ()
+    features: tuple[Feature, ...] = ()
+    generators: Mapping[str, Generator] = field(default_factory=dict)
+    sequences: tuple[Sequence, ...] = ()
+
+
+def invariant(module: str | None = None) -> Callable[[RowCheck], Invariant]:
+    """Declare an invariant of a module, or of the whole environment. It must hold on the reference first."""
+    return lambda check: Invariant(_name(check), module, check)
+
+
+def feature(check: RowCheck) -> Feature:
+    """Declare a feature that episodes should reach."""
+    return Feature(_name(check), check)
+
+
+def generator(probe: str) -> Callable[[Callable[[], Any]], Generator]:
+    """Declare how inputs of a probe are generated, instead of uniformly within the bounds of its leaves."""
+    return lambda make: Generator(probe, make)
+
+
+def sequence(name: str) -> Callable[[Callable[[Task], Any]], Sequence]:
+    """Declare sequences for level 2."""
+    return lambda make: Sequence(name, make)
+
+
+def load_suite(task: Task) -> Suite:
+    """The suite of a task, from its `properties.py` and `interactions.py`; either may be absent.
+
+    Raises:
+        TaskError: a file cannot be imported, or names a probe or a module that the task does not have.
+    """
+    declared: list[Any] = []
+    for file in (PROPERTIES_FILE, INTERACTIONS_FILE):
+        path = task.directory / file
+        if path.is_file():
+            declared.extend(vars(_import(path, f"lockstep_{task.name}_{path.stem}")).values())
+    suite = Suite(
+        invariants=tuple(item for item in declared if isinstance(item, Invariant)),
+        features=tuple(item for item in declared if isinstance(item, Feature)),
+        generators={item.probe: item for item in declared if isinstance(item, Generator)},
+        sequences=tuple(item for item in declared if isinstance(item, Sequence)),
+    )
+    modules = {module.name for module in task.modules}
+    mistakes = [
+        f"{PROPERTIES_FILE}: the invariant `{item.name}` belongs to module `{item.module}`, which task.toml lacks"
+        for item in suite.invariants
+        if item.module is not None and item.module not in modules
+    ] + [
+        f"{PROPERTIES_FILE}: a generator is for probe `{probe}`, which task.toml lacks"
+        for probe in suite.generators
+        if probe not in task.probes
+    ]
+    if mistakes:
+        raise TaskError("the suite does not fit the task", where=str(task.directory), mistakes=tuple(mistakes))
+    return suite
+
+
+def _rows(answer: Any, rows: int) -> Array:
+    return np.broadcast_to(np.asarray(answer, dtype=bool), (rows,))
+
+
+def _name(check: Callable[..., Any]) -> str:
+    return check.__name__.replace("_", " ")
+
+
+def _import(path: Path, name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise TaskError(
+            f"{path.name} cannot be imported: {type(error).__name__}: {error}",
+            where=str(path),
+            next_step=f"run `python {path.name}` in the task directory",
+        ) from error
+    return module

@@ -1,0 +1,261 @@
+"""What a task is: the contract between a reference, its candidates and the verifier, as `task.toml` states it.
+
+`harness.taskfile` reads one from a directory; nothing in the harness changes one.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.model import STATE, Leaf
+
+TASK_FILE = "task.toml"
+PROPERTIES_FILE = "properties.py"
+INTERACTIONS_FILE = "interactions.py"
+REFERENCE_DIRECTORY = "reference"
+CASES_DIRECTORY = "cases"
+CANDIDATE_DIRECTORY = "candidate"
+PROPOSED_DIRECTORY = "proposed"
+WRITABLE = (CANDIDATE_DIRECTORY, PROPOSED_DIRECTORY)
+"""The directories of a workspace that an agent may write; everything else is trusted."""
+
+
+class Mode(enum.StrEnum):
+    """How chance is made comparable (docs/levels.md)."""
+
+    TAPE = "tape"
+    SHARED = "shared"
+    LAW = "law"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far a float may be from its reference: `|a - e| <= atol + rtol * |e|`. Zero and zero mean bitwise equal."""
+
+    atol: float = 0.0
+    rtol: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing but equality will do."""
+        return self.atol == 0.0 and self.rtol == 0.0
+
+
+@dataclass(frozen=True)
+class Law:
+    """The exact distribution of a draw, element by element independent.
+
+    `kind` is `uniform` (low <= value < high, floats), `integers` (low <= value <= high), `categorical` (value k with
+    probability `probabilities[k]`) or `normal` (mean, std). None of these: the reference's own draws are the law.
+    """
+
+    kind: str
+    low: float = 0.0
+    high: float = 1.0
+    mean: float = 0.0
+    std: float = 1.0
+    probabilities: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class TaskDraw:
+    """A named chance event of the task: dtype, shape, where it occurs, how often at most in one row, and its law."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...] = ()
+    at: str = "both"
+    capacity: int = 1
+    law: Law | None = None
+
+    def occurs_at(self, moment: str) -> bool:
+        """Whether the draw can occur at `reset` or at `step`."""
+        return self.at in ("both", moment)
+
+
+@dataclass(frozen=True)
+class TaskProbe:
+    """A probe of a module: named inputs and outputs. An input named like a state leaf or `action` is that leaf."""
+
+    name: str
+    inputs: Mapping[str, Leaf]
+    outputs: Mapping[str, Leaf]
+
+
+@dataclass(frozen=True)
+class Module:
+    """A part of the reference that is translated as one: its probes, the leaves it writes, where its source is."""
+
+    name: str
+    summary: str = ""
+    probes: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reference:
+    """How to run the reference, in an environment of its own.
+
+    Attributes:
+        adapter: `reference/adapter.py:Class`, served by `harness/worker.py`; None when `command` is given.
+        command: a program that speaks the protocol itself, run in the task directory.
+        python: version specifier of the interpreter (`>=3.8,<3.12`); None takes the one that runs the harness.
+        requirements: what pip installs into its environment, pinned.
+        build: a script in `reference/` that finishes its environment after pip, or None.
+        environment: variables for the worker; `{prefix}` stands for the root of its environment, `{task}` for the
+            task directory.
+        options: arguments for the adapter's constructor.
+        timeout_s: seconds that one call may take.
+        workers: how many step in parallel at level 3; 0 takes one for each processor.
+    """
+
+    adapter: str | None
+    command: tuple[str, ...] = ()
+    python: str | None = None
+    requirements: tuple[str, ...] = ()
+    build: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    timeout_s: float = 120.0
+    workers: int = 0
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What the candidate is: kind (`jax`), entry file below the task directory, and how to run it.
+
+    `packages` are distributions, besides JAX and numpy, that it may import; `xla_flags` are added to XLA_FLAGS;
+    `x64` switches JAX's 64-bit types on.
+    """
+
+    kind: str
+    entry: str
+    x64: bool = False
+    packages: tuple[str, ...] = ()
+    xla_flags: tuple[str, ...] = ()
+    timeout_s: float = 120.0
+    memory_mb: int = 4096
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """How much each level does.
+
+    Attributes:
+        examples: level 1, inputs for each probe and states for each whole-step check.
+        sequences, sequence_length: level 2, how many sequences and how long at most.
+        episodes, horizon: level 3, whole episodes (over all policies) and steps at most in each.
+        policies: level 3, `random`, `sticky`, and names of scripted policies of the reference's adapter.
+        samples: draws for each test of a distribution.
+    """
+
+    examples: int = 200
+    sequences: int = 60
+    sequence_length: int = 20
+    episodes: int = 256
+    horizon: int = 1000
+    policies: tuple[str, ...] = ("random", "sticky")
+    samples: int = 20_000
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Level 4's equivalence margin on the mean return, fixed before any run, and the reason for it."""
+
+    margin: float
+    because: str
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A fast implementation to measure beside: requirements for an environment of its own and an adapter."""
+
+    name: str
+    requirements: tuple[str, ...]
+    adapter: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a session stops and asks for a person: iterations and seconds for each module, money for the session."""
+
+    iterations: int = 50
+    seconds: float = 6 * 3600.0
+    dollars: float = 20.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """A whole task. Leaves are keyed by path; `tolerances` names only leaves that are not exact."""
+
+    name: str
+    summary: str
+    workflow: str
+    directory: Path
+    reference: Reference
+    candidate: Candidate
+    leaves: Mapping[str, Leaf]
+    modules: tuple[Module, ...]
+    probes: Mapping[str, TaskProbe] = field(default_factory=dict)
+    mode: Mode = Mode.NONE
+    draws: Mapping[str, TaskDraw] = field(default_factory=dict)
+    tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
+    budgets: Budgets = Budgets()
+    transfer: Transfer | None = None
+    batch_sizes: tuple[int, ...] = (32, 128, 512, 2048, 8192)
+    peers: tuple[Peer, ...] = ()
+    limits: Limits = Limits()
+
+    @property
+    def actions(self) -> dict[str, Leaf]:
+        """The action leaves."""
+        return {path: leaf for path, leaf in self.leaves.items() if path == "action" or path.startswith("action/")}
+
+    @property
+    def outputs(self) -> dict[str, Leaf]:
+        """Every leaf of a trajectory: outputs and state, without actions."""
+        return {path: leaf for path, leaf in self.leaves.items() if path not in self.actions}
+
+    @property
+    def state(self) -> dict[str, Leaf]:
+        """The canonical state's leaves, with their prefix."""
+        return {path: leaf for path, leaf in self.leaves.items() if path.startswith(STATE)}
+
+    def tolerance(self, path: str) -> Tolerance:
+        """The tolerance of a leaf; exact where the task states none."""
+        return self.tolerances.get(path, Tolerance())
+
+    def module_of(self, path: str) -> Module | None:
+        """The module that says it writes this leaf."""
+        return next((module for module in self.modules if path in module.leaves), None)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over names and contents of every trusted file, except `cases/`, which only ever grows."""
+        sha = hashlib.sha256()
+        for path in trusted_files(self.directory):
+            if path.startswith(f"{CASES_DIRECTORY}/"):
+                continue
+            content = hashlib.sha256((self.directory / path).read_bytes()).hexdigest()
+            sha.update(f"{path}\0{content}\n".encode())
+        return sha.hexdigest()
+
+
+def trusted_files(directory: Path) -> tuple[str, ...]:
+    """All files of a task or workspace, relative and sorted, that the agent may not write."""
+    return tuple(
+        sorted(
+            relative
+            for path in directory.rglob("*")
+            if path.is_file()
+            and not (relative := path.relative_to(directory).as_posix()).startswith(tuple(f"{d}/" for d in WRITABLE))
+            and "__pycache__" not in path.parts
+        )
+    )

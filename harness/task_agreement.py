@@ -1,0 +1,172 @@
+"""What the parts of a task file must agree on: which table names what, and whether it is there and fits.
+
+`written` is the document as it stands, `read` what of it is valid: a name that is written but wrong is not unknown, so
+that one mistake is not reported twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from harness.model import STATE, Leaf
+from harness.task import Mode
+from harness.toml_schema import Place, valid
+
+SINGLE_LEAVES = ("reward", "terminated", "truncated")
+LEAF_TREES = ("observation", "action", "legal_actions")
+"""These are one leaf, or leaves below that name; `legal_actions` may be absent."""
+
+
+def check_agreement(written: Mapping[str, Any], read: Mapping[str, Any], root: Place) -> None:
+    """Note every contradiction between the parts of a task file."""
+    _reference(_table(written, "reference"), root)
+    if isinstance(written.get("leaves"), dict):
+        _required_leaves(written["leaves"], root.at("leaves"))
+    leaves = read.get("leaves", {})
+    for path, leaf in leaves.items():
+        _leaf(path, leaf, _table(written, "leaves"), root.at("leaves", path))
+        if path.startswith("legal_actions"):
+            action = "action" + path.removeprefix("legal_actions")
+            _mask(leaf, action, action in _table(written, "leaves"), leaves.get(action), root.at("leaves", path))
+    _modules(read.get("modules", ()), _table(written, "leaves"), _table(written, "probes"), root)
+    for name, probe in read.get("probes", {}).items():
+        _probe(probe, leaves, root.at("probes", name))
+    _randomness(_table(written, "randomness"), read.get("randomness", {}), root.at("randomness"))
+    _tolerances(written, read, root.at("tolerance"))
+    names = [peer.get("name") for _, peer in valid(read.get("peers", ()))]
+    _no_duplicates(names, "peer", root.at("peers"))
+
+
+def _reference(written: Mapping[str, Any], place: Place) -> None:
+    if "adapter" in written and "command" in written:
+        place.at("reference", "command").wrong("it has an adapter too", "an adapter or a command, not both")
+    if written and not {"adapter", "command"} & set(written):
+        place.at("reference").wrong("it has nothing to run", "`adapter`, or `command` for a program of its own")
+
+
+def _required_leaves(written: Mapping[str, Any], place: Place) -> None:
+    for tree in LEAF_TREES[:2]:
+        if not any(path == tree or path.startswith(f"{tree}/") for path in written):
+            place.wrong(f"there is no leaf `{tree}`", f"`{tree}`, or leaves below `{tree}/`")
+    for path in SINGLE_LEAVES:
+        if path not in written:
+            place.wrong(f"there is no leaf `{path}`", "it, as every environment has it")
+
+
+def _leaf(path: str, leaf: Leaf, written: Mapping[str, Any], place: Place) -> None:
+    """What a leaf's path demands of its type."""
+    kind = np.dtype(leaf.dtype).kind
+    if path in ("terminated", "truncated") and (kind != "b" or leaf.shape):
+        place.wrong(f"it is {leaf.dtype} of shape {list(leaf.shape)}", "one bool")
+    if path == "reward" and kind == "b":
+        place.wrong("it is bool", "a number")
+    if _is_action(path) and kind != "b" and not _finite(leaf):
+        place.wrong("an action without finite bounds cannot be drawn at random", "`low` and `high`")
+    above = next((other for other in written if path.startswith(f"{other}/")), None)
+    if above is not None:
+        place.wrong(f"`{above}` is a leaf too", "a leaf or leaves below it, not both")
+
+
+def _mask(mask: Leaf, path: str, known: bool, action: Leaf | None, place: Place) -> None:
+    """Element i of a mask says whether the action `low + i` is legal."""
+    if mask.dtype != "bool":
+        place.wrong(f"it is {mask.dtype}", "a mask, so bool")
+    if not known:
+        place.wrong(f"there is no leaf `{path}` that it could be the mask of", f"the action leaf `{path}`")
+    if action is None or not _finite(action):
+        return
+    if action.shape or np.dtype(action.dtype).kind not in "iu":
+        place.wrong(f"`{path}` is {action.dtype} of shape {list(action.shape)}", "a mask for a single integer alone")
+    elif mask.shape != (action.high - action.low + 1,):
+        expected = f"shape [{action.high - action.low + 1}], one element for each value of `{path}`"
+        place.wrong(f"it has shape {list(mask.shape)}", expected)
+
+
+def _modules(modules: Any, leaves: Mapping[str, Any], probes: Mapping[str, Any], root: Place) -> None:
+    written_by: dict[str, str] = {}
+    used: set[str] = set()
+    for index, module in valid(modules):
+        place = root.at("modules", index)
+        for position, probe in valid(module.get("probes", ())):
+            used.add(probe)
+            if probe not in probes:
+                _unknown("probe", probe, probes, place.at("probes", position))
+        for position, path in valid(module.get("leaves", ())):
+            here = place.at("leaves", position)
+            if path not in leaves:
+                _unknown("leaf", path, leaves, here)
+            elif _is_action(path):
+                here.wrong("it is an input, which no module writes", "a leaf of the results or of the state")
+            elif path in written_by:
+                here.wrong(f"the module `{written_by[path]}` writes it already", "one module for each leaf")
+            written_by.setdefault(path, module.get("name", "above"))
+    _no_duplicates([module.get("name") for _, module in valid(modules)], "module", root.at("modules"))
+    for probe in probes:
+        if probe not in used:
+            root.at("probes", probe).wrong("no module uses this probe", "its name in the `probes` of a module")
+
+
+def _probe(probe: Mapping[str, Mapping[str, Leaf]], leaves: Mapping[str, Leaf], place: Place) -> None:
+    """An input that has the name of an action or of a state leaf is that leaf, so it must be of its type."""
+    for name, leaf in probe.get("inputs", {}).items():
+        same = leaves.get(name if name == "action" else STATE + name)
+        if same is not None and (leaf.dtype, leaf.shape) != (same.dtype, same.shape):
+            place.at("inputs", name).wrong(
+                f"it is {leaf.dtype} of shape {list(leaf.shape)}",
+                f"{same.dtype} of shape {list(same.shape)}, as the leaf `{same.path}` that it names",
+            )
+    for side in ("inputs", "outputs"):
+        if side in probe and not probe[side]:
+            place.at(side).wrong("it is empty", "one leaf at least")
+
+
+def _randomness(written: Mapping[str, Any], read: Mapping[str, Any], place: Place) -> None:
+    mode, named = read.get("mode"), _table(written, "draws")
+    if mode == Mode.TAPE and not named:
+        place.at("mode").wrong("a tape needs draws", "a table `randomness.draws.NAME` for each, or another mode")
+    if mode in (Mode.SHARED, Mode.NONE) and named:
+        place.at("draws").wrong(f"the mode `{mode}` has no draws", "the mode `tape` or `law`, or no draws")
+
+
+def _tolerances(written: Mapping[str, Any], read: Mapping[str, Any], place: Place) -> None:
+    leaves: dict[str, Leaf] = {p: leaf for p, leaf in read.get("leaves", {}).items() if not _is_action(p)}
+    known = {path for path in _table(written, "leaves") if not _is_action(path)}
+    for name, probe in read.get("probes", {}).items():
+        leaves |= {f"probe/{name}/{path}": leaf for path, leaf in probe.get("outputs", {}).items()}
+    for name in _table(written, "probes"):
+        outputs = _table(_table(_table(written, "probes"), name), "outputs")
+        known |= {f"probe/{name}/{path}" for path in outputs}
+    for path in _table(written, "tolerance"):
+        if path not in known:
+            _unknown("leaf", path, known, place.at(path))
+        elif path in leaves and np.dtype(leaves[path].dtype).kind != "f":
+            place.at(path).wrong(f"it is {leaves[path].dtype}, which is always exact", "tolerances for floats alone")
+
+
+def _unknown(what: str, name: str, known: Iterable[str], place: Place) -> None:
+    listed = ", ".join(sorted(known)) or "none, for there is none"
+    place.wrong(f"unknown {what} `{name}`", f"one of {listed}", given=name, choices=known)
+
+
+def _no_duplicates(names: list[Any], what: str, place: Place) -> None:
+    for index, name in enumerate(names):
+        if name is not None and name in names[:index]:
+            place.at(index, "name").wrong(f"a {what} `{name}` stands above", "a name of its own")
+
+
+def _is_action(path: str) -> bool:
+    return path == "action" or path.startswith("action/")
+
+
+def _finite(leaf: Leaf) -> bool:
+    bounds = (leaf.low, leaf.high)
+    return None not in bounds and all(np.all(np.isfinite(bound)) for bound in bounds)
+
+
+def _table(written: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """A table of the document, or an empty one where something else stands (which its schema has noted)."""
+    value = written.get(key)
+    return value if isinstance(value, dict) else {}

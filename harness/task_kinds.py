@@ -1,0 +1,257 @@
+"""The kinds of values that only a task file has: leaves, laws of chance, requirements, files of the task."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from harness.model import Leaf
+from harness.task import Law, TaskDraw, Tolerance
+from harness.toml_schema import (
+    INVALID,
+    Kind,
+    Place,
+    Required,
+    anything,
+    array_of,
+    describe,
+    number,
+    one_of,
+    table,
+    text,
+    whole,
+)
+
+PINNED = "one exact version, as in `numpy==2.4.6`"
+_WIDTHS = (8, 16, 32, 64)
+DTYPES = (
+    "bool",
+    *(f"int{width}" for width in _WIDTHS),
+    *(f"uint{width}" for width in _WIDTHS),
+    *(f"float{width}" for width in _WIDTHS[1:]),
+)
+MOMENTS = ("reset", "step", "both")
+_INFINITIES = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
+_PROBABILITY_SLACK = 1e-9
+
+name = text("a name of lower-case letters, digits, `_` and `-`", r"[a-z][a-z0-9_-]*")
+identifier = text("a name of letters, digits and `_`", r"[A-Za-z_][A-Za-z0-9_]*")
+positive = number("a number above 0", lambda value: value > 0)
+not_negative = number("a number of at least 0", lambda value: value >= 0)
+source = text("`path`, `path:line` or `path:first-last`", r"[^:\s]+(:\d+(-\d+)?)?")
+distribution = text("the name of a distribution", r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+
+_dtype = one_of(*DTYPES)
+_shape = array_of(whole(1))
+
+
+# --- leaves -----------------------------------------------------------------------------------------------------------
+
+
+def leaf(value: Any, place: Place) -> Any:
+    """A leaf: dtype, shape, and closed bounds: one number for all elements, or nested arrays of the leaf's shape."""
+    read = _leaf_table(value, place)
+    if read is INVALID or "dtype" not in read or INVALID in read.get("shape", ()):
+        return INVALID
+    kind, shape = np.dtype(read["dtype"]), read.get("shape", ())
+    bounds = {end: _bound(read[end], kind, shape, place.at(end)) for end in ("low", "high") if end in read}
+    if INVALID in bounds.values():
+        return INVALID
+    if len(bounds) == 2 and np.any(np.asarray(bounds["low"]) > np.asarray(bounds["high"])):
+        return place.at("low").wrong("it is above `high`", "low <= high, element by element")
+    return Leaf(str(place.path[-1]), read["dtype"], shape, bounds.get("low"), bounds.get("high"))
+
+
+_leaf_table = table({"dtype": Required(_dtype), "shape": _shape, "low": anything, "high": anything})
+
+
+def _bound(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], place: Place, *, nested: bool = False) -> Any:
+    if isinstance(value, list):
+        if not shape or len(value) != shape[0]:
+            expected = f"an array of {shape[0]}, or one number for all" if shape else "one number"
+            return place.wrong(f"it is {describe(value)}", expected)
+        read = [_bound(item, dtype, shape[1:], place.at(i), nested=True) for i, item in enumerate(value)]
+        return INVALID if INVALID in read else read
+    if nested and shape:
+        return place.wrong(f"it is {describe(value)}", f"an array of {shape[0]}")
+    if dtype.kind == "b":
+        return place.wrong("a boolean has no bounds", "dtype and shape alone")
+    return _float_bound(value, dtype, place) if dtype.kind == "f" else _integer_bound(value, dtype, place)
+
+
+def _float_bound(value: Any, dtype: np.dtype[Any], place: Place) -> Any:
+    if isinstance(value, str) and value in _INFINITIES:
+        return _INFINITIES[value]
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or math.isnan(value):
+        return place.wrong(f"it is {describe(value)}", 'a number, "inf" or "-inf"')
+    if math.isfinite(value) and abs(value) > float(np.finfo(dtype).max):
+        return place.wrong(f"{value!r} is beyond {dtype.name}", 'a number that it can hold, "inf" or "-inf"')
+    return float(value)
+
+
+def _integer_bound(value: Any, dtype: np.dtype[Any], place: Place) -> Any:
+    limits = np.iinfo(dtype)
+    if not isinstance(value, int) or isinstance(value, bool) or not limits.min <= value <= limits.max:
+        return place.wrong(f"it is {describe(value)}", f"an integer that fits {dtype.name}")
+    return value
+
+
+def tolerance(value: Any, place: Place) -> Any:
+    """A tolerance: `rtol` and `atol`, one of them at least."""
+    read = table({"rtol": not_negative, "atol": not_negative})(value, place)
+    if read is INVALID:
+        return INVALID
+    if value == {}:
+        return place.wrong("it says nothing", "`rtol`, `atol` or both; without a tolerance a leaf is exact")
+    return Tolerance(**read)
+
+
+# --- chance -----------------------------------------------------------------------------------------------------------
+
+
+def draw(value: Any, place: Place) -> Any:
+    """A named chance event, with the law that it follows."""
+    read = _draw_table(value, place)
+    if read is INVALID or "dtype" not in read:
+        return INVALID
+    return TaskDraw(name=str(place.path[-1]), **(read | _law_for(read, place.at("law"))))
+
+
+_draw_table = table(
+    {"dtype": Required(_dtype), "shape": _shape, "at": one_of(*MOMENTS), "capacity": whole(1), "law": anything}
+)
+
+
+def _integer(value: Any, place: Place) -> Any:
+    whole_number = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole_number else place.wrong(f"it is {describe(value)}", "an integer")
+
+
+_probability = number("a probability from 0 to 1", lambda value: 0 <= value <= 1)
+_LAWS: dict[str, tuple[str, Kind]] = {
+    "uniform": ("f", table({"kind": anything, "low": Required(number()), "high": Required(number())})),
+    "normal": ("f", table({"kind": anything, "mean": Required(number()), "std": Required(positive)})),
+    "integers": ("iu", table({"kind": anything, "low": Required(_integer), "high": Required(_integer)})),
+    "categorical": (
+        "iub",
+        table({"kind": anything, "probabilities": Required(array_of(_probability, at_least=1))}),
+    ),
+}
+_KIND_NAMES = {"f": "a float", "iu": "an integer", "iub": "an integer or a boolean"}
+
+
+def _law_for(draw: dict[str, Any], place: Place) -> dict[str, Any]:
+    """The `law` entry of a draw, or nothing where there is none or a wrong one."""
+    described = draw.get("law")
+    if described is None:
+        return {}
+    missing = {"law": None}
+    if not isinstance(described, dict) or "kind" not in described:
+        place.wrong(f"it is {describe(described)}", f"a table with `kind`, one of {', '.join(_LAWS)}")
+        return missing
+    if one_of(*_LAWS)(described["kind"], place.at("kind")) is INVALID:
+        return missing
+    dtype_kinds, kind = _LAWS[described["kind"]]
+    read = kind(described, place)
+    if np.dtype(draw["dtype"]).kind not in dtype_kinds:
+        place.wrong(
+            f"the law `{described['kind']}` does not fit dtype {draw['dtype']}", f"{_KIND_NAMES[dtype_kinds]} dtype"
+        )
+    elif _law_holds(read, np.dtype(draw["dtype"]), place):
+        return {"law": Law(**read)}
+    return missing
+
+
+def _law_holds(read: dict[str, Any], dtype: np.dtype[Any], place: Place) -> bool:
+    """Whether the numbers of a law make a distribution over its dtype."""
+    if "low" in read and "high" in read:
+        if read["low"] > read["high"] or (read["low"] == read["high"] and read["kind"] == "uniform"):
+            place.at("low").wrong("it is not below `high`", "low < high")
+            return False
+        if read["kind"] == "integers":
+            lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+        else:
+            lowest, highest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
+        if read["low"] < lowest or read["high"] > highest:
+            place.wrong(f"it reaches beyond {dtype.name}", f"{lowest} to {highest}")
+            return False
+    if "probabilities" in read:
+        total = math.fsum(read["probabilities"])
+        if abs(total - 1) > _PROBABILITY_SLACK:
+            place.at("probabilities").wrong(f"they sum to {total:.12g}", "a sum of 1")
+            return False
+        largest = 1 if dtype.kind == "b" else np.iinfo(dtype).max
+        if len(read["probabilities"]) > largest + 1:
+            place.at("probabilities").wrong(f"{dtype.name} cannot name {len(read['probabilities'])} outcomes")
+            return False
+    return True
+
+
+# --- software and files -----------------------------------------------------------------------------------------------
+
+
+def requirement(value: Any, place: Place) -> Any:
+    """A requirement that means one version for ever: `name==version`, or an address with its `#sha256=`."""
+    if not isinstance(value, str):
+        return place.wrong(f"it is {describe(value)}", PINNED)
+    problem = problem_with_requirement(value)
+    return value if problem is None else place.wrong(problem, PINNED)
+
+
+def problem_with_requirement(requirement: str) -> str | None:
+    """Why a requirement does not mean one version for ever, or None if it does."""
+    try:
+        parsed = Requirement(requirement)
+    except InvalidRequirement as error:
+        return f"{requirement!r} is no requirement ({str(error).splitlines()[0]})"
+    if parsed.url is not None:
+        fixed = "#sha256=" in parsed.url
+        return None if fixed else f"{requirement!r} is an address whose content may change, without `#sha256=...`"
+    pinned = [s for s in parsed.specifier if s.operator in ("==", "===") and not s.version.endswith(".*")]
+    return None if pinned else f"{requirement!r} is not pinned"
+
+
+def interpreter(value: Any, place: Place) -> Any:
+    """A version specifier for Python, as `>=3.8,<3.12`."""
+    try:
+        SpecifierSet(value)
+    except (InvalidSpecifier, TypeError, AttributeError):
+        return place.wrong(f"it is {describe(value)}", "a version specifier, as in `>=3.8,<3.12`")
+    return value
+
+
+def file_in(directory: Path, *, below: str = "", suffix: str = "", exists: bool = True) -> Kind:
+    """A file of the task: relative to `directory`, never outside of it, and below one of its folders if so asked."""
+    wanted = f"a file{f' `*{suffix}`' if suffix else ''} {f'in `{below}/`' if below else 'in the task directory'}"
+
+    def read(value: Any, place: Place) -> Any:
+        if not isinstance(value, str) or not value:
+            return place.wrong(f"it is {describe(value)}", wanted)
+        path = PurePosixPath(value)
+        if path.is_absolute() or ".." in path.parts:
+            return place.wrong(f"{value!r} leaves the task directory", wanted)
+        if (below and path.parts[0] != below) or not value.endswith(suffix):
+            return place.wrong(f"it is {value!r}", wanted)
+        if exists and not (directory / path).is_file():
+            return place.wrong(f"there is no file {value!r}", wanted)
+        return value
+
+    return read
+
+
+def adapter_in(directory: Path) -> Kind:
+    """`path/to/file.py:Class`, with the file in the task directory."""
+    file = file_in(directory, suffix=".py")
+
+    def read(value: Any, place: Place) -> Any:
+        path, _, attribute = value.rpartition(":") if isinstance(value, str) else ("", "", "")
+        if not path.endswith(".py") or not attribute.isidentifier():
+            return place.wrong(f"it is {describe(value)}", "`path/to/file.py:Class`")
+        return INVALID if file(path, place) is INVALID else value
+
+    return read

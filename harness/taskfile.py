@@ -1,0 +1,231 @@
+"""Reads `task.toml` and the `Task` that it states.
+
+A wrong file gets every mistake reported at once, each with its line and what would be right. `_schema` is the list of
+what may be written; `harness.task_agreement` checks what no table can know alone.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from harness import task_kinds as kinds
+from harness.errors import TaskError
+from harness.model import STATE
+from harness.task import (
+    CANDIDATE_DIRECTORY,
+    REFERENCE_DIRECTORY,
+    TASK_FILE,
+    Budgets,
+    Candidate,
+    Limits,
+    Mode,
+    Module,
+    Peer,
+    Reference,
+    Task,
+    TaskProbe,
+    Transfer,
+)
+from harness.task_agreement import LEAF_TREES, SINGLE_LEAVES, check_agreement
+from harness.toml_lines import key_lines
+from harness.toml_schema import (
+    Kind,
+    Mistakes,
+    Place,
+    Required,
+    anything,
+    array_of,
+    flag,
+    one_of,
+    table,
+    table_of,
+    text,
+    whole,
+)
+
+WORKFLOWS = ("translate", "parity", "create")
+PLACEHOLDERS = ("prefix", "task")
+_LEAF_PATH = re.compile(r"(observation|action|legal_actions)(/\w+)*|reward|terminated|truncated|state(/\w+)+")
+
+
+def load_task(directory: Path) -> Task:
+    """The task that `directory/task.toml` states.
+
+    Raises:
+        TaskError: the file is missing, is not TOML, or is wrong; `mistakes` then holds all of them as
+            `task.toml:LINE: key: what is wrong; expected ...; did you mean ...`, in the order of the file.
+    """
+    directory = Path(directory).resolve()
+    path = directory / TASK_FILE
+    try:
+        document = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise TaskError(
+            f"there is no readable {TASK_FILE} ({error.strerror})",
+            where=str(directory),
+            next_step="name the directory of a task; `lockstep new` makes one",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise TaskError(f"{TASK_FILE} is not UTF-8 (byte {error.start})", where=str(path)) from error
+    try:
+        written = tomllib.loads(document)
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"\(at (?:line (\d+).*|end of document)\)$", str(error))
+        line = place.group(1) if place and place.group(1) else str(document.count("\n") + 1)
+        raise _refused(path, (f"{TASK_FILE}:{line}: not valid TOML: {error}",)) from error
+    mistakes = Mistakes(TASK_FILE, key_lines(document))
+    root = Place(mistakes)
+    read = _schema(directory)(written, root)
+    check_agreement(written, read, root)
+    if mistakes:
+        raise _refused(path, mistakes.sorted())
+    return _build(read, directory)
+
+
+def _refused(path: Path, mistakes: tuple[str, ...]) -> TaskError:
+    count = "one mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
+    return TaskError(f"the task file has {count}", mistakes=mistakes, where=str(path))
+
+
+# --- what may be written ----------------------------------------------------------------------------------------------
+
+
+def _schema(directory: Path) -> Kind:
+    requirements = array_of(kinds.requirement, unique=True)
+    leaves = table_of(kinds.leaf, kinds.identifier)
+    words = array_of(text(), unique=True)
+    return table(
+        {
+            "name": Required(kinds.name),
+            "summary": Required(text()),
+            "workflow": Required(one_of(*WORKFLOWS)),
+            "reference": Required(
+                table(
+                    {
+                        "adapter": kinds.adapter_in(directory),
+                        "command": array_of(text(), at_least=1),
+                        "python": kinds.interpreter,
+                        "requirements": requirements,
+                        "build": kinds.file_in(directory, below=REFERENCE_DIRECTORY, suffix=".py"),
+                        "environment": table_of(_variable, kinds.identifier),
+                        "options": table_of(anything, kinds.identifier),
+                        "timeout_s": kinds.positive,
+                        "workers": whole(0),
+                    }
+                )
+            ),
+            "candidate": Required(
+                table(
+                    {
+                        "kind": Required(_candidate_kind),
+                        "entry": Required(kinds.file_in(directory, below=CANDIDATE_DIRECTORY, exists=False)),
+                        "x64": flag,
+                        "xla_flags": array_of(text("a flag that begins with `--`", r"--\S+"), unique=True),
+                        "packages": array_of(kinds.distribution, unique=True),
+                        "timeout_s": kinds.positive,
+                        "memory_mb": whole(1),
+                    }
+                )
+            ),
+            "leaves": Required(table_of(kinds.leaf, _leaf_path)),
+            "modules": Required(
+                array_of(
+                    table(
+                        {
+                            "name": Required(kinds.name),
+                            "summary": text(),
+                            "probes": words,
+                            "leaves": words,
+                            "source": array_of(kinds.source),
+                        }
+                    ),
+                    at_least=1,
+                )
+            ),
+            "probes": table_of(table({"inputs": Required(leaves), "outputs": Required(leaves)}), kinds.identifier),
+            "randomness": Required(
+                table({"mode": Required(one_of(*Mode)), "draws": table_of(kinds.draw, kinds.identifier)})
+            ),
+            "tolerance": table_of(kinds.tolerance, anything),
+            "budgets": table(
+                {
+                    "examples": whole(1),
+                    "sequences": whole(1),
+                    "sequence_length": whole(1),
+                    "episodes": whole(1),
+                    "horizon": whole(1),
+                    "policies": array_of(kinds.identifier, at_least=1, unique=True),
+                    "samples": whole(1),
+                }
+            ),
+            "transfer": table({"margin": Required(kinds.positive), "because": Required(text("the reason for it"))}),
+            "profile": table({"batch_sizes": Required(array_of(whole(1), at_least=1, unique=True))}),
+            "peers": array_of(
+                table(
+                    {
+                        "name": Required(text()),
+                        "requirements": Required(requirements),
+                        "adapter": Required(kinds.adapter_in(directory)),
+                    }
+                )
+            ),
+            "limits": table(
+                {"iterations": whole(1), "seconds": kinds.positive, "dollars": kinds.not_negative},
+            ),
+        }
+    )
+
+
+def _candidate_kind(value: Any, place: Place) -> Any:
+    if value == "rust":
+        return place.wrong('candidates of kind "rust" cannot be run by this version', '"jax"')
+    return one_of("jax", "rust")(value, place)
+
+
+def _variable(value: Any, place: Place) -> Any:
+    """The value of an environment variable, with no placeholder but those that `reference_command` fills in."""
+    expected = " and ".join(f"`{{{name}}}`" for name in PLACEHOLDERS)
+    if not isinstance(value, str):
+        return place.wrong("it is not a string", f"a string, which may hold {expected}")
+    for unknown in set(re.findall(r"\{(\w*)\}", value)) - set(PLACEHOLDERS):
+        place.wrong(f"unknown placeholder `{{{unknown}}}`", expected, given=unknown, choices=PLACEHOLDERS)
+    return value
+
+
+def _leaf_path(path: Any, place: Place) -> Any:
+    if _LEAF_PATH.fullmatch(path):
+        return path
+    choices = (*LEAF_TREES, *SINGLE_LEAVES)
+    below = ", ".join(f"`{tree}/`" for tree in LEAF_TREES)
+    expected = f"one of {', '.join(choices)}, or a name below {below} or `{STATE}`"
+    return place.wrong("this is no leaf", expected, given=path, choices=choices)
+
+
+# --- the task itself --------------------------------------------------------------------------------------------------
+
+
+def _build(read: dict[str, Any], directory: Path) -> Task:
+    """The task of a document without mistakes; what it leaves out takes the defaults of `harness.task`."""
+    randomness = read["randomness"]
+    return Task(
+        name=read["name"],
+        summary=read["summary"],
+        workflow=read["workflow"],
+        directory=directory,
+        reference=Reference(**({"adapter": None} | read["reference"])),
+        candidate=Candidate(**read["candidate"]),
+        leaves=read["leaves"],
+        modules=tuple(Module(**module) for module in read["modules"]),
+        probes={name: TaskProbe(name, **probe) for name, probe in read.get("probes", {}).items()},
+        mode=Mode(randomness["mode"]),
+        draws=randomness.get("draws", {}),
+        tolerances=read.get("tolerance", {}),
+        budgets=Budgets(**read.get("budgets", {})),
+        transfer=Transfer(**read["transfer"]) if "transfer" in read else None,
+        peers=tuple(Peer(**peer) for peer in read.get("peers", ())),
+        limits=Limits(**read.get("limits", {})),
+        **read.get("profile", {}),
+    )

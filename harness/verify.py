@@ -1,0 +1,240 @@
+"""Verification of one exported tree: the levels in order, the reference trusted, the candidate in a fresh sandbox.
+
+A level above one that failed does not run. Whatever goes wrong with a worker becomes an ERROR in the report of the level
+in which it happened; only PASS verifies.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+from harness.candidate import CandidateWorker, start_judge
+from harness.channel import Channel
+from harness.environment import Environment, Pool
+from harness.errors import BrokenContract, EnvironmentFailure, LockstepError
+from harness.levels import interaction, known, property, proposed, rollout
+from harness.levels.pair import Pair, Progress
+from harness.model import CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.reference import start_references
+from harness.setup import setup
+from harness.suite import load_suite
+from harness.task import Task
+from sandboxes import Driver, SandboxError
+
+LEVELS = (1, 2, 3)
+CONTRACT = "contract"
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """A progress callback that tells nobody."""
+
+
+class Verifier:
+    """Verifies trees of one task. The reference's workers stay warm from one verification to the next.
+
+    Args:
+        task: the trusted task.
+        driver: in which sandbox candidates run.
+        progress: called with what is being done, how much is done, and how much there is.
+        prepare: start the next candidate's worker ahead, so that the import of JAX is over when a tree comes.
+        workers: how many references step in parallel; 0 takes what the task says.
+    """
+
+    def __init__(
+        self, task: Task, driver: Driver, *, progress: Progress = silent, prepare: bool = False, workers: int = 0
+    ) -> None:
+        self._task = task
+        self._driver = driver
+        self._progress = progress
+        self._prepare = prepare
+        self._workers = workers
+        self._pool: Pool | None = None
+        self._next: Future[CandidateWorker] | None = None
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="lockstep-prepare")
+        if prepare:
+            self._start_next()
+
+    def verify(self, tree: Path, *, levels: Sequence[int] = LEVELS, module: str | None = None, seed: int) -> Verdict:
+        """Verify an exported tree at some levels, lowest first, until one does not pass.
+
+        Args:
+            tree: a directory with the candidate (and what its agent proposes); nothing else of it is used.
+            module: limits level 1 to one module.
+            seed: from which everything random is derived; drawn after the tree was fixed.
+        """
+        began = time.monotonic()
+        reports: list[LevelReport] = []
+        error = ""
+        with ExitStack() as stack:
+            try:
+                suite = load_suite(self._task)
+                cases = known.load_cases(self._task.directory)
+                reference = self.reference()
+                candidate = self._open_candidate(tree, stack)
+                pair = Pair(self._task, suite, reference, candidate, seed, self._progress)
+                for level in sorted(levels):
+                    reports.append(self._run_level(pair, level, module, tree, cases, stack))
+                    if reports[-1].outcome is not Outcome.PASS:
+                        break
+            except BrokenContract as broken:
+                reports.append(_contract_report(broken, seed, time.monotonic() - began))
+            except (LockstepError, SandboxError) as failure:
+                error = str(failure)
+        if self._pool is not None and not all(environment.alive for environment in self._pool.environments):
+            self._pool.close()
+            self._pool = None
+        return Verdict(
+            reports=tuple(reports),
+            seed=seed,
+            task_digest=self._task.digest,
+            sandbox=self._driver.name,
+            isolated=self._driver.isolated,
+            duration_s=time.monotonic() - began,
+            error=error,
+        )
+
+    def reference(self) -> Pool:
+        """The reference's workers, started when they are first needed.
+
+        Raises:
+            SetupError, EnvironmentFailure: the reference cannot be installed or started.
+        """
+        if self._pool is None:
+            installed = setup(self._task, lambda line: self._progress(line, 0, 1))
+            self._pool = start_references(self._task, installed, self._workers)
+        return self._pool
+
+    def close(self) -> None:
+        """End all workers."""
+        if self._next is not None:
+            self._next.result().close()
+            self._next = None
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+        self._threads.shutdown()
+
+    def __enter__(self) -> Verifier:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _open_candidate(self, tree: Path, stack: ExitStack) -> Environment:
+        if self._next is not None:
+            worker, self._next = self._next.result(), None
+        else:
+            worker = CandidateWorker(self._task, self._driver)
+        stack.callback(worker.close)
+        if self._prepare:
+            stack.callback(self._start_next)
+        return worker.open(tree)
+
+    def _start_next(self) -> None:
+        self._next = self._threads.submit(CandidateWorker, self._task, self._driver)
+
+    def _run_level(
+        self,
+        pair: Pair,
+        level: int,
+        module: str | None,
+        tree: Path,
+        cases: tuple[list[known.Case], list[known.ProbeCase]],
+        stack: ExitStack,
+    ) -> LevelReport:
+        began = time.monotonic()
+        tally = rollout.Tally()
+        results: list[CheckResult] = []
+
+        def another() -> Environment:
+            worker = CandidateWorker(self._task, self._driver)
+            stack.callback(worker.close)
+            return worker.open(tree)
+
+        def judge(file: Path) -> Channel:
+            return start_judge(self._driver, file, stack)
+
+        running: dict[int, Callable[[], Iterator[CheckResult]]] = {
+            1: lambda: property.checks(pair, module),
+            2: lambda: interaction.checks(pair),
+            3: lambda: rollout.checks(pair, tally, another),
+        }
+        try:
+            if level == 1:
+                results.extend(known.check_probes(pair, cases[1], module))
+            if level > 1 or module is None:
+                repeated = known.check_cases(pair, cases[0], level)
+                results.extend([repeated] if repeated is not None else [])
+            if Outcome.worst([result.outcome for result in results]) in (Outcome.PASS, Outcome.SKIPPED):
+                for result in running[level]():
+                    results.append(result)
+                    if level > 1 and result.outcome is not Outcome.PASS and result.outcome is not Outcome.SKIPPED:
+                        break
+                else:
+                    if level == proposed.LEVEL:
+                        results.extend(proposed.checks(pair, tree, judge))
+        except (EnvironmentFailure, SandboxError) as failure:
+            results.append(CheckResult("workers", Outcome.ERROR, detail=str(failure)))
+        return LevelReport(
+            level=level,
+            module=module if level == 1 else None,
+            checks=tuple(results),
+            seed=pair.seed,
+            episodes=tally.episodes,
+            steps=tally.steps,
+            features=tally.features,
+            notes=_notes(pair, level),
+            duration_s=time.monotonic() - began,
+        )
+
+
+def _contract_report(broken: BrokenContract, seed: int, seconds: float) -> LevelReport:
+    """What level 1 says of a candidate whose functions do not have the form that the task demands."""
+    divergences = tuple(
+        Divergence(
+            None, 0, mistake.get("path") or "candidate", mistake.get("expected", ""), mistake.get("actual", ""),
+            mistake.get("rule", "contract"), 1, CONTRACT, cause=mistake.get("text", ""),
+        )
+        for mistake in broken.mistakes
+    )  # fmt: skip
+    check = CheckResult(CONTRACT, Outcome.FAIL, detail=broken.what, divergences=divergences)
+    return LevelReport(level=1, module=None, checks=(check,), seed=seed, duration_s=seconds)
+
+
+def _notes(pair: Pair, level: int) -> tuple[str, ...]:
+    """What could not be checked here, and why."""
+    notes = []
+    reference = pair.reference.spec.capabilities
+    if not pair.paired:
+        notes.append("only distributions were compared (randomness `law`): a weaker claim than equal trajectories")
+    if "restore" not in reference:
+        notes.append("the reference cannot restore a state: no tests from generated states, prefixes are replayed")
+    if level == 1 and "probe" not in reference and pair.task.probes:
+        notes.append("the reference answers no probes: modules were tested through whole steps only")
+    if level == 3 and pair.task.draws and "force_draws" not in reference:
+        notes.append("the reference takes no draws: auto-reset was compared with the candidate's own single steps")
+    return tuple(notes)
+
+
+def copy_candidate(source: Path, destination: Path) -> None:
+    """Copy what a verification reads of a directory, for a run outside any session."""
+    for name in ("candidate", "proposed"):
+        if (source / name).is_dir():
+            shutil.copytree(source / name, destination / name, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def verify_directory(
+    task: Task, driver: Driver, *, levels: Sequence[int], module: str | None, seed: int, progress: Progress = silent
+) -> Verdict:
+    """Verify a task directory as it is, outside any session: nothing is committed or recorded."""
+    with ExitStack() as stack:
+        tree = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-tree-")))
+        copy_candidate(task.directory, tree)
+        verifier = stack.enter_context(Verifier(task, driver, progress=progress))
+        return verifier.verify(tree, levels=levels, module=module, seed=seed)

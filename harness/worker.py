@@ -1,0 +1,537 @@
+"""The worker: one file that serves an environment over a pipe. It needs Python 3.8+, numpy and msgpack, nothing else.
+
+References run it in an environment of their own (own interpreter, own pins), candidates run it in a sandbox. It is the
+single home of the wire format, which docs/protocol.md specifies: `harness.channel` imports the codec from here.
+
+    python worker.py [--path DIR]... ADAPTER:CLASS
+
+ADAPTER is the path of a Python file or the name of a module, CLASS an adapter (docs/protocol.md, "Adapters in Python").
+Requests come in through standard input, answers go out through what was standard output at the start; afterwards file
+descriptor 1 is standard error, so that an environment that prints cannot damage the stream.
+"""
+
+import importlib
+import importlib.util
+import operator
+import os
+import random
+import struct
+import sys
+import traceback
+from typing import Any, Callable, Dict, List, Optional
+
+import msgpack
+import numpy as np
+
+PROTOCOL = 1
+MAX_FRAME = 1 << 30
+ARRAY = 1  # MessagePack extension type of an array: [dtype, shape, bytes], itself MessagePack
+WIRE_DTYPES = frozenset(["|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8"])
+BASIC_LEAVES = ("reward", "terminated", "truncated")
+SEEDS = 1 << 63
+MAX_TRACEBACK = 4000
+PLAIN = {"b": (bool,), "i": (int,), "u": (int,), "f": (float, int)}  # Python numbers that may stand for a dtype's kind
+
+
+class ProtocolError(Exception):
+    """Bytes or values that the protocol, or the environment's own spec, does not allow."""
+
+
+# --- codec ------------------------------------------------------------------------------------------------------------
+
+
+def _pack_array(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = np.asarray(value)
+    if isinstance(value, np.ndarray):
+        dtype = value.dtype.newbyteorder("<").str
+        if dtype not in WIRE_DTYPES:
+            raise ProtocolError("dtype {} cannot be sent".format(value.dtype))
+        data = np.ascontiguousarray(value, dtype=dtype).tobytes()
+        return msgpack.ExtType(ARRAY, msgpack.packb([dtype, list(value.shape), data], use_bin_type=True))
+    raise ProtocolError("a {} cannot be sent".format(type(value).__name__))
+
+
+def _unpack_array(code: int, data: bytes) -> np.ndarray:
+    if code != ARRAY:
+        raise ProtocolError("unknown extension type {}".format(code))
+    dtype, shape, raw = msgpack.unpackb(data, raw=False)
+    if dtype not in WIRE_DTYPES:
+        raise ProtocolError("dtype {!r} is not allowed".format(dtype))
+    if not isinstance(raw, bytes) or not all(isinstance(size, int) and size >= 0 for size in shape):
+        raise ProtocolError("an array is [dtype, list of sizes, bytes]")
+    count = 1
+    for size in shape:
+        count *= size
+    if len(raw) != count * np.dtype(dtype).itemsize:
+        raise ProtocolError("{} bytes do not fill shape {} of {}".format(len(raw), shape, dtype))
+    if dtype == "|b1" and raw.translate(None, b"\0\1"):
+        raise ProtocolError("a boolean is a byte of 0 or 1")
+    return (np.frombuffer(raw, dtype=dtype) if raw else np.zeros(0, dtype)).reshape(shape)
+
+
+def encode(message: Any) -> bytes:
+    """A message as MessagePack, arrays as extension type 1. Raises ProtocolError for what cannot be sent."""
+    try:
+        return bytes(msgpack.packb(message, default=_pack_array, use_bin_type=True) or b"")
+    except (OverflowError, UnicodeError, ValueError) as error:
+        raise ProtocolError("this cannot be sent: {}".format(error)) from error
+
+
+def decode(data: bytes) -> Any:
+    """The inverse of `encode`; arrays are read-only. Raises ProtocolError for anything that is not a message."""
+    try:
+        return msgpack.unpackb(data, raw=False, ext_hook=_unpack_array, strict_map_key=True)
+    except ProtocolError:
+        raise
+    except Exception as error:  # msgpack and numpy have many ways to say that bytes are not a message
+        raise ProtocolError("not a MessagePack message: {}".format(error)) from error
+
+
+# --- leaves -----------------------------------------------------------------------------------------------------------
+
+
+class Leaf:
+    """A declared leaf, and how an adapter's values become an array of exactly its dtype and shape."""
+
+    def __init__(self, path: str, described: Dict[str, Any]) -> None:
+        try:
+            self.path, self.dtype = path, np.dtype(described["dtype"])
+            self.shape = tuple(int(size) for size in described.get("shape", ()))
+            self.low, self.high = described.get("low"), described.get("high")
+            self._plain = frozenset((*PLAIN[self.dtype.kind], self.dtype.type))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ProtocolError("the spec of leaf {} cannot be read ({!r})".format(path, error))
+
+    def one(self, value: Any) -> np.ndarray:
+        """A single value as an array of its own."""
+        return np.array(self.stack([value])[0])
+
+    # This runs once for each value of a rollout: it stays in loops that C code drives.
+    def stack(self, values: Any) -> np.ndarray:
+        """Values over rows as one array `[rows, *shape]`, or a ProtocolError naming the row that is not as declared."""
+        if not self.shape and self._plain.issuperset(map(type, values)):
+            return self._from_numbers(values)
+        try:
+            dtypes, shapes = [value.dtype for value in values], [value.shape for value in values]
+            if dtypes.count(self.dtype) == shapes.count(self.shape) == len(values):
+                return self._from_arrays(values)
+        except AttributeError:
+            pass  # Python numbers among them: looked at one by one
+        return np.array([self._checked(row, value) for row, value in enumerate(values)]).reshape((-1, *self.shape))
+
+    def _from_arrays(self, values: Any) -> np.ndarray:
+        try:
+            return np.frombuffer(b"".join(values), self.dtype).reshape((len(values), *self.shape))
+        except (BufferError, TypeError, ValueError):  # not contiguous, or empty
+            return np.array(values, dtype=self.dtype).reshape((len(values), *self.shape))
+
+    def _from_numbers(self, values: Any) -> np.ndarray:
+        if self.dtype.kind in "iu":
+            info = np.iinfo(self.dtype)  # numpy 1.x would wrap around
+            if min(values) < info.min or max(values) > info.max:
+                raise ProtocolError("leaf {} has a value that {} cannot hold".format(self.path, self.dtype))
+        try:
+            return np.array(values, dtype=self.dtype)
+        except OverflowError:
+            raise ProtocolError("leaf {} has a value that {} cannot hold".format(self.path, self.dtype))
+
+    def _checked(self, row: int, value: Any) -> np.ndarray:
+        if not self.shape and type(value) in self._plain:
+            return self._from_numbers([value])[0]
+        array = value if isinstance(value, (np.ndarray, np.generic)) else _as_array(value)
+        if array.shape != self.shape:
+            found, declared = "shape {}".format(list(array.shape)), "{}".format(list(self.shape))
+        elif array.dtype != self.dtype:
+            found, declared = "dtype {}".format(array.dtype), "{}".format(self.dtype)
+        else:
+            return np.asarray(array)
+        raise ProtocolError("leaf {} has {} in row {}, its spec declares {}".format(self.path, found, row, declared))
+
+    def accept(self, array: Any) -> np.ndarray:
+        """What a request brings for this leaf `[rows, *shape]`: of its dtype, inside its bounds, or a ProtocolError."""
+        if not isinstance(array, np.ndarray) or array.shape[1:] != self.shape or array.ndim != len(self.shape) + 1:
+            raise ProtocolError("{} must have shape {} in each row".format(self.path, list(self.shape)))
+        taken = array.astype(self.dtype)
+        whole = array.dtype.kind in "iu" and self.dtype.kind in "iu" and np.array_equal(array, taken)
+        if array.dtype != self.dtype and not whole:
+            raise ProtocolError("{} has dtype {}, the spec declares {}".format(self.path, array.dtype, self.dtype))
+        for bound, beyond in ((self.low, np.less), (self.high, np.greater)):
+            if bound is not None and beyond(taken, np.asarray(bound, dtype=self.dtype)).any():
+                raise ProtocolError("{} is outside its bounds, {} to {}".format(self.path, self.low, self.high))
+        if self.dtype.kind == "f" and np.isnan(taken).any():
+            raise ProtocolError("{} is not a number".format(self.path))
+        return taken
+
+
+def _as_array(value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except ValueError:  # ragged
+        return np.asarray(None)
+
+
+# --- one environment, one step at a time ------------------------------------------------------------------------------
+
+
+class SingleEnvironment:
+    """Answers the protocol's batched calls with an adapter that knows one environment and one step at a time."""
+
+    def __init__(self, make: Callable[..., Any]) -> None:
+        self._make = make
+        self._adapter = None  # type: Any
+
+    def open(self, options: Dict[str, Any]) -> Dict[str, Any]:
+        self.close()
+        self._adapter = self._make(**options)
+        spec = dict(self._adapter.spec())
+        leaves = [Leaf(path, described) for path, described in spec["leaves"].items()]
+        self._actions = {leaf.path: leaf for leaf in leaves if _is_action(leaf.path)}
+        self._leaves = [leaf for leaf in leaves if not _is_action(leaf.path)]
+        self._state = {leaf.path: leaf for leaf in self._leaves if leaf.path.startswith("state/")}
+        paths = [leaf.path for leaf in self._leaves]
+        lacking = [path for path in BASIC_LEAVES if path not in paths]
+        if lacking or not self._actions or not any(path.split("/")[0] == "observation" for path in paths):
+            raise ProtocolError("the spec needs leaves observation, action, reward, terminated, truncated")
+        self._get = operator.itemgetter(*paths)
+        self._endings = paths.index("terminated"), paths.index("truncated")
+        self._probes = {
+            name: tuple([Leaf(path, d) for path, d in probe[side].items()] for side in ("inputs", "outputs"))
+            for name, probe in spec.get("probes", {}).items()
+        }
+        self._capabilities = frozenset(spec.get("capabilities", ()))
+        self._draws = {name: Leaf("draw/" + name, draw) for name, draw in spec.get("draws", {}).items()}
+        moments = [draw.get("at", "both") for draw in spec.get("draws", {}).values()]
+        self._draws_at_reset = "draws" in self._capabilities and any(at != "step" for at in moments)
+        self._draws_at_step = "draws" in self._capabilities and any(at != "reset" for at in moments)
+        self._policies = getattr(self._adapter, "policies", {})
+        spec.setdefault("protocol", PROTOCOL)
+        spec.setdefault("policies", sorted(self._policies))
+        self._spec = spec
+        return spec
+
+    def spec(self) -> Dict[str, Any]:
+        return self._opened()._spec
+
+    def reset(self, seed: int, draws: Optional[List[Any]] = None) -> Dict[str, Any]:
+        tape = None if draws is None else [draws]
+        return self._opened()._answer([self._begin({"seed": seed, "draws": tape})], [self._taken(self._draws_at_reset)])
+
+    def step(self, action: Dict[str, Any], draws: Optional[List[Any]] = None) -> Dict[str, Any]:
+        act = self._opened()._as_actions({path: np.asarray(value)[None] for path, value in action.items()})[0]
+        self._forcing(draws)
+        row = self._adapter.step(act) if draws is None else self._adapter.step(act, draws)
+        return self._answer([row], [self._taken(self._draws_at_step)])
+
+    def restore(self, state: Dict[str, Any]) -> Dict[str, Any]:
+        return self._opened()._answer([self._begin({"start": state})], [[]])
+
+    def rollout(self, cases: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+        return [self._opened()._play(case, self._as_actions(case["actions"])) for case in cases]
+
+    def drive(self, policy: str, seeds: List[int], horizon: int, stickiness: float = 0.25) -> List[Dict[str, Any]]:
+        """Play one episode for each seed under a policy that lives beside the reference; actions are returned."""
+        self._opened()
+        if policy not in self._policies and policy not in ("random", "sticky"):
+            known = ", ".join(sorted(self._policies)) or "no other"
+            raise ProtocolError("no policy {!r}; there are random, sticky, {}".format(policy, known))
+        sticky = stickiness if policy == "sticky" else 0.0
+        masked = any(leaf.path.startswith("legal_actions") for leaf in self._leaves)
+        own = self._policies.get(policy)  # type: Any
+        results = []
+        for seed in seeds:
+            rng = np.random.RandomState([seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF, 0x5EED])
+            if own is None and not masked:
+                # Chosen in advance, which costs a tenth of asking before each step.
+                actions = {path: random_actions(leaf, rng, horizon, sticky) for path, leaf in self._actions.items()}
+                result = self._play({"seed": seed}, self._as_actions(actions))
+                taken = len(result["leaves"]["reward"]) - 1
+                result["actions"] = {path: array[:taken] for path, array in actions.items()}
+            else:
+                choose = _Masked(self._actions, rng, sticky) if own is None else lambda row, rng=rng: own(row, rng)
+                result = self._play({"seed": seed}, range(horizon), choose)
+            results.append(result)
+        return results
+
+    def probe(self, name: str, inputs: Dict[str, Any]) -> Dict[str, Any]:
+        if name not in self._opened()._probes:
+            raise ProtocolError("no probe {!r}; there are {}".format(name, ", ".join(sorted(self._probes)) or "none"))
+        wanted, outputs = self._probes[name]
+        _same_names("probe " + name, inputs, [leaf.path for leaf in wanted])
+        columns = [(leaf.path, np.array(inputs[leaf.path])) for leaf in wanted]
+        rows = len(columns[0][1])
+        answers = [self._adapter.probe(name, {path: array[i] for path, array in columns}) for i in range(rows)]
+        return {leaf.path: leaf.stack([_lookup(answer, leaf.path) for answer in answers]) for leaf in outputs}
+
+    def close(self) -> None:
+        adapter, self._adapter = self._adapter, None
+        if hasattr(adapter, "close"):
+            adapter.close()
+
+    # A rollout is the hot path: everything that can be looked up once is looked up before the loop.
+    def _play(self, case: Dict[str, Any], actions: Any, choose: Optional[Callable[..., Any]] = None) -> Dict[str, Any]:
+        tape = case.get("draws")
+        if tape is not None and len(tape) > len(actions) + 1:
+            raise ProtocolError("draws for {} rows, but only {} actions".format(len(tape), len(actions)))
+        row = self._begin(case)
+        draws = [[] if case.get("start") is not None else self._taken(self._draws_at_reset)]
+        step, get, (terminated, truncated) = self._adapter.step, self._get, self._endings
+        note_draws, forced = self._draws_at_step, iter(tape[1:] if tape else ())
+        chosen = []
+        values = self._values(row)
+        rows = [values]
+        for given in actions:
+            action = given if choose is None else choose(row)
+            chosen.append(action)
+            row = step(action) if tape is None else step(action, next(forced, []))
+            try:
+                values = get(row)
+            except (KeyError, TypeError):
+                values = self._values(row)
+            rows.append(values)
+            if note_draws:
+                draws.append(self._taken(True))
+            if values[terminated] or values[truncated]:
+                break
+        result = {"leaves": self._stacked(rows), "draws": draws}
+        if choose is not None:
+            result["actions"] = self._from_actions(chosen)
+        return result
+
+    def _begin(self, case: Dict[str, Any]) -> Any:
+        """The first row of a case: a restored state, or a reset."""
+        tape, start = case.get("draws"), case.get("start")
+        self._forcing(tape)
+        if start is None:
+            seed = case["seed"]
+            if not isinstance(seed, int) or not 0 <= seed < SEEDS:
+                raise ProtocolError("seed {!r} is not a whole number from 0 to 2**63 - 1".format(seed))
+            return self._adapter.reset(seed) if tape is None else self._adapter.reset(seed, tape[0] if tape else [])
+        if "restore" not in self._capabilities:
+            raise ProtocolError("a start state needs the capability restore")
+        if tape and tape[0]:
+            raise ProtocolError("a case that starts from a state has no draws in row 0")
+        _same_names("the state", start, list(self._state))
+        if tape is None and "seed" in case:
+            # The chance of the steps that follow comes from the case's seed, as it would after a reset.
+            self._adapter.reset(case["seed"])
+            self._taken(self._draws_at_reset)
+        return self._adapter.restore({path: leaf.one(start[path]) for path, leaf in self._state.items()})
+
+    def _forcing(self, draws: Optional[List[Any]]) -> None:
+        if draws is not None and "force_draws" not in self._capabilities:
+            raise ProtocolError("draws were given to an environment without the capability force_draws")
+
+    def _answer(self, rows: List[Any], draws: List[Any]) -> Dict[str, Any]:
+        return {"leaves": self._stacked([self._values(row) for row in rows]), "draws": draws}
+
+    def _values(self, row: Any) -> Any:
+        if not isinstance(row, dict):
+            raise ProtocolError("the adapter answered with a {}, not with a dict of leaves".format(type(row).__name__))
+        return tuple(_lookup(row, leaf.path) for leaf in self._leaves)
+
+    def _stacked(self, rows: List[Any]) -> Dict[str, np.ndarray]:
+        return {leaf.path: leaf.stack(column) for leaf, column in zip(self._leaves, zip(*rows))}  # noqa: B905
+
+    def _taken(self, expected: bool) -> List[Any]:
+        if not expected:
+            return []
+        taken = []
+        for name, value in self._adapter.take_draws():
+            if name not in self._draws:
+                raise ProtocolError("the adapter reports the draw {!r}, which its spec does not declare".format(name))
+            taken.append([name, self._draws[name].one(value)])
+        return taken
+
+    def _as_actions(self, actions: Dict[str, Any]) -> List[Any]:
+        """Stacked action leaves as the list of what the adapter's `step` takes: a value, or a dict of several."""
+        _same_names("the action", actions, list(self._actions))
+        taken = {path: leaf.accept(actions[path]) for path, leaf in self._actions.items()}
+        columns = {path: list(array) if array.ndim > 1 else array.tolist() for path, array in taken.items()}
+        if list(columns) == ["action"]:
+            return columns["action"]
+        return [dict(zip(columns, values)) for values in zip(*columns.values())]  # noqa: B905
+
+    def _from_actions(self, chosen: List[Any]) -> Dict[str, Any]:
+        if list(self._actions) == ["action"]:
+            chosen = [{"action": action} for action in chosen]
+        return {
+            path: np.array([action[path] for action in chosen], leaf.dtype).reshape((len(chosen), *leaf.shape))
+            for path, leaf in self._actions.items()
+        }
+
+    def _opened(self) -> "SingleEnvironment":
+        if self._adapter is None:
+            raise ProtocolError("`open` comes before every other call")
+        return self
+
+
+class _Masked:
+    """Uniform over the legal actions, repeating its last action, where that is still legal, with probability `sticky`.
+
+    The mask of the action leaf `action/x` is `legal_actions/x`; its element i says whether action `low + i` is legal.
+    """
+
+    def __init__(self, leaves: Dict[str, Leaf], rng: Any, sticky: float) -> None:
+        self._leaves, self._rng, self._sticky = leaves, rng, sticky
+        self._last = {}  # type: Dict[str, Any]
+
+    def __call__(self, row: Dict[str, Any]) -> Any:
+        self._last = {path: self._choose(path, leaf, row) for path, leaf in self._leaves.items()}
+        return self._last["action"] if list(self._leaves) == ["action"] else self._last
+
+    def _choose(self, path: str, leaf: Leaf, row: Dict[str, Any]) -> Any:
+        mask = row.get("legal_actions" + path[len("action") :])
+        if mask is None:
+            return random_actions(leaf, self._rng, 1, 0.0)[0]
+        legal = np.flatnonzero(mask) + int(leaf.low or 0)
+        if not len(legal):
+            raise ProtocolError("no {} is legal, but the episode has not ended".format(path))
+        last = self._last.get(path)
+        if last is not None and last in legal and self._rng.random_sample() < self._sticky:
+            return last
+        return int(legal[self._rng.randint(len(legal))])
+
+
+def random_actions(leaf: Leaf, rng: Any, horizon: int, sticky: float) -> np.ndarray:
+    """`horizon` uniform values of an action leaf, each repeating the one before with probability `sticky`."""
+    source = np.arange(horizon)
+    if sticky and horizon:
+        repeat = rng.random_sample(horizon) < sticky
+        repeat[0] = False
+        source = np.maximum.accumulate(np.where(repeat, 0, source))
+    shape = (horizon, *leaf.shape)
+    if leaf.dtype.kind == "b":
+        return rng.randint(0, 2, size=shape).astype(leaf.dtype)[source]
+    if leaf.low is None or leaf.high is None or not np.isfinite(leaf.low).all() or not np.isfinite(leaf.high).all():
+        raise ProtocolError("the action leaf {} needs a finite low and high to be sampled".format(leaf.path))
+    kind = "i8" if leaf.dtype.kind in "iu" else "f8"
+    low, high = np.asarray(leaf.low, dtype=kind), np.asarray(leaf.high, dtype=kind)
+    if kind == "i8":
+        values = low + (rng.random_sample(shape) * (high - low + 1)).astype(kind)
+    else:
+        values = low + rng.random_sample(shape) * (high - low)
+    # Rounding, to the last place or to a narrower float, may lead out of the bounds.
+    return np.clip(values, low, high).astype(leaf.dtype).clip(low.astype(leaf.dtype), high.astype(leaf.dtype))[source]
+
+
+def _is_action(path: str) -> bool:
+    return path == "action" or path.startswith("action/")
+
+
+def _lookup(values: Dict[str, Any], name: str) -> Any:
+    try:
+        return values[name]
+    except KeyError:
+        raise ProtocolError("the adapter's answer lacks the leaf {}, which its spec declares".format(name))
+
+
+def _same_names(what: str, given: Dict[str, Any], declared: List[str]) -> None:
+    if set(given) != set(declared):
+        raise ProtocolError("{} has {}, the spec declares {}".format(what, sorted(given), sorted(declared)))
+
+
+# --- serving ----------------------------------------------------------------------------------------------------------
+
+CALLS = frozenset(
+    ["open", "spec", "reset", "step", "restore", "rollout", "drive", "probe", "sample", "autoreset", "judge", "close"]
+)
+
+
+def serve(handler: Any, read: Callable[[int], bytes], write: Callable[[bytes], Any]) -> None:
+    """Answer requests until `close` or the end of the stream. Each answer carries the request's id."""
+    while True:
+        header = read(4)
+        if len(header) < 4:
+            return
+        request = decode(read(struct.unpack(">I", header)[0]))
+        call = request.get("call")
+        try:
+            if call not in CALLS or not hasattr(handler, call):
+                raise ProtocolError("this worker has no call {!r}".format(call))
+            answer = encode({"id": request["id"], "ok": getattr(handler, call)(**request.get("with", {}))})
+            if len(answer) > MAX_FRAME:
+                raise ProtocolError("an answer of {} bytes is over {}: ask for less".format(len(answer), MAX_FRAME))
+        except Exception as error:
+            answer = encode({"id": request.get("id"), "error": _describe(error)})
+        write(struct.pack(">I", len(answer)) + answer)
+        if call == "close":
+            return
+
+
+def _describe(error: Exception) -> Dict[str, Any]:
+    try:
+        message, trace = str(error), traceback.format_exc()
+    except Exception:  # an exception's own __str__ may be as broken as the rest
+        message, trace = "its message cannot be shown", ""
+    kind = "protocol" if isinstance(error, ProtocolError) else getattr(error, "kind", "raised")
+    described = {"kind": kind, "type": type(error).__name__}  # type: Dict[str, Any]
+    if kind == "contract":
+        described["mistakes"] = error.details  # type: ignore[attr-defined]
+    for name, text in (("message", message[:MAX_TRACEBACK]), ("traceback", trace[-MAX_TRACEBACK:])):
+        described[name] = text.encode("utf-8", "replace").decode("utf-8")
+    return described
+
+
+def load(target: str) -> Any:
+    """The class or function named by `path/to/file.py:Name` or `package.module:Name`."""
+    place, _, name = target.rpartition(":")
+    if not place:
+        raise ProtocolError("{!r} is not of the form FILE.py:NAME or MODULE:NAME".format(target))
+    if place.endswith(".py"):
+        location = os.path.abspath(place)
+        spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(place))[0], location)
+        if spec is None or spec.loader is None:
+            raise ImportError("{} cannot be loaded".format(place))
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        sys.path.insert(0, os.path.dirname(location))
+        spec.loader.exec_module(module)
+    else:
+        module = importlib.import_module(place)
+    return getattr(module, name)
+
+
+def _exactly(stream: int) -> Callable[[int], bytes]:
+    def read(count: int) -> bytes:
+        chunks, missing = [], count
+        while missing:
+            chunk = os.read(stream, min(missing, 1 << 20))
+            if not chunk:
+                break
+            chunks.append(chunk)
+            missing -= len(chunk)
+        return b"".join(chunks)
+
+    return read
+
+
+def _wholly(stream: int) -> Callable[[bytes], None]:
+    def write(data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(stream, view) :]
+
+    return write
+
+
+def main(arguments: List[str]) -> None:
+    """Serve the adapter named on the command line over the process's own standard streams."""
+    requests, answers = os.dup(0), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    # A script's own directory comes first on the path; beside this one lie modules with very general names.
+    if sys.path and os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
+        del sys.path[0]
+    while len(arguments) > 2 and arguments[0] == "--path":
+        sys.path.insert(0, arguments[1])
+        arguments = arguments[2:]
+    random.seed(0)
+    np.random.seed(0)
+    made = load(arguments[0])
+    handler = made() if getattr(made, "answers_batches", False) else SingleEnvironment(made)
+    serve(handler, _exactly(requests), _wholly(answers))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

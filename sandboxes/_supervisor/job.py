@@ -1,0 +1,79 @@
+"""What the harness asks of a supervisor, and the few bytes by which it is sent."""
+
+from __future__ import annotations
+
+import marshal
+import os
+
+ARGUMENTS_FD = 3
+"""Where the command finds `Job.arguments`, when it has any."""
+STATUS_FD = 4
+"""Where a wrapper (bubblewrap) says that the wrapped command ran to its end."""
+
+OWNER = "owner"
+"""Reported as the cause when the harness closed the control pipe; why is for the harness to know."""
+
+_LENGTH_BYTES = 8
+
+
+class Job:
+    """One command with its limits. Sizes in bytes, times in seconds.
+
+    `token` is unique to the job: it names its control group. `overhead` is the number of processes that
+    belong to the driver and not to the command. `arguments` is a file for the command at `ARGUMENTS_FD`, and
+    says that it is a wrapper which reports on `STATUS_FD`; a wrapper that exits without reporting has failed
+    itself. `writable` are the directories whose file systems must keep `free_disk_bytes`.
+    """
+
+    def __init__(
+        self,
+        *,
+        token: str,
+        command: list[str],
+        environment: dict[str, str],
+        workdir: str,
+        memory_bytes: int,
+        processes: int,
+        cpu_seconds: float | None,
+        file_bytes: int,
+        free_disk_bytes: int,
+        writable: list[str],
+        overhead: int = 0,
+        arguments: bytes | None = None,
+        cgroups: bool = True,
+    ) -> None:
+        self.token = token
+        self.command = command
+        self.environment = environment
+        self.workdir = workdir
+        self.memory_bytes = memory_bytes
+        self.processes = processes
+        self.cpu_seconds = cpu_seconds
+        self.file_bytes = file_bytes
+        self.free_disk_bytes = free_disk_bytes
+        self.writable = writable
+        self.overhead = overhead
+        self.arguments = arguments
+        self.cgroups = cgroups
+
+    def packed(self) -> bytes:
+        """The job as bytes for `receive`; both ends are the same interpreter, so `marshal` is safe and
+        instant."""
+        body = marshal.dumps(vars(self))
+        return len(body).to_bytes(_LENGTH_BYTES, "big") + body
+
+
+def receive(fd: int) -> Job:
+    """Read one packed job from a pipe. Raises EOFError if the harness went away meanwhile."""
+    length = int.from_bytes(_exactly(fd, _LENGTH_BYTES), "big")
+    return Job(**marshal.loads(_exactly(fd, length)))
+
+
+def _exactly(fd: int, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        chunk = os.read(fd, count - len(data))
+        if not chunk:
+            raise EOFError("the harness closed the control pipe before the job was sent")
+        data += chunk
+    return data

@@ -1,0 +1,310 @@
+"""The harness's end of one supervised command: start the supervisor, feed it, read it, end it.
+
+    harness ──control, report──▶ supervisor (_supervisor/) ──▶ the command and all that it starts
+       └──────────────stdin, stdout, stderr──────────────────────────┘
+
+Closing the control pipe ends the tree; so does the death of this process, since the kernel closes it then.
+The supervisor answers on the report pipe, and its exit says that nothing of the tree is left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from fcntl import F_SETPIPE_SZ, fcntl
+from io import FileIO
+from pathlib import Path
+from typing import IO, cast
+
+from ._supervisor import cgroup
+from ._supervisor.job import OWNER, Job
+from ._supervisor.tree import kill
+from .base import CALLER, Finished
+from .errors import SandboxFailed
+
+MARKER = "LOCKSTEP_SANDBOX"
+"""The variable by which what is left of a tree can be found when its supervisor was killed. Drivers whose
+commands share the host's process table set it to a random value for each sandbox."""
+
+END_GRACE_S = 30.0
+"""How long ending a tree may take before the supervisor counts as lost: freeing an accelerator's or a very
+large process's memory can take the kernel seconds."""
+
+_DRAIN_GRACE_S = 2.0
+"""How long a pipe is still read after the tree is gone; it only stays open if someone outside was handed
+it."""
+
+_SWEEPS = 100
+"""Looks for marked processes before giving up on one that the kernel cannot end now."""
+
+_WALL = "wall_seconds"
+_CHUNK = 1 << 20
+_HERE = str(Path(__file__).resolve().parent)
+# Appended, so that no module of this package can shadow one of the standard library.
+_BOOT = "import sys; sys.path.append(sys.argv[1]); from _supervisor.main import main; main({}, {})"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a supervised tree ended: exactly one of the three is set."""
+
+    exit_code: int | None = None
+    killed_by: str | None = None
+    failure: str | None = None
+
+
+class Supervised:
+    """One command under its supervisor, with the near ends of its pipes. Safe to end from any thread."""
+
+    def __init__(self, job: Job, *, stdin: bool) -> None:
+        """Start it; without `stdin` the command reads an empty input. Raises SandboxFailed."""
+        self._lock = threading.Lock()
+        self._reason: str | None = None
+        self._outcome: Outcome | None = None
+        self._report = b""
+        self._token = job.token
+        self._marker = job.environment.get(MARKER)
+        control_reader, control = os.pipe()
+        report, report_writer = os.pipe()
+        # Objects, not numbers: dropped without `end`, the control pipe closes and so ends the tree.
+        self._control = FileIO(control, "w")
+        self._reports = FileIO(report, "r")
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _BOOT.format(control_reader, report_writer), _HERE],
+                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=(control_reader, report_writer),
+                # Away from the terminal's Ctrl-C: the harness decides when a tree ends.
+                start_new_session=True,
+                env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
+                cwd="/",
+                bufsize=0,
+            )
+        except OSError as error:
+            self._control.close()
+            self._reports.close()
+            raise SandboxFailed(f"cannot start the supervisor with {sys.executable!r}: {error}") from error
+        finally:
+            os.close(control_reader)
+            os.close(report_writer)
+        self.stdin = _widened(self._process.stdin) if stdin else None
+        self.stdout = _widened(self._process.stdout)
+        self.stderr = _widened(self._process.stderr)
+        # A supervisor that is gone already says why, or leaves no report, which is found in `outcome`.
+        with contextlib.suppress(BrokenPipeError):
+            _write_all(self._control, job.packed())
+
+    def started(self) -> int | None:
+        """Wait for the command to be started: the host's pid of its outermost process, or None if it was
+        not."""
+        while b"\n" not in self._report:
+            chunk = self._reports.read(4096)
+            if not chunk:
+                return None
+            self._report += chunk
+        word, _, pid = self._report.split(b"\n")[0].partition(b" ")
+        return int(pid) if word == b"started" else None
+
+    def outcome(self) -> Outcome | None:
+        """How it ended, or None while anything of it is left."""
+        with self._lock:
+            if self._outcome is None and self._process.poll() is not None:
+                self._report += self._reports.read()
+                self._reports.close()
+                self._control.close()
+                self._outcome = self._read_report()
+            return self._outcome
+
+    def wait(self, timeout: float | None) -> Outcome | None:
+        """`outcome`, after waiting for it at most `timeout` seconds."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout)
+        return self.outcome()
+
+    def ask_to_end(self, reason: str) -> None:
+        """Have the tree ended, without waiting; `reason` is what its outcome then says. The first call
+        counts."""
+        with self._lock:
+            if self._reason is None and self._outcome is None:
+                self._reason = reason
+                self._control.close()
+
+    def end(self, reason: str) -> Outcome:
+        """Have the tree ended and wait until it is gone."""
+        self.ask_to_end(reason)
+        outcome = self.wait(END_GRACE_S)
+        return self.abandon() if outcome is None else outcome
+
+    def abandon(self) -> Outcome:
+        """Kill a supervisor that does not answer; what that says about the tree is in the outcome's
+        failure."""
+        self._process.kill()
+        outcome = self.wait(None)
+        assert outcome is not None
+        return outcome
+
+    def close_pipes(self) -> None:
+        """Close the near ends."""
+        for pipe in (self.stdin, self.stdout, self.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def watchable(self) -> int | None:
+        """A descriptor, to be closed by the caller, that becomes readable at the end; None if that was
+        before."""
+        try:
+            return os.pidfd_open(self._process.pid)
+        except ProcessLookupError:
+            return None
+
+    def _read_report(self) -> Outcome:
+        last = self._report.decode(errors="replace").splitlines()[-1:] or [""]
+        word, _, rest = last[0].partition(" ")
+        if word == "exit":
+            return Outcome(exit_code=int(rest))
+        if word == "killed":
+            return Outcome(killed_by=(self._reason or CALLER) if rest == OWNER else rest)
+        cgroup.sweep(self._token)
+        if self._marker is not None:
+            _kill_marked(self._marker)
+        lost = f"the supervisor was lost (exit status {self._process.returncode}) before the command ended"
+        return Outcome(failure=rest if word == "failed" else lost)
+
+
+def communicate(running: Supervised, stdin: bytes, *, timeout: float, keep: int) -> Finished:
+    """Feed and drain a command until its end or for `timeout` seconds; keep `keep` bytes of each output.
+
+    Raises SandboxFailed when the sandbox, not the command, was at fault.
+    """
+    began = time.monotonic()
+    outputs = {running.stdout: _Capped(keep), running.stderr: _Capped(keep)}
+    try:
+        _pump(running, stdin, outputs, began + timeout)
+        outcome = running.end(CALLER)
+    finally:
+        # Also on the way out of an exception (Ctrl-C in the harness): nothing may be left running.
+        running.end(CALLER)
+        running.close_pipes()
+    stdout, stderr = outputs.values()
+    if outcome.failure is not None:
+        tail = bytes(stderr.kept[-500:]).decode(errors="replace").strip()
+        raise SandboxFailed(f"{outcome.failure}: {tail}" if tail else outcome.failure)
+    return Finished(
+        exit_code=outcome.exit_code,
+        stdout=bytes(stdout.kept),
+        stderr=bytes(stderr.kept),
+        timed_out=outcome.killed_by == _WALL,
+        killed_by=outcome.killed_by,
+        stdout_truncated=stdout.truncated,
+        stderr_truncated=stderr.truncated,
+        duration_s=time.monotonic() - began,
+    )
+
+
+class _Capped:
+    """The first `room` bytes of a stream."""
+
+    def __init__(self, room: int) -> None:
+        self.kept = bytearray()
+        self.truncated = False
+        self._room = room
+
+    def add(self, data: bytes) -> None:
+        room = self._room - len(self.kept)
+        self.kept += data[:room]
+        self.truncated = self.truncated or len(data) > room
+
+
+def _pump(running: Supervised, stdin: bytes, outputs: dict[FileIO, _Capped], deadline: float) -> None:
+    """Move bytes until the tree is gone and both outputs are at their end."""
+    unsent = memoryview(stdin)
+    asked = False
+    with contextlib.ExitStack() as stack:
+        selector = stack.enter_context(selectors.DefaultSelector())
+        ended = running.watchable()
+        if ended is not None:
+            stack.callback(os.close, ended)
+            selector.register(ended, selectors.EVENT_READ)
+        else:
+            deadline = time.monotonic() + _DRAIN_GRACE_S
+        alive = ended is not None
+        for stream in outputs:
+            selector.register(stream, selectors.EVENT_READ)
+        flowing = len(outputs)
+        pipe = running.stdin
+        if pipe is not None:
+            os.set_blocking(pipe.fileno(), False)
+            selector.register(pipe, selectors.EVENT_WRITE)
+        while alive or flowing:
+            for key, _ in selector.select(max(0.0, deadline - time.monotonic())):
+                if key.fileobj == ended:
+                    selector.unregister(key.fileobj)
+                    alive = False
+                    deadline = time.monotonic() + _DRAIN_GRACE_S
+                elif pipe is not None and key.fileobj is pipe:
+                    unsent = _feed(pipe, unsent)
+                    if not unsent:
+                        selector.unregister(pipe)
+                        pipe.close()
+                else:
+                    stream = cast(FileIO, key.fileobj)
+                    data = stream.read(_CHUNK)
+                    if data:
+                        outputs[stream].add(data)
+                    else:
+                        selector.unregister(stream)
+                        flowing -= 1
+            if time.monotonic() >= deadline:
+                if not alive:
+                    return
+                if asked:
+                    running.abandon()
+                running.ask_to_end(_WALL)
+                asked = True
+                deadline = time.monotonic() + END_GRACE_S
+
+
+def _feed(pipe: FileIO, unsent: memoryview) -> memoryview:
+    """Write what fits; nothing is left to send when the reader is gone, which is the command's own choice."""
+    try:
+        return unsent[pipe.write(unsent[:_CHUNK]) or 0 :]
+    except BrokenPipeError:
+        return unsent[:0]
+
+
+def _write_all(pipe: FileIO, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[pipe.write(view) :]
+
+
+def _widened(pipe: IO[bytes] | None) -> FileIO:
+    """The raw pipe that Popen made, with room for a large write where the kernel allows that."""
+    raw = cast(FileIO, pipe)
+    with contextlib.suppress(OSError):
+        fcntl(raw.fileno(), F_SETPIPE_SZ, _CHUNK)
+    return raw
+
+
+def _kill_marked(marker: str) -> None:
+    """Kill every process that was started with the marker in its environment, until a look finds none."""
+    wanted = f"{MARKER}={marker}".encode()
+    for _ in range(_SWEEPS):
+        found = []
+        for entry in os.listdir("/proc"):
+            if entry.isdecimal():
+                with contextlib.suppress(OSError):
+                    environment = Path("/proc", entry, "environ").read_bytes()
+                    if wanted in environment.split(b"\0"):
+                        found.append(int(entry))
+        if not found:
+            return
+        kill(found)
