@@ -1,0 +1,132 @@
+"""The suite can fail: drivers that break a promise on purpose are caught by the behaviour that states it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conformance import Bench, named, verify
+
+from sandboxes import Driver, Limits, ProcessDriver, SandboxSpec, execution, local, paths, process
+
+UNLIMITED = Limits(
+    memory_bytes=1 << 50, processes=1 << 20, wall_seconds=5, output_bytes=1 << 30, file_bytes=1 << 50, free_disk_bytes=0
+)
+
+
+class Pretender(ProcessDriver):
+    """Claims an isolation that it does not have."""
+
+    isolated = True
+    warning = None
+
+
+class Unlimited(ProcessDriver):
+    """Forgets the limits of the specification."""
+
+    def open(self, spec: SandboxSpec):
+        return super().open(replace(spec, limits=UNLIMITED))
+
+
+class Silent(ProcessDriver):
+    """Does not isolate and does not warn."""
+
+    warning = None
+
+
+def _fails(driver: Driver, name: str, directory: Path) -> None:
+    with pytest.raises(AssertionError):
+        verify(named(name), Bench(driver, "sandboxes.ProcessDriver()", directory, patience=0.5))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "the_host_is_not_reached_over_ipv4",
+        "an_abstract_socket_of_the_host_is_not_reached",
+        "nothing_is_written_outside_the_mounts",
+        "files_of_the_host_that_are_not_mounted_do_not_exist",
+        "commands_cannot_write_a_read_only_mount",
+        "commands_see_a_masked_directory_empty_and_cannot_fill_it",
+        "processes_of_the_host_are_not_seen_in_proc",
+        "processes_of_the_host_can_neither_be_traced_nor_signalled",
+        "sandboxes_do_not_see_each_other",
+        "there_are_no_privileges_and_no_way_to_new_ones",
+        "the_name_of_the_machine_is_not_told",
+        "shared_memory_is_private_and_bounded",
+        "the_driver_declares_itself_isolated_without_a_warning",
+    ],
+)
+def test_a_driver_that_only_claims_isolation_is_caught(name: str, tmp_path: Path) -> None:
+    if name == "the_driver_declares_itself_isolated_without_a_warning":
+        loud = Pretender()
+        loud.warning = "I do not isolate"
+        _fails(loud, name, tmp_path)
+    else:
+        _fails(Pretender(), name, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a_tree_that_takes_too_much_memory_is_killed_and_the_limit_named",
+        "memory_is_counted_over_all_processes_together",
+        "too_many_processes_are_killed_and_the_limit_named",
+        "processor_time_of_the_whole_tree_is_limited_and_named",
+        "a_file_that_grows_too_large_ends_its_writer_and_the_limit_is_named",
+        "a_full_disk_is_not_waited_for",
+        "standard_error_is_cut_on_its_own",
+        "a_worker_that_breaks_a_limit_ends_and_the_limit_is_named",
+    ],
+)
+def test_a_driver_without_limits_is_caught(name: str, tmp_path: Path) -> None:
+    _fails(Unlimited(cgroups=False), name, tmp_path)
+
+
+def test_a_driver_that_hides_its_lack_of_isolation_is_caught(tmp_path: Path) -> None:
+    _fails(Silent(), "the_system_is_read_only", tmp_path)
+
+
+def test_a_driver_that_passes_its_environment_on_is_caught(tmp_path: Path) -> None:
+    class Leaky(ProcessDriver):
+        def open(self, spec: SandboxSpec):
+            return super().open(replace(spec, environment={**spec.environment, "SECRET_TOKEN": "hunter2"}))
+
+    _fails(Leaky(), "the_environment_of_the_harness_is_not_passed_on", tmp_path)
+
+
+def test_a_driver_that_loses_input_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution, "_feed", lambda pipe, unsent: unsent[:0])
+    _fails(ProcessDriver(), "any_bytes_pass_in_and_out", tmp_path)
+
+
+def test_reading_through_links_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(views: paths.Views, path: str, most: int) -> bytes:
+        return Path(path).read_bytes()
+
+    monkeypatch.setattr(paths.Views, "read", read)
+    with pytest.raises((AssertionError, pytest.fail.Exception)):
+        verify(
+            named("a_link_that_leaves_the_mounts_is_refused"),
+            Bench(ProcessDriver(), "sandboxes.ProcessDriver()", tmp_path),
+        )
+
+
+def test_a_driver_that_shares_one_temporary_directory_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+
+    class Shared(local.State):
+        def __init__(self) -> None:
+            super().__init__()
+            self.temporary = shared
+
+    monkeypatch.setattr(process, "State", Shared)
+    with pytest.raises(pytest.fail.Exception):
+        verify(
+            named("the_temporary_directory_is_kept_between_commands_and_private"),
+            Bench(ProcessDriver(), "sandboxes.ProcessDriver()", tmp_path),
+        )
