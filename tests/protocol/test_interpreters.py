@@ -1,0 +1,72 @@
+"""The worker under other interpreters than ours: references bring their own, down to Python 3.8."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import harness.worker
+from harness.environment import Environment
+from harness.model import Case
+
+NAMES = [os.environ.get("LOCKSTEP_TEST_PYTHON", ""), *(f"python3.{minor}" for minor in range(8, 16)), "python3"]
+
+
+def others() -> list[str]:
+    """Interpreters on the path, other than this one, that have what the worker needs."""
+    found: dict[str, str] = {}
+    for python in filter(None, map(shutil.which, filter(None, NAMES))):
+        asked = [python, "-I", "-c", "import sys, numpy, msgpack; print(sys.version)"]
+        answer = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
+        if answer.returncode == 0 and answer.stdout.strip() != sys.version:
+            found.setdefault(answer.stdout.strip(), python)
+    return list(found.values())
+
+
+def test_the_worker_is_valid_python_3_8() -> None:
+    ast.parse(Path(harness.worker.__file__).read_text(), feature_version=(3, 8))
+
+
+def test_the_worker_imports_nothing_but_the_standard_library_numpy_and_msgpack() -> None:
+    tree = ast.parse(Path(harness.worker.__file__).read_text())
+    imported = {
+        alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+    }
+    imported |= {str(node.module).split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert imported - set(sys.stdlib_module_names) == {"numpy", "msgpack"}
+
+
+def test_every_other_interpreter_gives_the_same_trajectories(
+    open_walker: Callable[..., Environment], opened_walker: Environment
+) -> None:
+    pythons = others()
+    if not pythons:
+        pytest.skip("no other Python on the path has numpy and msgpack; LOCKSTEP_TEST_PYTHON may name one")
+    cases = [Case(seed, {"action": np.array([2, 0, 1, 1, 2, 2])}) for seed in range(10)]
+    for python in pythons:
+        environment = open_walker(python=python)
+        for ours, theirs in (
+            (opened_walker.rollout(cases), environment.rollout(cases)),
+            (opened_walker.drive("sticky", range(10), 12), environment.drive("sticky", range(10), 12)),
+            (opened_walker.drive("outward", range(10), 12), environment.drive("outward", range(10), 12)),
+        ):
+            assert [t.digest for t in ours] == [t.digest for t in theirs]
+
+
+def test_modules_beside_the_worker_do_not_hide_those_of_a_reference(tmp_path: Path, run: Callable) -> None:
+    # Without -I a script's own directory comes first on the path, and ours holds an `errors.py` and a `task.py`.
+    (tmp_path / "adapter.py").write_text("import errors\nEnv = errors.Env\n")
+    (tmp_path / "errors.py").write_text(
+        "class Env:\n    def spec(self):\n        raise RuntimeError('the errors of the reference')\n"
+    )
+    channel = run(sys.executable, harness.worker.__file__, f"{tmp_path / 'adapter.py'}:Env")
+    with pytest.raises(Exception, match="the errors of the reference"):
+        channel.ask("open", options={})
