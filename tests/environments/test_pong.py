@@ -1,0 +1,623 @@
+"""Pong's reference: that the adapter shows PufferLib's own Pong, and the quirks that QUIRKS.md states.
+
+All of it asks the real compiled library: through the adapter, or bare, as the package's users do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sandboxes
+from harness.compare import compare
+from harness.conformance import check_reference
+from harness.environment import Environment
+from harness.errors import Raised
+from harness.model import Array, Case, Draw, Outcome, Trajectory
+from harness.reference import start_reference
+from harness.setup import Installed, reference_command, setup
+from harness.suite import Suite, load_suite
+from harness.task import Task
+from harness.taskfile import load_task
+from harness.verify import verify_directory
+
+DIRECTORY = Path(__file__).parents[2] / "environments" / "pong"
+STILL, UP, DOWN = 0, 1, 2
+HIT = np.float32(0.1)
+
+pytestmark = pytest.mark.pong
+
+MIDDLE = {
+    "paddle_dir": 0,
+    "paddle_yl": 285,
+    "paddle_yr": 285,
+    "ball_x": 250,
+    "ball_y": 304,
+    "ball_vx": 10,
+    "ball_vy": 0,
+    "score_l": 3,
+    "score_r": 5,
+    "tick": 7,
+    "n_bounces": 2,
+    "win": 0,
+    "observation": [0.25] * 8,
+}
+BARE = """
+import ctypes, json, os, sys
+import numpy as np
+from library import Fields, Library
+library = Library()
+
+def make(num_envs=1, **parameters):
+    environment = library.make(num_envs=num_envs, **parameters)
+    games = ctypes.cast(ctypes.c_void_p.from_address(environment.c_envs).value, ctypes.POINTER(ctypes.c_void_p))
+    environment.fields = [Fields.from_address(games[number]) for number in range(num_envs)]
+    return environment
+"""
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return load_task(DIRECTORY)
+
+
+@pytest.fixture(scope="module")
+def suite(task: Task) -> Suite:
+    return load_suite(task)
+
+
+@pytest.fixture(scope="session")
+def installed() -> Installed:
+    return setup(load_task(DIRECTORY))
+
+
+@pytest.fixture(scope="module")
+def pong(task: Task, installed: Installed) -> Iterator[Environment]:
+    environment = start_reference(task, installed)
+    yield environment
+    environment.close()
+
+
+@pytest.fixture(scope="module")
+def bare(task: Task, installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
+    """Runs lines in the reference's interpreter; what they leave in `answer` comes back through JSON."""
+    folder = tmp_path_factory.mktemp("bare")
+
+    def ask(lines: str) -> Any:
+        code = BARE + textwrap.dedent(lines) + "\nprint(json.dumps(answer))\n"
+        return json.loads(run_python(task, installed, code, folder))
+
+    return ask
+
+
+def run_python(task: Task, installed: Installed, code: str, folder: Path, reference: Path | None = None) -> str:
+    """Run code in the reference's interpreter with the tape loaded and the adapter's modules importable."""
+    _, environment = reference_command(task, installed)
+    environment["PYTHONPATH"] = str(reference or DIRECTORY / "reference")
+    done = subprocess.run(
+        [str(installed.python), "-c", code],
+        env={**os.environ, **environment},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def from_state(task: Task, actions: list[int], serve: int | None = None, **fields: Any) -> Case:
+    """A case from the middle of a game; with `serve`, the first point's draw is forced, and it must be in the last step."""
+    described = {f"state/{name}": value for name, value in (MIDDLE | fields).items()}
+    start = {path: np.asarray(value, dtype=task.leaves[path].dtype) for path, value in described.items()}
+    draws = None
+    if serve is not None:
+        draws = ((), *[()] * (len(actions) - 1), (Draw("serve", i32(serve)),))
+    return Case(1, {"action": np.array(actions)}, start=start, draws=draws)
+
+
+def f32(values: Any) -> Array:
+    return np.array(values, dtype=np.float32)
+
+
+def u32(values: Any) -> Array:
+    return np.array(values, dtype=np.uint32)
+
+
+def i32(values: Any) -> Array:
+    return np.array(values, dtype=np.int32)
+
+
+def play(pong: Environment, case: Case) -> Trajectory:
+    return pong.rollout([case])[0]
+
+
+def field(trajectory: Trajectory, name: str) -> list[Any]:
+    return trajectory.leaves[f"state/{name}"].tolist()
+
+
+def seen(trajectory: Trajectory) -> Array:
+    return trajectory.leaves["observation"]
+
+
+# --- the adapter ------------------------------------------------------------------------------------------------------
+
+
+def test_the_conformance_kit_finds_nothing_wrong(task: Task, installed: Installed) -> None:
+    results = check_reference(lambda: start_reference(task, installed), task)
+    assert [(result.name, result.detail) for result in results if result.outcome is not Outcome.PASS] == []
+
+
+def test_the_library_played_bare_is_the_adapters_games_one_after_the_other(
+    pong: Environment, bare: Callable[[str], Any]
+) -> None:
+    actions, rows = bare("""
+        from tape import RandTape
+        tape, environment = RandTape("serve"), make(frameskip=8)
+        environment.reset(11)
+        rows = [[environment.observations[0].tolist(), 0.0, False, [int(value) for _, value in tape.take()], []]]
+        actions = np.random.RandomState(4).randint(0, 3, 700).tolist()
+        for action in actions:
+            observations, rewards, terminals, _, _ = environment.step(np.array([action]))
+            state = [getattr(environment.fields[0], name) for name in ("paddle_yl", "ball_x", "score_l", "tick")]
+            draws = [int(value) for _, value in tape.take()]
+            rows.append([observations[0].tolist(), float(rewards[0]), bool(terminals[0]), draws, state])
+        answer = [actions, rows]
+    """)
+    ends = [number for number, row in enumerate(rows) if row[2]]
+    assert len(ends) >= 2
+    tape = [tuple(Draw("serve", i32(value)) for value in row[3]) for row in rows]
+    for begin, end in zip([0, *ends], ends, strict=False):
+        # The serve with which the library goes on after a game is the one that it drew in the game's last step.
+        case = Case(11, {"action": np.array(actions[begin:end])}, draws=(tape[begin], *tape[begin + 1 : end + 1]))
+        game = play(pong, case)
+        assert game.steps == end - begin
+        assert seen(game)[0].tolist() == rows[begin][0]
+        for row in range(1, game.rows):
+            observation, reward, terminal, _, state = rows[begin + row]
+            assert (game.leaves["reward"][row].item(), game.leaves["terminated"][row]) == (reward, terminal)
+            if not terminal:
+                assert seen(game)[row].tolist() == observation
+                assert [field(game, name)[row] for name in ("paddle_yl", "ball_x", "score_l", "tick")] == state
+    seeded = play(pong, Case(11, {"action": np.array(actions[: ends[0]])}))
+    assert seeded.draws == tuple(tape[: ends[0] + 1])
+
+
+@pytest.mark.parametrize("policy", ["random", "track", "dodge"])
+def test_an_episode_from_its_seed_and_from_its_tape_is_the_same(pong: Environment, policy: str) -> None:
+    [episode] = pong.drive(policy, [5], 2500)
+    again = play(pong, replace(episode.case, seed=77, draws=episode.draws))
+    assert again.digest == episode.digest
+
+
+def test_every_state_of_an_episode_goes_on_as_the_episode_did(pong: Environment, task: Task) -> None:
+    [episode] = pong.drive("random", [6], 2500)
+    assert episode.draws is not None
+    for row in range(0, episode.steps, 7):
+        rest = play(
+            pong,
+            Case(
+                seed=1,
+                actions={"action": episode.case.actions["action"][row:]},
+                start=episode.state(row),
+                draws=((), *episode.draws[row + 1 :]),
+            ),
+        )
+        expected = {path: array[row:].copy() for path, array in episode.leaves.items()}
+        expected["reward"][0] = 0
+        assert compare(Trajectory(rest.case, expected), replace(rest, draws=None), task.leaves, {}) is None
+
+
+def test_a_draw_that_is_left_over_is_refused(pong: Environment) -> None:
+    serve = Draw("serve", i32(1))
+    with pytest.raises(Raised, match="1 of 1 draws are left over"):
+        play(pong, Case(1, {"action": np.array([STILL])}, draws=((serve,), (serve,))))
+    with pytest.raises(Raised, match="1 of 2 draws are left over"):
+        play(pong, Case(1, {"action": np.array([], dtype=int)}, draws=((serve, serve),)))
+
+
+def test_a_draw_that_is_missing_is_refused(pong: Environment, task: Task) -> None:
+    with pytest.raises(Raised, match=r"1 draw\(s\) of 'serve' are missing"):
+        play(pong, Case(1, {"action": np.array([STILL])}, draws=((), ())))
+    lost = from_state(task, [STILL], ball_x=465, ball_y=600)
+    with pytest.raises(Raised, match="missing"):
+        play(pong, replace(lost, draws=((), ())))
+
+
+def test_a_draw_of_another_name_or_beyond_what_rand_returns_is_refused(pong: Environment) -> None:
+    for draw, why in (
+        (Draw("toss", i32(1)), "has 'toss'"),
+        (Draw("serve", np.array(2**31)), "from 0 to 2147483647"),
+    ):
+        with pytest.raises(Raised, match=why):
+            play(pong, Case(1, {"action": np.array([STILL])}, draws=((draw,), ())))
+
+
+def test_after_a_refused_tape_the_next_case_is_as_it_always_was(pong: Environment) -> None:
+    case = Case(9, {"action": np.zeros(60, dtype=int)})
+    before = play(pong, case)
+    with pytest.raises(Raised):
+        play(pong, replace(case, draws=((),)))
+    assert play(pong, case).digest == before.digest
+
+
+def test_probes_between_two_steps_disturb_neither_the_game_nor_its_chance(pong: Environment) -> None:
+    case = Case(3, {"action": np.array([DOWN] * 40)})
+    expected = play(pong, case)
+    pong.ask("reset", seed=3)
+    tell = {"score_l": u32([20]), "score_r": u32([20]), "agent_scores": np.array([True])}
+    for row in range(1, expected.rows):
+        assert pong.probe("scoring", tell)["terminated"][0]
+        pong.probe("serve", {"serve": i32([row])})
+        answer = pong.ask("step", action={"action": np.int64(DOWN)})
+        assert answer["leaves"]["state/ball_vy"][0] == expected.leaves["state/ball_vy"][row]
+
+
+def test_a_process_without_the_tape_is_refused(task: Task, installed: Installed, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(DIRECTORY / "reference")}
+    done = subprocess.run(
+        [str(installed.python), "-c", "import adapter; adapter.Pong()"],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "rand() is not on a tape in this process: start it with LD_PRELOAD" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("known", "other"),
+    [
+        ('("paddle_yl", "paddle_yr", "ball_x"', '("paddle_yr", "paddle_yl", "ball_x"'),
+        ('("score_l", "score_r")', '("score_r", "score_l")'),
+        ('("tick", "n_bounces", "win")', '("n_bounces", "tick", "win")'),
+        ('("tick", "n_bounces", "win")', '("tick", "win", "n_bounces")'),
+        ('("log", _FLOAT * 5)', '("log", _FLOAT * 7)'),
+        ('"ball_width": 40,\n    "ball_height": 32,', '"ball_height": 32,\n    "ball_width": 40,'),
+        ('("min_paddle_y", _FLOAT)', '("lowest", _FLOAT), ("min_paddle_y", _FLOAT)'),
+    ],
+)
+def test_a_build_with_another_layout_is_refused(
+    task: Task, installed: Installed, tmp_path: Path, known: str, other: str
+) -> None:
+    """Instead of another build, another description of it: the check cannot tell which of the two is wrong."""
+    copy = tmp_path / "reference"
+    shutil.copytree(DIRECTORY / "reference", copy)
+    source = (copy / "library.py").read_text()
+    assert source.count(known) == 1
+    (copy / "library.py").write_text(source.replace(known, other))
+    code = "import library\ntry: library.check_layout(library.Library())\nexcept RuntimeError as error: print(error)"
+    assert "this build of Pong is not the one that the adapter knows: `" in run_python(
+        task, installed, code, tmp_path, copy
+    )
+
+
+def test_a_finished_build_is_not_done_again(task: Task, installed: Installed) -> None:
+    script = DIRECTORY / "reference" / "build.py"
+    command = [str(installed.python), "-B", str(script), str(installed.prefix)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "Pong is built\n"
+
+
+# --- the suite --------------------------------------------------------------------------------------------------------
+
+
+def test_every_feature_is_reached_and_every_invariant_holds(pong: Environment, task: Task, suite: Suite) -> None:
+    episodes = [
+        episode
+        for policy in task.budgets.policies
+        for episode in pong.drive(policy, list(range(100, 116)), task.budgets.horizon)
+    ]
+    assert all(episode.leaves["terminated"][-1] for episode in episodes)
+    broken = [
+        (check.name, number)
+        for check in suite.invariants
+        for number, episode in enumerate(episodes)
+        if len(check.violations(episode))
+    ]
+    assert broken == []
+    unreached = [item.name for item in suite.features if not any(item.count(episode) for episode in episodes)]
+    assert unreached == []
+
+
+def test_every_probe_has_a_generator_or_whole_bounds_that_the_reference_answers(task: Task, suite: Suite) -> None:
+    assert set(task.probes) - set(suite.generators) == {"serve", "scoring"}
+
+
+@pytest.mark.slow
+def test_the_candidate_is_equal_bit_for_bit_at_all_levels(task: Task, installed: Installed) -> None:
+    assert not task.tolerances
+    verdict = verify_directory(task, sandboxes.choose(None), levels=(1, 2, 3), module=None, seed=2026)
+    assert (verdict.error, [d.to_json() for d in verdict.divergences]) == ("", [])
+    assert verdict.outcome is Outcome.PASS
+
+
+# --- quirks, in the order of QUIRKS.md --------------------------------------------------------------------------------
+
+
+def test_the_library_begins_the_next_game_inside_the_step_that_ends_one(
+    pong: Environment, task: Task, bare: Callable[[str], Any]
+) -> None:
+    """Quirk 1: bare, the last observation and the scores are gone; the adapter keeps both."""
+    answer = bare("""
+        environment = make(frameskip=8)
+        environment.reset(0)
+        fields = environment.fields[0]
+        fields.score_l, fields.ball_x, fields.ball_y = 20, 460.0, 600.0
+        environment.step(np.array([0]))
+        answer = [bool(environment.terminals[0]), fields.score_l, environment.observations[0].tolist()]
+    """)
+    assert answer[:2] == [True, 0]
+    assert answer[2][2] == np.float32(0.2)
+    end = play(pong, from_state(task, [STILL], serve=1, score_l=20, ball_x=450, ball_y=600))
+    assert end.leaves["terminated"].tolist() == [False, True]
+    assert (field(end, "score_l")[-1], field(end, "score_r")[-1]) == (21, 5)
+    assert seen(end)[-1][2] == np.float32(460 / 500)
+    assert (field(end, "ball_x")[-1], field(end, "tick")[-1]) == (100, 0)
+
+
+@pytest.mark.parametrize(("ball_x", "frames"), [(465, 0), (455, 1), (395, 7)])
+def test_a_point_ends_the_step_and_leaves_the_observation_of_the_sub_frame_before(
+    pong: Environment, task: Task, ball_x: int, frames: int
+) -> None:
+    """Quirk 2: the sub-frame of the point is not observed, and the rest of the step is not played."""
+    lost = play(pong, from_state(task, [STILL], serve=0, ball_x=ball_x, ball_y=600))
+    assert lost.leaves["reward"].tolist() == [0, -1]
+    assert (field(lost, "ball_x")[-1], field(lost, "ball_y")[-1]) == (100, 304)
+    shown = 0.25 if frames == 0 else np.float32(ball_x + 10 * frames) / np.float32(500)
+    assert seen(lost)[-1][2] == np.float32(shown)
+
+
+def test_the_tick_counts_the_steps_of_a_round_and_so_the_log_tells_the_length_of_the_last_one(
+    pong: Environment, task: Task, bare: Callable[[str], Any]
+) -> None:
+    """Quirk 3."""
+    assert field(play(pong, from_state(task, [STILL], serve=0, ball_x=465, ball_y=600)), "tick") == [7, 0]
+    length, steps = bare("""
+        environment = make(frameskip=8, log_interval=1)
+        environment.reset(0)
+        for steps in range(1, 1000):
+            *_, info = environment.step(np.array([1]))
+            if environment.terminals[0]:
+                break
+        answer = [info[0]["episode_length"], steps]
+    """)
+    assert steps > 100
+    assert length < 50
+
+
+def test_scores_are_observed_as_zero_until_a_side_has_21(pong: Environment) -> None:
+    """Quirk 4: an unsigned integer division. With 21 a step would observe 1, but no step observes a score of 21."""
+    rest = {name: f32([0, 0]) for name in ("paddle_yl", "paddle_yr", "ball_x", "ball_y", "ball_vx", "ball_vy")}
+    answer = pong.probe("observation", {**rest, "score_l": u32([20, 21]), "score_r": u32([0, 20])})
+    assert answer["observation"][:, 6:].tolist() == [[0, 0], [1, 0]]
+
+
+def test_a_serve_goes_down_or_straight_and_never_up(pong: Environment) -> None:
+    """Quirk 5: `rand() % 2 - 1`."""
+    served = pong.probe("serve", {"serve": np.arange(1000, dtype=np.int32)})
+    assert served["ball_vy"].tolist() == [-1.0, 0.0] * 500
+    assert np.signbit(served["ball_vy"][1::2]).sum() == 0
+
+
+def test_only_the_agents_contact_puts_the_ball_back_into_the_field(pong: Environment, task: Task) -> None:
+    """Quirk 6."""
+    [left] = pong.rollout([from_state(task, [STILL], ball_x=78, ball_y=5, ball_vx=-10, ball_vy=-1, paddle_yl=-35)])
+    assert (field(left, "ball_x")[-1], field(left, "ball_vx")[-1]) == (-2, 10)
+    at_edge = {
+        "ball_x": f32([465]),
+        "ball_y": f32([4]),
+        "ball_vy": f32([-9]),
+        "serve": i32([0]),
+    }
+    right = pong.probe("agent", {**at_edge, "paddle_yr": f32([-35]), "action": np.array([STILL])})
+    assert (right["ball_x"][0], right["ball_y"][0]) == (468, 0)
+    at_edge["ball_x"] = f32([5])
+    left = pong.probe("opponent", {**at_edge, "paddle_yl": f32([-35])})
+    assert (left["ball_x"][0], left["ball_y"][0]) == (-5, -5)
+
+
+def test_only_the_agents_paddle_changes_the_slope_of_the_ball_by_its_direction_alone(
+    pong: Environment, task: Task
+) -> None:
+    """Quirk 7: by 3 for the direction in which it moves, wherever it is hit, and to 13 at most."""
+    same = {"ball_x": f32([465] * 4), "ball_y": f32([300] * 4), "serve": i32([0] * 4)}
+    same["ball_vy"] = f32([5, 5, 5, 12])
+    hit = pong.probe("agent", {**same, "paddle_yr": f32([285] * 4), "action": np.array([STILL, UP, DOWN, UP])})
+    assert hit["ball_vy"].tolist() == [5, 8, 2, 13]
+    against_the_limit = play(pong, from_state(task, [UP], ball_x=455, ball_y=580, ball_vy=0, paddle_yr=605))
+    assert field(against_the_limit, "paddle_yr") == [605, 605]
+    assert field(against_the_limit, "ball_vy") == [0, 3]
+    same["ball_x"] = f32([5] * 4)
+    assert pong.probe("opponent", {**same, "paddle_yl": f32([285] * 4)})["ball_vy"].tolist() == [5, 5, 5, 12]
+
+
+def test_a_level_ball_rises_after_the_agents_hit_even_from_a_paddle_that_moves_down(pong: Environment) -> None:
+    """Quirk 8: |vy| < 0.01 becomes +3; the float32 nearest to 0.01 is less than the double, so it counts as level."""
+    slopes = np.array([0, 3, -3, 0.01, 0.010001], dtype=np.float32)
+    ask = {
+        "ball_x": f32([465] * 5),
+        "ball_y": f32([300] * 5),
+        "ball_vy": slopes,
+        "paddle_yr": f32([285] * 5),
+        "action": np.array([STILL, DOWN, UP, STILL, STILL]),
+        "serve": i32([0] * 5),
+    }
+    assert pong.probe("agent", ask)["ball_vy"].tolist() == [3, 3, 3, 3, slopes[4].item()]
+
+
+def test_a_wall_turns_the_ball_and_leaves_it_outside_for_a_sub_frame(pong: Environment) -> None:
+    """Quirk 9: by the same vy it comes back to where it was, so it never sticks in the wall."""
+    middle = {"ball_x": f32([200] * 3), "ball_vx": f32([10] * 3)}
+    once = pong.probe("ball", {**middle, "ball_y": f32([5, 0, 605]), "ball_vy": f32([-13, 0, 13])})
+    assert once["ball_y"].tolist() == [-8, 0, 618]
+    assert once["ball_vy"].tolist() == [13, 0, -13]
+    back = pong.probe("ball", {**middle, "ball_y": once["ball_y"], "ball_vy": once["ball_vy"]})
+    assert back["ball_y"].tolist() == [5, 0, 605]
+
+
+def test_the_opponent_follows_the_ball_as_it_was_before_it_moves_by_8_pixels_at_most(
+    pong: Environment, task: Task
+) -> None:
+    """Quirk 10: all of its play. It returns every ball that stays within 8 pixels a sub-frame."""
+    ask = {"paddle_yl": f32([285, 285, 285]), "ball_y": f32([304, 310, 100])}
+    ask |= {"paddle_yr": f32([0, 0, 0]), "action": np.array([STILL] * 3)}
+    assert pong.probe("paddles", ask)["paddle_yl"].tolist() == [277, 277, 277]
+    ask["ball_y"] = f32([320, 323, 621])
+    assert pong.probe("paddles", ask)["paddle_yl"].tolist() == [285, 288, 293]
+    arriving = from_state(task, [STILL], ball_x=250, ball_y=400, ball_vy=8, paddle_yl=365)
+    assert field(play(pong, arriving), "paddle_yl") == [365, 400 + 7 * 8 - 35]
+
+
+def test_paddles_reach_half_their_height_beyond_the_field(pong: Environment) -> None:
+    """Quirk 11: but the opponent, which aims at the lower edge of the ball, not so far up."""
+    ask = {"paddle_yl": f32([-30, 584]), "ball_y": f32([-13, 621])}
+    ask |= {"paddle_yr": f32([-30, 600]), "action": np.array([DOWN, UP])}
+    moved = pong.probe("paddles", ask)
+    assert (moved["paddle_yl"].tolist(), moved["paddle_yr"].tolist()) == ([-35, 586], [-35, 605])
+
+
+def test_contact_is_judged_behind_the_edge_and_touching_is_missing(pong: Environment) -> None:
+    """Quirk 12: the ball has to overlap the paddle's span; at the edge itself nothing happens yet."""
+    ask = {"ball_x": f32([458, 465, 465, 465, 465]), "ball_vy": f32([0] * 5), "serve": i32([1] * 5)}
+    ask["ball_y"] = f32([300] * 5)
+    ask["paddle_yr"] = f32([300, 332, 331, 230, 231])
+    answer = pong.probe("agent", {**ask, "action": np.array([STILL] * 5)})
+    assert answer["reward"].tolist() == [0, -1, HIT, -1, HIT]
+
+
+def test_up_is_where_y_grows_and_any_other_number_stands_still(pong: Environment, bare: Callable[[str], Any]) -> None:
+    """Quirk 13: the picture is drawn upside down. Actions arrive as floats and are compared as such."""
+    moved = bare("""
+        environment = make(frameskip=1)
+        answer = []
+        for action in (0, 1, 2, 3, -1):
+            environment.reset(0)
+            environment.step(np.array([action]))
+            answer.append(environment.fields[0].paddle_yr - 285)
+    """)
+    assert moved == [0, 8, -8, 0, 0]
+
+
+def test_all_games_of_a_process_draw_from_one_generator_whatever_their_seeds(bare: Callable[[str], Any]) -> None:
+    """Quirk 14: `vec_reset` seeds before each game's reset; then all take what the last seed gives, in step order."""
+    alone, together = bare("""
+        from tape import RandTape
+        tape = RandTape("serve")
+
+        def points(environment):
+            drawn = []
+            for _ in range(80):
+                environment.step(np.zeros(environment.num_agents))
+                drawn.append([int(value) for _, value in tape.take()])
+            return [row for row in drawn if row]
+
+        one = make(num_envs=1, frameskip=8)
+        one.reset(7)
+        tape.discard()
+        alone = points(one)
+        two = make(num_envs=2, frameskip=8)
+        two.reset(3)
+        tape.discard()
+        answer = [alone, points(two)]
+    """)
+    # Two games with the seed 3 get 3 * 2 and 3 * 2 + 1: from then on both take from the stream of 7.
+    flat = [value for row in together for value in row]
+    assert flat[: len(alone)] == [row[0] for row in alone]
+
+
+def test_of_a_seed_only_32_bits_count_and_0_is_1(pong: Environment) -> None:
+    """Quirk 15."""
+    actions = {"action": np.array([DOWN] * 100)}
+    draws = [trajectory.draws for trajectory in pong.rollout([Case(seed, actions) for seed in (5, 2**32 + 5, 0, 1, 6)])]
+    assert draws[0] == draws[1]
+    assert draws[2] == draws[3]
+    assert draws[0] != draws[4]
+
+
+def test_a_reset_leaves_win_direction_reward_and_terminal_as_they_were(
+    pong: Environment, bare: Callable[[str], Any]
+) -> None:
+    """Quirk 16: the adapter begins each episode as in a new environment."""
+    left = bare("""
+        environment = make(frameskip=8)
+        environment.reset(0)
+        fields = environment.fields[0]
+        fields.score_r, fields.ball_x, fields.ball_vx, fields.ball_y = 20, 5.0, -10.0, 600.0
+        environment.step(np.array([2]))
+        environment.reset(1)
+        answer = [fields.win, fields.paddle_dir, float(environment.rewards[0]), bool(environment.terminals[0])]
+    """)
+    assert left == [1, -1, 1, True]
+    pong.drive("track", [1], 2500)
+    fresh = pong.reset(1)
+    assert (field(fresh, "win"), field(fresh, "paddle_dir"), fresh.leaves["reward"].tolist()) == ([0], [0], [0])
+
+
+def test_a_ball_beyond_an_edge_is_observed_outside_of_the_declared_space(pong: Environment, task: Task) -> None:
+    """Quirk 17: the package's space is 0 to 1."""
+    beyond = play(pong, from_state(task, [STILL], ball_x=78, ball_y=83, ball_vx=-10, ball_vy=-11, paddle_yl=0))
+    assert seen(beyond)[-1][2:4].tolist() == [np.float32(-2 / 500).item(), np.float32(-5 / 640).item()]
+
+
+def test_a_rally_may_go_on_for_ever_and_is_never_truncated(pong: Environment, task: Task) -> None:
+    """Quirk 18: at a slope of 3 neither side misses as long as the agent stands where the ball comes down."""
+    unbroken = play(pong, from_state(task, following(pong, task, 600), ball_x=450, ball_y=304))
+    assert unbroken.steps == 600
+    assert field(unbroken, "n_bounces")[-1] > 90
+    assert not unbroken.leaves["truncated"].any()
+
+
+def following(pong: Environment, task: Task, steps: int) -> list[int]:
+    """Actions that keep the agent's paddle at the ball and still when it arrives, found step by step."""
+    actions: list[int] = []
+    at = play(pong, from_state(task, [STILL], ball_x=450, ball_y=304)).state(0)
+    for _ in range(steps):
+        distance = float(at["state/ball_y"]) + 8 * float(at["state/ball_vy"]) + 16 - (float(at["state/paddle_yr"]) + 35)
+        arriving = float(at["state/ball_vx"]) > 0 and float(at["state/ball_x"]) > 390
+        action = STILL if abs(distance) <= 32 or arriving else (UP if distance > 0 else DOWN)
+        actions.append(action)
+        at = play(pong, Case(1, {"action": np.array([action])}, start=at)).state(1)
+    return actions
+
+
+def test_importing_the_package_leaves_a_link_in_the_current_folder_and_the_adapter_does_not(
+    task: Task, installed: Installed, bare: Callable[[str], Any], tmp_path: Path
+) -> None:
+    """Quirk 19."""
+    run_python(task, installed, "import pufferlib", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["resources"]
+    assert bare("answer = os.listdir('.')") == []
+    assert not (DIRECTORY / "resources").is_symlink()
+
+
+def test_c_keeps_subnormal_numbers(pong: Environment) -> None:
+    """Quirk 20: XLA takes them for 0, so nothing is asked there."""
+    names = ("paddle_yl", "paddle_yr", "ball_x", "ball_y", "ball_vx", "ball_vy")
+    tiny = {name: f32([1e-40]) for name in names}
+    answer = pong.probe("observation", {**tiny, "score_l": u32([0]), "score_r": u32([0])})
+    assert 0 < answer["observation"][0, 2] < 1e-41
+
+
+def test_the_class_plays_at_frameskip_1_and_the_configuration_at_8(bare: Callable[[str], Any]) -> None:
+    """Quirk 21."""
+    assert bare("answer = [make().fields[0].frameskip, make(frameskip=8).fields[0].frameskip]") == [1, 8]
+
+
+def test_games_know_whole_numbers_only(pong: Environment) -> None:
+    """Quirk 22."""
+    for episode in pong.drive("track", [1, 2, 3], 2500):
+        for name in ("paddle_yl", "paddle_yr", "ball_x", "ball_y", "ball_vx", "ball_vy"):
+            values = episode.leaves[f"state/{name}"]
+            assert np.array_equal(values, np.round(values))
