@@ -1,0 +1,66 @@
+"""Planted faults: a verified candidate with one thing wrong, and what must catch it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.model import Divergence, Outcome, Verdict
+from harness.task import Task
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault as substitutions in the candidate's source, and the level, check and leaf that must catch it.
+
+    Attributes:
+        edits: pairs of a text, which must stand in the source exactly once, and what takes its place.
+        level: the level that must fail.
+        path: a regular expression that the whole leaf path must match.
+        check: a regular expression for the check that finds it first.
+        module: the module to which it must be traced, or None where none can be named.
+        steps: the rows in which it may show, as the smallest and the largest.
+        rule: a regular expression for the rule that is broken.
+    """
+
+    name: str
+    edits: tuple[tuple[str, str], ...]
+    level: int
+    path: str
+    check: str = ".*"
+    module: str | None = None
+    steps: tuple[int, int] = (0, 10**9)
+    rule: str = ".*"
+
+
+def plant(task: Task, mutant: Mutant, tree: Path) -> None:
+    """Write a tree whose candidate has the fault."""
+    shutil.copytree(task.directory / "candidate", tree / "candidate", ignore=shutil.ignore_patterns("__pycache__"))
+    entry = tree / task.candidate.entry
+    source = entry.read_text()
+    for old, new in mutant.edits:
+        assert source.count(old) == 1, f"{mutant.name}: {old!r} stands {source.count(old)} times in the candidate"
+        source = source.replace(old, new)
+    entry.write_text(source)
+
+
+def assert_caught(mutant: Mutant, verdict: Verdict) -> Divergence:
+    """The verdict is FAIL, at the expected level, by the expected check, at the expected leaf and step."""
+    assert verdict.error == "", verdict.error
+    last = verdict.reports[-1]
+    assert verdict.outcome is Outcome.FAIL, f"{mutant.name} got {verdict.outcome}: {last.to_json()}"
+    assert last.level == mutant.level, f"{mutant.name}: caught at level {last.level}: {last.divergences}"
+    fitting = [
+        found
+        for found in last.divergences
+        if re.fullmatch(mutant.path, found.path)
+        and re.fullmatch(mutant.check, found.check)
+        and re.fullmatch(mutant.rule, found.rule)
+        and mutant.steps[0] <= found.step <= mutant.steps[1]
+        and (mutant.module is None or found.module == mutant.module)
+    ]
+    seen = [(d.check, d.path, d.step, d.rule, d.module) for d in last.divergences]
+    assert fitting, f"{mutant.name}: found {seen}"
+    return fitting[0]
