@@ -1,0 +1,18 @@
+"""Run all benchmarks: `python -m benchmarks [NAME]...`."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import compare_speed, feedback, level3_throughput, localisation
+
+BENCHMARKS = {
+    "compare_speed": compare_speed.main,
+    "level3_throughput": level3_throughput.main,
+    "feedback": feedback.main,
+    "localisation": localisation.main,
+}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or BENCHMARKS:
+        BENCHMARKS[name]()
