@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import tempfile
 from pathlib import Path
@@ -13,6 +14,7 @@ from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.verify import sandbox_option, seed_option
 
 MAX_SHOWN = 300
+MAX_ROWS = 200
 
 
 @command("compare", "play one case on both sides")
@@ -69,7 +71,7 @@ def compare(
         output.emit(document, described, f"\nno difference {count}")
         return EXIT_OK
     found = both.difference
-    rows = list(sidebyside.rows_around(both))
+    rows = list(itertools.islice(sidebyside.rows_around(both), MAX_ROWS))
     names = ("address", "before", "expected", "actual", "differs")
     document["difference"] = {
         "step": found.step,

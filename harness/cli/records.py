@@ -66,7 +66,7 @@ def export(output: Output, source: str, destination: Path) -> int:
     if vouched is not None:
         said = f"from commit {vouched['commit'][:12]}, which passed level {vouched['level']}; its attestation is inside"
     document: dict[str, Any] = {"directory": str(made), "verified": vouched}
-    output.emit(document, f"the package is in {made}\n{said}\n\nInstall it with: pip install {made}")
+    output.emit(document, f"the package is in {made}\n{said}\n\nInstall it with: pip install {made.absolute()}")
     return EXIT_OK
 
 

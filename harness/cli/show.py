@@ -183,8 +183,8 @@ def step_name(step: Mapping[str, Any]) -> str:
 
 def audit(report: AuditReport) -> RenderableType:
     """What each verified commit proved and cost, and what does not hold."""
-    header = ("commit", "proved", "compared", "bound", "tries", "time", "sandbox", "")
-    table = grid("left", "left", "left", "right", "right", "right", "left", "left", header=header)
+    header = ("commit", "proved", "compared", "bound", "tries", "time", "")
+    table = grid("left", "left", "left", "right", "right", "right", "left", header=header)
     for row in report.rows:
         compared = f"{row.examples:,} examples"
         if row.episodes:
@@ -196,15 +196,22 @@ def audit(report: AuditReport) -> RenderableType:
             "" if row.bound is None else f"{row.bound:.2%}",
             str(row.attempts),
             f"{row.duration_s:.1f} s",
-            Text(row.sandbox if row.isolated else f"{row.sandbox} (not isolated)", "" if row.isolated else "yellow"),
             Text(row.message, "dim"),
         )
     result = Text(f"\n{report.events} events, {len(report.rows)} verified commits: ")
     result.append(
         "everything holds" if report.ok else f"{len(report.problems)} problems", "green" if report.ok else "bold red"
     )
+    places = dict.fromkeys(row.sandbox if row.isolated else f"{row.sandbox} (not isolated)" for row in report.rows)
+    isolated = all(row.isolated for row in report.rows)
+    judged_in = Text(f"judged in: {', '.join(places)}", "dim" if isolated else "yellow")
     key = "" if report.pinned else " (the record's own word; give --key to pin it)"
-    parts: list[RenderableType] = [table, result, Text(f"signed by key {report.key[:16]}{key}", "dim")]
+    parts: list[RenderableType] = [
+        table,
+        result,
+        *([judged_in] if places else []),
+        Text(f"signed by key {report.key[:16]}{key}", "dim"),
+    ]
     parts += [indented(Text(f"{problem.rule}: {problem.what}", "red")) for problem in report.problems]
     if report.first_bad:
         parts.append(Text(f"the first commit that cannot be relied on is {report.first_bad}", "bold red"))

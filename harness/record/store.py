@@ -83,6 +83,7 @@ class Store:
         self._known: set[str] = set()
         self._unsynced: set[Path] = set()
         self._sha256: dict[str, str] = {}
+        self._commits: dict[str, Commit] = {}
         self._git = Git(self.path)
         self._git.update_environment(**_environment(self.path))
 
@@ -235,7 +236,9 @@ class Store:
 
     def commit(self, identifier: str) -> Commit:
         """A commit. Raises RecordError as `read` does."""
-        return decode_commit(self.read("commit", identifier))
+        if identifier not in self._commits:
+            self._commits[identifier] = decode_commit(self.read("commit", identifier))
+        return self._commits[identifier]
 
     def tree(self, identifier: str) -> dict[str, Entry]:
         """One tree's own entries. Raises RecordError as `read` does."""

@@ -156,6 +156,12 @@ def test_an_honest_record_has_no_problem_and_a_row_for_each_commit(honest: tuple
     assert described["rows"][3]["commit"] == last.commit
 
 
+def test_git_finds_nothing_wrong_with_a_record(honest: tuple[Path, PublicKey]) -> None:
+    command = ["git", "--git-dir", str(honest[0]), "fsck", "--strict", "--full", "--no-dangling"]
+    checked = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert checked.stdout + checked.stderr == ""
+
+
 def test_clones_checkouts_and_bundles_are_audited_alike(honest: tuple[Path, PublicKey], tmp_path: Path) -> None:
     expected = audit(honest[0])
     with Store(honest[0]) as store:

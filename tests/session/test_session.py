@@ -473,6 +473,21 @@ def test_a_task_that_is_a_checkout_can_be_worked_on(home: Path, workspace: Path,
         assert not (workspace / ".git").exists()
 
 
+def test_a_record_that_was_packed_on_closing_is_gone_on_with(
+    agent: Agent, reopen: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.record.store.PACK_ABOVE", 10)
+    agent.get_right()
+    first = agent.session.verify()
+    agent.session.close()
+    assert [*agent.session.directory.repository.glob("objects/pack/*.pack")]
+    again = reopen()
+    assert again.session.head is not None
+    assert again.session.head.commit == first.commit
+    assert again.session.verify().commit is not None
+    assert audit(again.session.store).ok
+
+
 def test_a_record_whose_refs_somebody_moved_is_not_worked_on(agent: Agent, reopen: Open) -> None:
     agent.get_right()
     agent.session.verify()

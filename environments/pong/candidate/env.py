@@ -49,9 +49,8 @@ def sample_step(key, state, action):
 
 
 def reset(draws):
-    zero, none, nil = jnp.float32(0), jnp.int32(0), jnp.uint32(0)
-    unseen = jnp.zeros(8, jnp.float32)
-    blank = State(*[zero] * 6, nil, nil, paddle_dir=zero, tick=none, n_bounces=none, win=none, observation=unseen)
+    zero, none, nil, unseen = jnp.float32(0), jnp.int32(0), jnp.uint32(0), jnp.zeros(8, jnp.float32)
+    blank = State(zero, zero, zero, zero, zero, zero, nil, nil, zero, none, none, none, unseen)
     state = look(new_round(blank, draws["serve"]))
     return state, observe(state) | {"reward": zero, "terminated": jnp.bool(False), "truncated": jnp.bool(False)}
 

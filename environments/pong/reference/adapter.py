@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import policies
-from library import COUNTERS, NUMBERS, SCORES, STATE, Game, Library, check_layout
+from library import COUNTERS, NUMBERS, SCORES, STATE, Game, Library, check_layout, named
 from tape import RandTape
 
 SERVE = "serve"
@@ -100,7 +99,7 @@ class Pong:
         self._game.library.binding.vec_reset(self._handle, seed)
         if draws is not None:
             self._tape.settle()
-        return self._row(self._state(), self._observation.copy(), 0.0, False)
+        return self._row(0.0)
 
     def step(self, action: int, draws: list[Any] | None = None) -> dict[str, Any]:
         """One step of `frameskip` sub-frames, fewer when a point is scored."""
@@ -110,16 +109,19 @@ class Pong:
         self._vec_step(self._handle)
         if draws is not None:
             self._tape.settle()
+        row = self._row(self._rewards[0])
         if self._terminals[0]:
-            return self._row(*self._game.ended(), self._rewards[0], True)
-        return self._row(self._state(), self._observation.copy(), self._rewards[0], False)
+            scores, observation = self._game.ended()
+            row.update({"state/" + name: score for name, score in scores.items()})
+            row.update({"state/observation": observation, "observation": observation, "terminated": True})
+        return row
 
     def restore(self, state: dict[str, Any]) -> dict[str, Any]:
         """Go on from a canonical state; `rand()` goes on from where it was."""
         self._tape.discard()
         self._game.put(**{name: state["state/" + name].item() for name in STATE})
         self._observation[:] = state["state/observation"]
-        return self._row(self._state(), self._observation.copy(), 0.0, False)
+        return self._row(0.0)
 
     def probe(self, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
         """Ask one rule: a single sub-frame of the real code, in a game apart, from a state that isolates the rule."""
@@ -152,15 +154,17 @@ class Pong:
             return {"observation": game.observation.copy()}
         if name == "serve":
             game.library.binding.env_reset(game.address, 0)
-            return _named(game.state())
+            return named(game.state())
         game.step(action)
-        terminated = game.terminals[0]
-        state = game.ended()[0] if terminated else game.state()
-        return dict(_named(state), reward=game.rewards[0], terminated=terminated)
+        row = dict(named(game.state()), reward=game.rewards[0], terminated=game.terminals[0])
+        if row["terminated"]:
+            row.update(game.ended()[0])
+        return row
 
-    @staticmethod
-    def _row(state: tuple[Any, ...], observation: np.ndarray, reward: float, terminated: bool) -> dict[str, Any]:
-        yl, yr, x, y, vx, vy, score_l, score_r, direction, tick, bounces, win = state
+    # The hot path of every rollout, so it reads the memory by itself and all at once.
+    def _row(self, reward: float) -> dict[str, Any]:
+        yl, yr, x, y, vx, vy, score_l, score_r, direction, tick, bounces, win = self._state()
+        observation = self._observation.copy()
         return {
             "state/paddle_yl": yl,
             "state/paddle_yr": yr,
@@ -177,10 +181,6 @@ class Pong:
             "state/observation": observation,
             "observation": observation,
             "reward": reward,
-            "terminated": terminated,
+            "terminated": False,
             "truncated": False,
         }
-
-
-def _named(state: tuple[Any, ...]) -> dict[str, Any]:
-    return {name: value for name, value in zip(STATE, state)}  # noqa: B905, C416 - Python 3.9 has no `strict`

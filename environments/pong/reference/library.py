@@ -131,16 +131,19 @@ class Game:
         """Free it."""
         self.environment.close()
 
-    def ended(self) -> tuple[tuple[Any, ...], np.ndarray]:
-        """The state and the observation at the end of a game, which `c_step` has gone beyond: it has begun the next.
+    def ended(self) -> tuple[dict[str, int], np.ndarray]:
+        """The scores and the last observation of a game that ended, beyond which `c_step` has gone: it began the next.
 
-        The state is that after any other point, a new round laid out, with the scores as they stand; the observation is
-        the last one of the game. Both stood there when the library drew the serve of that new round.
+        Both still stood there when the library drew the serve for that next game.
         """
-        state, drawn = self.state(), _UNPACK.unpack(self._drawn_state)
-        first, last = len(NUMBERS), len(NUMBERS) + len(SCORES)
+        drawn = named(_UNPACK.unpack(self._drawn_state))
         observation = np.frombuffer(self._drawn_observation, dtype=np.float32).copy()
-        return (*state[:first], *drawn[first:last], *state[last:]), observation
+        return {name: drawn[name] for name in SCORES}, observation
+
+
+def named(state: tuple[Any, ...]) -> dict[str, Any]:
+    """What `Game.state` answers, by the names of STATE."""
+    return dict(zip(STATE, state))  # noqa: B905 - Python 3.9 has no `strict`
 
 
 def check_layout(library: Library) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-REFERENCE = Path(__file__).parents[2] / "environments" / "pong" / "reference"
+REFERENCE = Path(__file__).parents[3] / "environments" / "pong" / "reference"
 ARCHIVE = "pufferlib-3.0.0.tar.gz"
 
 

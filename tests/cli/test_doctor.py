@@ -1,0 +1,82 @@
+"""`lockstep doctor`: what a machine lacks is found and named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness import doctor
+from harness.doctor import Health, Item
+from tests.cli.conftest import Result
+
+Run = Callable[..., Result]
+
+
+def found(name: str) -> Item:
+    return next(item for item in doctor.examine() if item.name == name)
+
+
+def test_everything_is_looked_at(lockstep: Run, home: Path) -> None:
+    result = lockstep("doctor", "--json")
+    names = [item["name"] for item in result.document["items"]]
+    assert names == [
+        "python", "git", "jax", "sandbox bubblewrap", "sandbox process", "C compiler", "node", "home", "disk",
+        "temporary files",
+    ]  # fmt: skip
+    assert result.code == (0 if result.document["ready"] else 3)
+    for item in result.document["items"]:
+        assert item["found"]
+        assert item["health"] == "ok" or item["next"]
+
+
+def test_a_machine_without_git_cannot_work(
+    lockstep: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    result = lockstep("doctor")
+    assert result.code == 3
+    assert "cannot work here yet: git" in result.out
+    assert found("C compiler").health is Health.LIMITED
+    assert found("node").health is Health.LIMITED
+
+
+def test_an_old_node_limits(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = tmp_path / "node"
+    old.write_text("#!/bin/sh\necho v12.22.9\n")
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert found("node").health is Health.LIMITED
+
+
+def test_a_jax_that_does_not_import_is_missing(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "jax.py").write_text("raise ImportError('the library libcudnn.so is not there')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    item = found("jax")
+    assert item.health is Health.MISSING
+    assert "libcudnn.so" in item.found
+
+
+def test_a_home_that_cannot_be_made_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path / "file" / "home"))
+    assert found("home").health is Health.MISSING
+    assert found("disk").health is Health.MISSING
+
+
+def test_what_killed_processes_left_behind_is_found(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    old, fresh, other = (tmp_path / name for name in ("lockstep-tree-old", "lockstep-tree-new", "something-else"))
+    for path in (old, fresh, other):
+        path.mkdir()
+    for path in (old, other):
+        os.utime(path, (0, 0))
+    item = found("temporary files")
+    assert item.health is Health.LIMITED
+    assert str(old) in item.found
+    assert str(fresh) not in item.found and str(other) not in item.found
