@@ -24,6 +24,7 @@ from harness.channel import Channel
 from harness.environment import Environment
 from harness.errors import SetupError
 from harness.model import Leaf
+from harness.record.files import make_writable
 from harness.task import CANDIDATE_DIRECTORY, Task
 from sandboxes import Driver, Limits, Mount, Running, Sandbox, SandboxSpec
 
@@ -96,6 +97,7 @@ class SandboxedWorker:
     def close(self) -> None:
         """Kill everything in the sandbox and remove its files."""
         self._sandbox.close()
+        make_writable(self._directory)  # an exported tree is read-only, and so is its copy
         shutil.rmtree(self._directory, ignore_errors=True)
 
 

@@ -40,7 +40,9 @@ def checks(pair: Pair, module: str | None) -> Iterator[CheckResult]:
             probe = pair.task.probes[name]
             yield _sweep(pair, current, probe)
             yield _search(pair, current, probe)
-        if pair.can_restore and pair.paired:
+        # A module that has probes and claims no leaves is judged by its probes: what it contributes to a step shows in
+        # the leaves of a later module.
+        if pair.can_restore and pair.paired and (current.leaves or not current.probes):
             yield _steps(pair, current)
         for invariant in pair.suite.invariants:
             if invariant.module == current.name:

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -88,10 +89,17 @@ class SessionDirectory:
 
 
 def all_sessions(home: Path) -> list[SessionDirectory]:
-    """Every session of a home directory, by id."""
+    """Every session of a home directory that can be read, by id.
+
+    A damaged one is passed over here, so that it does not stand in the way of the others; asked for by its id it is named.
+    """
     root = home / SESSIONS
-    paths = sorted(root.iterdir()) if root.is_dir() else []
-    return [SessionDirectory.read(path) for path in paths if path.is_dir() and not path.name.startswith(".")]
+    sessions = []
+    for path in sorted(root.iterdir()) if root.is_dir() else []:
+        if path.is_dir() and not path.name.startswith("."):
+            with contextlib.suppress(RecordError):
+                sessions.append(SessionDirectory.read(path))
+    return sessions
 
 
 def find(home: Path, which: str | Path) -> SessionDirectory:

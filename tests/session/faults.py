@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -90,7 +91,11 @@ def full_from(chosen: int) -> Fault:
 
 def in_child(work: Callable[[], None]) -> int:
     """Run `work` in a forked process; returns its wait status (0: it came to its end)."""
-    child = os.fork()
+    with warnings.catch_warnings():
+        # Another test of this process may have imported JAX, which warns of any fork: its threads do not live on in the
+        # child. The child here runs Git and the recorder, and nothing of JAX.
+        warnings.simplefilter("ignore")
+        child = os.fork()
     if child == 0:
         status = 1
         try:
