@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import compare_speed, feedback, level3_throughput, localisation
+from benchmarks import compare_speed, false_alarms, feedback, level3_throughput, localisation
 
 BENCHMARKS = {
     "compare_speed": compare_speed.main,
     "level3_throughput": level3_throughput.main,
     "feedback": feedback.main,
     "localisation": localisation.main,
+    "false_alarms": false_alarms.main,
 }
 
 if __name__ == "__main__":
