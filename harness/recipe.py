@@ -288,6 +288,8 @@ def _line(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _finding(divergence: Mapping[str, Any]) -> str:
+    if not divergence["expected"]:  # nothing was compared: a candidate of the wrong form
+        return f"{divergence['check']}: {divergence['cause']}"[:FINDING_AT_MOST]
     found = (
         f"{divergence['check']}: {divergence['address']} at step {divergence['step']}: "
         f"expected {divergence['expected']}, got {divergence['actual']} ({divergence['rule']})"

@@ -341,6 +341,11 @@ def decode(leaves: dict[str, Any]) -> Any:
     _todo("decode")
 
 
+def observe(state: Any) -> dict[str, Any]:
+    """What is seen of a state, such as one that was restored: {", ".join(_observed(spec))}."""
+    _todo("observe")
+
+
 probes: dict[str, Any] = {probes}
 
 
@@ -360,6 +365,10 @@ def sample_step(key: Any, state: Any, action: Any) -> dict[str, Any]:
     _todo("sample_step")
 
 '''
+
+
+def _observed(spec: Spec) -> list[str]:
+    return [name for name in _output_names(spec) if name in ("observation", "legal_actions")]
 
 
 def _output_names(spec: Spec) -> list[str]:

@@ -292,7 +292,7 @@ def test_the_candidate_that_it_writes_says_what_is_still_to_do(installed: None, 
         candidate.reset({})
     assert candidate.probes == {}
     assert "state/at" in str(candidate.__doc__)
-    assert {"step", "encode", "decode", "sample_reset", "sample_step"} <= set(vars(candidate))
+    assert {"step", "encode", "decode", "observe", "sample_reset", "sample_step"} <= set(vars(candidate))
 
 
 # --- what it refuses --------------------------------------------------------------------------------------------------
