@@ -121,6 +121,7 @@ def test_a_known_case_runs_first_and_ends_its_level(walk: Walk) -> None:
     walk.edit("candidate/env.py", [("jnp.where(action == 1, 1.0, -1.0)", "jnp.where(action == 1, 1.0, -0.5)")])
     found = named(walk.verify((2,)), ".*")
     assert found.case is not None
+    (walk.directory / "cases").mkdir(exist_ok=True)
     (walk.directory / "cases" / "found.json").write_text(json.dumps(found.case.to_json()))
     checks = walk.verify((2,)).reports[-1].checks
     assert [check.name for check in checks] == ["known cases"]
