@@ -20,7 +20,7 @@ from harness.task import Task
 from harness.taskfile import load_task
 from harness.verify import Verifier
 
-ROUNDS = 3
+ROUNDS = 2
 SLOW_TASK = Path(__file__).parent / "slow_reference"
 
 BARE_CARTPOLE = """
@@ -54,8 +54,8 @@ def main() -> None:
     cartpole = load_task(ENVIRONMENTS / "cartpole")
     slow = load_task(SLOW_TASK)
     rows = [
-        *measure(cartpole, BARE_CARTPOLE, bare_steps=200_000, episodes=4096),
-        *measure(slow, BARE_SLOW, bare_steps=4000, episodes=80),
+        *measure(cartpole, BARE_CARTPOLE, bare_steps=200_000, episodes=1024),
+        *measure(slow, BARE_SLOW, bare_steps=3000, episodes=60),
     ]
     report("level3_throughput", "Level 3 against the reference's bare rate (steps per second)", rows)
 

@@ -26,6 +26,7 @@ Progress = Callable[[str, int, int], None]
 
 REACHED_EPISODES = 4
 REACHED_HORIZON = 128
+MOVED_SHARE = 0.3
 
 
 class Pair:
@@ -48,6 +49,7 @@ class Pair:
         self.candidate = candidate
         self.seed = seed
         self.progress = progress
+        self._followed_episodes: list[Trajectory] | None = None
 
     def derive(self, stream: str) -> int:
         """A seed (63 bits) for one named purpose."""
@@ -89,7 +91,9 @@ class Pair:
             only: the leaves to compare; None compares all, and the draws.
         """
         expected = self.reference.rollout(cases)
-        return list(zip(expected, self.differences(expected, self.follow(expected, mode), only), strict=True))
+        # What is limited to some leaves belongs to one module, whose invariants will ask for the few episodes next.
+        actual = self.follow(expected, mode) if mode or only is None else self.follow_with_episodes(expected)
+        return list(zip(expected, self.differences(expected, actual, only), strict=True))
 
     def differences(
         self, expected: Sequence[Trajectory], actual: Sequence[Trajectory], only: Collection[str] | None = None
@@ -127,41 +131,66 @@ class Pair:
                     found.append((trajectory.state(row), action))
         return found
 
+    @cached_property
+    def few_episodes(self) -> list[Trajectory]:
+        """A few episodes of the reference under each policy."""
+        horizon = min(self.task.budgets.horizon, 2 * self.task.budgets.examples)
+        return [
+            trajectory
+            for policy in self.task.budgets.policies
+            for trajectory in self.reference.drive(policy, self.seeds(f"few/{policy}", REACHED_EPISODES), horizon)
+        ]
+
+    def follow_with_episodes(self, expected: Sequence[Trajectory]) -> list[Trajectory]:
+        """`follow`, together with the few episodes where these have not been followed: one batch compiles once."""
+        if self._followed_episodes is not None:
+            return self.follow(expected)
+        actual = self.follow([*expected, *self.few_episodes])
+        self._followed_episodes = actual[len(expected) :]
+        return actual[: len(expected)]
+
+    @property
+    def followed_episodes(self) -> list[Trajectory]:
+        """The candidate's answers to the few episodes."""
+        if self._followed_episodes is None:
+            self._followed_episodes = self.follow(self.few_episodes)
+        return self._followed_episodes
+
     def near_reached(self, stream: str, count: int) -> list[tuple[Leaves, Leaves]]:
         """`count` reached states with their actions, most of them moved within the bounds that the task states.
 
         A leaf without bounds keeps its reached value: its author has not said that other values are possible.
         """
         rng = self.random(stream)
-        movable = [leaf for leaf in self.task.state.values() if leaf.low is not None and leaf.high is not None]
+        picks = rng.integers(0, len(self.reached), count)
+        moved = {
+            leaf.path: (rng.random(count) < MOVED_SHARE, anywhere(leaf, rng, count))
+            for leaf in self.task.state.values()
+            if leaf.low is not None and leaf.high is not None
+        }
         states = []
-        for pick in rng.integers(0, len(self.reached), count):
-            state, action = dict(self.reached[pick][0]), self.reached[pick][1]
-            for leaf in movable:
-                if rng.random() < 0.3:
-                    state[leaf.path] = anywhere(leaf, rng)
-            states.append((state, action))
+        for number, pick in enumerate(picks):
+            reached, action = self.reached[pick]
+            new = {path: values[number] for path, (chosen, values) in moved.items() if chosen[number]}
+            states.append(({**reached, **new}, action))
         return states
 
 
-def anywhere(leaf: Leaf, rng: np.random.Generator) -> Array:
-    """A value within a leaf's bounds: mostly uniform, now and then exactly on a bound or a step beside it."""
-    dtype = np.dtype(leaf.dtype)
+def anywhere(leaf: Leaf, rng: np.random.Generator, count: int) -> Array:
+    """`count` values within a leaf's bounds, `[count, *shape]`: mostly uniform, some exactly on a bound or just inside."""
+    dtype, shape = np.dtype(leaf.dtype), (count, *leaf.shape)
+    if dtype.kind == "b":
+        return rng.integers(0, 2, shape).astype(dtype)
     low, high = (np.broadcast_to(np.asarray(bound, dtype=np.float64), leaf.shape) for bound in (leaf.low, leaf.high))
     low, high = np.nan_to_num(low, neginf=-1e6), np.nan_to_num(high, posinf=1e6)
-    kind = rng.random()
-    if dtype.kind == "b":
-        return np.asarray(rng.integers(0, 2, leaf.shape), dtype=dtype)
+    edge = np.where(rng.random(shape) < 0.5, low, high).astype(dtype)
+    kind = rng.random(count).reshape(-1, *[1] * len(leaf.shape))
     if dtype.kind in "iu":
-        if kind < 0.2:
-            return np.asarray(np.where(rng.random(leaf.shape) < 0.5, low, high), dtype=dtype)
-        return np.asarray(rng.integers(low.astype(np.int64), high.astype(np.int64) + 1, leaf.shape), dtype=dtype)
-    if kind < 0.1:
-        return np.asarray(np.where(rng.random(leaf.shape) < 0.5, low, high), dtype=dtype)
-    if kind < 0.2:
-        edge = np.where(rng.random(leaf.shape) < 0.5, low, high).astype(dtype)
-        return np.asarray(np.nextafter(edge, np.asarray((low + high) / 2, dtype=dtype)), dtype=dtype)
-    return np.asarray(low + rng.random(leaf.shape) * (high - low), dtype=dtype)
+        inside = rng.integers(low.astype(np.int64), high.astype(np.int64) + 1, shape).astype(dtype)
+        return np.where(kind < 0.2, edge, inside)
+    inside = (low + rng.random(shape) * (high - low)).astype(dtype)
+    beside = np.nextafter(edge, ((low + high) / 2).astype(dtype))
+    return np.where(kind < 0.1, edge, np.where(kind < 0.2, beside, inside))
 
 
 def step_case(state: Leaves, action: Leaves, seed: int, origin: str) -> Case:

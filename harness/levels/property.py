@@ -60,7 +60,7 @@ def _sweep(pair: Pair, module: Module, probe: TaskProbe) -> CheckResult:
     rng = pair.random(f"sweep/{probe.name}")
     count = SWEEP * pair.task.budgets.examples
     inputs = {
-        name: np.stack([anywhere(leaf, rng) if leaf.low is not None else leaf.zeros(1)[0] for _ in range(count)])
+        name: anywhere(leaf, rng, count) if leaf.low is not None else leaf.zeros(count)
         for name, leaf in probe.inputs.items()
     }
     try:
@@ -201,12 +201,7 @@ def playable(pair: Pair, cases: list[Any], only: Collection[str] | None) -> tupl
 def holds(pair: Pair, invariant: Invariant) -> CheckResult:
     """An invariant on episodes of the reference first, then on the candidate's answers to the same cases."""
     check = f"invariant: {invariant.name}"
-    horizon = min(pair.task.budgets.horizon, 2 * pair.task.budgets.examples)
-    expected = [
-        trajectory
-        for policy in pair.task.budgets.policies
-        for trajectory in pair.reference.drive(policy, pair.seeds(f"invariant/{policy}", 4), horizon)
-    ]
+    expected = pair.few_episodes
     for trajectory in expected:
         if len(rows := invariant.violations(trajectory)):
             where = f"seed {trajectory.case.seed}, row {rows[0]}"
@@ -214,7 +209,7 @@ def holds(pair: Pair, invariant: Invariant) -> CheckResult:
             return CheckResult(check, Outcome.ERROR, invariant.module, len(expected), detail)
     if not pair.paired:
         return CheckResult(check, Outcome.PASS, invariant.module, len(expected), "on the reference")
-    for trajectory in pair.follow(expected):
+    for trajectory in pair.followed_episodes:
         if len(rows := invariant.violations(trajectory)):
             row = int(rows[0])
             divergence = Divergence(
