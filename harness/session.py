@@ -154,7 +154,7 @@ class Session(SessionView):
             workspace: where the agent will work; by default `<task>-session` in the current directory. A new or empty
                 directory is filled; one with files must hold the task's trusted files unchanged.
             home: where sessions and keys are kept; by default `lockstep_home()`.
-            verifier: makes what judges the trees; by default the four levels in the best sandbox of this machine.
+            verifier: makes what judges the trees; by default Lockstep's levels in the best sandbox of this machine.
             author: `Name <mail>` for the verified commits.
             levels: the recipe's levels.
 

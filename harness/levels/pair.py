@@ -83,16 +83,16 @@ class Pair:
         return replace(case, draws=trajectory.draws) if self.task.mode is Mode.TAPE else case
 
     def play(
-        self, cases: Sequence[Case], only: Collection[str] | None = None, mode: str | None = None
+        self, cases: Sequence[Case], only: Collection[str] | None = None, *, with_episodes: bool = False
     ) -> list[tuple[Trajectory, Difference | None]]:
         """Play cases on both sides: the reference's trajectory and the first difference of each.
 
         Args:
             only: the leaves to compare; None compares all, and the draws.
+            with_episodes: let the candidate follow the few episodes in the same batch, for a caller that asks for them next.
         """
         expected = self.reference.rollout(cases)
-        # What is limited to some leaves belongs to one module, whose invariants will ask for the few episodes next.
-        actual = self.follow(expected, mode) if mode or only is None else self.follow_with_episodes(expected)
+        actual = self.follow_with_episodes(expected) if with_episodes else self.follow(expected)
         return list(zip(expected, self.differences(expected, actual, only), strict=True))
 
     def differences(

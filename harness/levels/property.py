@@ -173,7 +173,8 @@ def _steps(pair: Pair, module: Module) -> CheckResult:
             strict=True,
         )
     ]
-    played, refused = playable(pair, cases, only)
+    has_invariants = any(invariant.module == module.name for invariant in pair.suite.invariants)
+    played, refused = playable(pair, cases, only, with_episodes=has_invariants)
     for expected, difference in played:
         if difference is not None:
             divergence = localise(pair, expected, difference, level=LEVEL, check=check, only=only)
@@ -184,10 +185,12 @@ def _steps(pair: Pair, module: Module) -> CheckResult:
     return CheckResult(check, Outcome.PASS, module.name, len(played), detail)
 
 
-def playable(pair: Pair, cases: list[Any], only: Collection[str] | None) -> tuple[list[Any], int]:
+def playable(
+    pair: Pair, cases: list[Any], only: Collection[str] | None, *, with_episodes: bool = False
+) -> tuple[list[Any], int]:
     """Play cases of which the reference may refuse some; returns what was played and how many were refused."""
     try:
-        return pair.play(cases, only), 0
+        return pair.play(cases, only, with_episodes=with_episodes), 0
     except Raised as refused:
         if not refused.where.startswith("the reference"):
             raise
