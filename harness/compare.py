@@ -261,8 +261,9 @@ def _compare_draws(expected: Trajectory, actual: Trajectory) -> Difference | Non
     if expected.draws is None:
         return None
     given = actual.draws if actual.draws is not None else ((),) * len(expected.draws)
-    for step, (wanted, taken) in enumerate(zip(expected.draws, given, strict=False)):
-        if (wanted or taken) and (found := _compare_row_draws(step, wanted, taken)) is not None:
+    both = zip(expected.draws, given, strict=False)
+    for step, wanted, taken in [(step, *row) for step, row in enumerate(both) if row != ((), ())]:
+        if (found := _compare_row_draws(step, wanted, taken)) is not None:
             return found
     return None
 

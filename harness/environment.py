@@ -61,9 +61,18 @@ class Environment:
         leaves = self._row("restore", state=dict(state))["leaves"]
         return {path: array[0] for path, array in leaves.items() if path.startswith(STATE)}
 
-    def rollout(self, cases: Sequence[Case], mode: str | None = None) -> list[Trajectory]:
-        """Play whole cases; `mode` chooses a candidate's path (`single`, `batched`, `scanned`)."""
+    def rollout(
+        self, cases: Sequence[Case], mode: str | None = None, room: tuple[int, int] | None = None
+    ) -> list[Trajectory]:
+        """Play whole cases.
+
+        Args:
+            mode: chooses a candidate's path (`single`, `batched`, `scanned`).
+            room: the cases, and steps in each, that a candidate should be ready for: calls with the same room compile once.
+        """
         extra: dict[str, Any] = {} if mode is None else {"mode": mode}
+        if room is not None:
+            extra["room"] = list(room)
         played: list[Trajectory] = []
         for part in self._parts(cases, [case.length for case in cases]):
             answers = self._channel.ask("rollout", cases=[_case_to_wire(case) for case in part], **extra)
@@ -297,10 +306,10 @@ class _Heap:
 
 def tape_to_wire(tape: Tape) -> list[list[list[Any]]]:
     """A tape as the wire carries it: for each row a list of `[name, array]`, without the empty rows at the end."""
-    rows = [[[draw.name, draw.value] for draw in row] for row in tape]
-    while rows and not rows[-1]:
-        rows.pop()
-    return rows
+    count = len(tape)
+    while count and not tape[count - 1]:
+        count -= 1
+    return [[[draw.name, draw.value] for draw in row] for row in tape[:count]]
 
 
 def _case_to_wire(case: Case) -> dict[str, Any]:

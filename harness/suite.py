@@ -44,7 +44,7 @@ class Feature:
 
     def count(self, trajectory: Trajectory) -> int:
         """The number of rows that show the feature."""
-        return int(_rows(self.check(trajectory), trajectory.rows).sum())
+        return int(np.count_nonzero(_rows(self.check(trajectory), trajectory.rows)))
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,8 @@ def load_suite(task: Task) -> Suite:
 
 
 def _rows(answer: Any, rows: int) -> Array:
-    return np.broadcast_to(np.asarray(answer, dtype=bool), (rows,))
+    array = np.asarray(answer, dtype=bool)
+    return array if array.shape == (rows,) else np.broadcast_to(array, (rows,))
 
 
 def _name(check: Callable[..., Any]) -> str:

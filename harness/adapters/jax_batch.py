@@ -40,19 +40,19 @@ def length_of(case: Case) -> int:
 
 
 class Batch:
-    """Cases of one kind as padded arrays.
+    """Cases of one kind as arrays, padded up to the next size; with `room`, up to the size for as many cases and steps.
 
     `size` instances, of which the first `count` are cases; `length` steps, the longest case's. `kind` says where the
     first row comes from (a start state or not) and where draws come from (the outside, or the candidate's own law).
     """
 
-    def __init__(self, env: JaxEnv, cases: Sequence[Case], padded: bool) -> None:
+    def __init__(self, env: JaxEnv, cases: Sequence[Case], padded: bool, room: Sequence[int] = (0, 0)) -> None:
         self.cases = cases
         self.count = len(cases)
-        self.size = bucket(self.count) if padded else self.count
+        self.size = bucket(max(self.count, room[0])) if padded else self.count
         self.lengths = [length_of(case) for case in cases]
         self.length = max(self.lengths)
-        self.segment = min(bucket(self.length), SEGMENT) if padded else 1
+        self.segment = min(bucket(max(self.length, room[1])), SEGMENT) if padded else 1
         started = cases[0].get("start") is not None
         given = cases[0].get("draws") is not None or env.mode in ("shared", "none")
         self.kind = (started, given)

@@ -71,9 +71,9 @@ class JaxCandidate:
             "policies": [],
         }
 
-    def rollout(self, cases: Sequence[Case], mode: str = "scanned") -> list[Answer]:
-        """Whole cases; `mode` is `single`, `batched` or `scanned`."""
-        return rollout(self._env, cases, mode)
+    def rollout(self, cases: Sequence[Case], mode: str = "scanned", room: Sequence[int] = (0, 0)) -> list[Answer]:
+        """Whole cases; `mode` is `single`, `batched` or `scanned`, `room` how many cases and steps to be ready for."""
+        return rollout(self._env, cases, mode, room)
 
     def probe(self, name: str, inputs: Mapping[str, Any]) -> Answer:
         """Outputs of a probe for inputs stacked along the first axis."""
@@ -185,7 +185,9 @@ class JaxCandidate:
         env = self._env
         x64 = bool(env.contract["x64"])
         held = {path: fitting(path, actions.get(path), leaf, (steps, envs), x64) for path, leaf in env.actions.items()}
-        first, rows = jax.device_get(_autoreset(env, key_words(seed), envs, held))
+        # Random words are keys as good as those that JAX would split off, and cost nothing to compile.
+        words = np.random.default_rng(seed).integers(0, 1 << 32, (steps + 1, envs, 2), np.uint32)
+        first, rows = jax.device_get(_autoreset(env, words, held))
         step_part = {"step_draws": rows.pop("step_draws"), "step_used": rows.pop("step_used")}
         whole = jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, rows)
         return step_part | whole
@@ -197,9 +199,9 @@ def _sample(env: JaxEnv, at: str, words: Any, start: Any, count: int, place: Any
     return jax.vmap(lambda number: sampler(random_key(words, number)))(start + jnp.arange(count, dtype=jnp.uint32))
 
 
-@partial(jax.jit, static_argnums=(0, 2))
-def _autoreset(env: JaxEnv, words: Any, envs: int, actions: Any) -> Any:
-    """First rows `[envs, ...]` and the later ones `[steps, envs, ...]`."""
+@partial(jax.jit, static_argnums=0)
+def _autoreset(env: JaxEnv, words: Any, actions: Any) -> Any:
+    """First rows `[envs, ...]` and the later ones `[steps, envs, ...]`, with keys from `words` `[steps + 1, envs, 2]`."""
 
     def row(outputs: Any, state: Any, final_outputs: Any, final_state: Any, draws: Any, used: Any) -> Any:
         seen = {name: final_outputs[name] for name in OBSERVED if name in final_outputs}
@@ -225,7 +227,6 @@ def _autoreset(env: JaxEnv, words: Any, envs: int, actions: Any) -> Any:
         keys, action = step_inputs
         return jax.vmap(step)(keys, states, env.pack_action(action))
 
-    steps = len(next(iter(actions.values())))
-    keys = jax.random.split(random_key(words), (steps + 1, envs))
+    keys = random_key(words)
     states, first = jax.vmap(start)(keys[0])
     return first, jax.lax.scan(body, states, (keys[1:], actions))[1]

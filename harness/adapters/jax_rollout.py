@@ -25,7 +25,7 @@ Part = tuple[dict[str, Array], dict[str, Array], dict[str, Array]]
 MAX_CHUNK_BYTES = 256 << 20
 
 
-def rollout(env: JaxEnv, cases: Sequence[Case], mode: str) -> list[dict[str, Any]]:
+def rollout(env: JaxEnv, cases: Sequence[Case], mode: str, room: Sequence[int] = (0, 0)) -> list[dict[str, Any]]:
     """Answers to cases, in their order: `{"leaves": {path: [rows, ...]}, "draws": rows}`.
 
     The draws of a row are a list of `[name, value]`; empty rows at the end are left out.
@@ -34,6 +34,7 @@ def rollout(env: JaxEnv, cases: Sequence[Case], mode: str) -> list[dict[str, Any
         env: a candidate that has been checked against its contract.
         cases: `seed` and `actions`, and where they have them `start` and `draws`, as the protocol gives them.
         mode: `single`, `batched` or `scanned`.
+        room: cases, and steps in each, for which there is to be room in a batch however few there are.
 
     Raises:
         ValueError: there is no such mode, or a case does not fit the contract.
@@ -43,7 +44,7 @@ def rollout(env: JaxEnv, cases: Sequence[Case], mode: str) -> list[dict[str, Any
         raise ValueError(f"there is no mode {mode!r}; expected one of {sorted(ways)}")
     answers: list[Any] = [None] * len(cases)
     for chunk in _chunks(env, cases, one_by_one=mode == "single"):
-        batch = Batch(env, [cases[index] for index in chunk], padded=mode != "single")
+        batch = Batch(env, [cases[index] for index in chunk], padded=mode != "single", room=room)
         first, *rest = ways[mode](env, batch)
         for index, answer in zip(chunk, _answers(env, batch, first, rest), strict=True):
             answers[index] = answer

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.environment import Environment
 from harness.levels.localise import localise
 from harness.levels.pair import Pair
 from harness.model import ENDINGS, Array, Case, CheckResult, Divergence, Draw, Outcome, Trajectory
@@ -24,15 +25,29 @@ ENVIRONMENTS = 17
 MAX_STEPS = 512
 
 
-def check(pair: Pair) -> CheckResult:
-    """Every episode of an auto-resetting batch, replayed one by one."""
+def play(pair: Pair, candidate: Environment) -> dict[str, Any]:
+    """What the candidate's auto-resetting batch answers: the call `autoreset` of docs/protocol.md, and its `actions`.
+
+    Raises:
+        EnvironmentFailure: it could not answer.
+    """
     steps = min(2 * pair.task.budgets.horizon, MAX_STEPS)
     flat = pair.random_case_actions("autoreset", steps * ENVIRONMENTS)
     actions = {path: array.reshape(steps, ENVIRONMENTS, *array.shape[1:]) for path, array in flat.items()}
-    answer = pair.candidate.ask(
-        "autoreset", seed=pair.derive("autoreset") % (1 << 31), envs=ENVIRONMENTS, steps=steps, actions=actions
-    )
-    seen = list(episodes(pair, answer, actions))
+    seed = pair.derive("autoreset") % (1 << 31)
+    return {
+        **candidate.ask("autoreset", seed=seed, envs=ENVIRONMENTS, steps=steps, actions=actions),
+        "actions": actions,
+    }
+
+
+def check(pair: Pair, answer: Mapping[str, Any]) -> CheckResult:
+    """Every episode of an auto-resetting batch, replayed one by one.
+
+    Args:
+        answer: what `play` returned.
+    """
+    seen = list(episodes(pair, answer, answer["actions"]))
     forced = pair.task.mode in (Mode.NONE, Mode.SHARED) or "force_draws" in pair.reference.spec.capabilities
     judge = pair.reference if forced and pair.paired else pair.candidate
     detail = "" if judge is pair.reference else "against the candidate's own single steps: the reference takes no draws"

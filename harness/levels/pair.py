@@ -73,9 +73,14 @@ class Pair:
         """Whether single trajectories can be compared: not where only laws are."""
         return self.task.mode is not Mode.LAW
 
-    def follow(self, expected: Sequence[Trajectory], mode: str | None = None) -> list[Trajectory]:
-        """The candidate's answers to what the reference did: the same starts, actions taken, and chance events."""
-        return self.candidate.rollout([self.as_case(trajectory) for trajectory in expected], mode)
+    def follow(
+        self, expected: Sequence[Trajectory], mode: str | None = None, room: tuple[int, int] | None = None
+    ) -> list[Trajectory]:
+        """The candidate's answers to what the reference did: the same starts, actions taken, and chance events.
+
+        `mode` and `room` as for `Environment.rollout`.
+        """
+        return self.candidate.rollout([self.as_case(trajectory) for trajectory in expected], mode, room)
 
     def as_case(self, trajectory: Trajectory) -> Case:
         """The case that makes a candidate repeat a trajectory of the reference."""

@@ -7,9 +7,11 @@ level goes about as fast as the reference can step.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +23,13 @@ from harness.levels.pair import Pair
 from harness.model import Case, CheckResult, Divergence, Outcome, Trajectory
 
 LEVEL = 3
-CHUNK_SECONDS = 1.0
-"""Batches of episodes grow until one takes about this long, so that progress shows and little is lost when one fails."""
-MAX_CHUNK = 1024
+FIRST_CHUNK = 8
+CHUNK = 128
+"""How many episodes are played at once, and for how many a candidate compiles, once for the level."""
+CHUNK_SECONDS = 2.0
+"""Chunks are smaller where they would last longer, so that progress shows and little is lost when one fails."""
+CHUNKS_AHEAD = 8
+"""The reference goes on playing while the candidate compiles, but not until its episodes fill the memory."""
 OTHER_PROCESS_CASES = 8
 
 
@@ -41,22 +47,58 @@ def checks(pair: Pair, tally: Tally, another: Callable[[], Environment]) -> Iter
     tally.features.update({feature.name: 0 for feature in pair.suite.features})
     policies = pair.task.budgets.policies
     shares = np.diff(np.linspace(0, pair.task.budgets.episodes, len(policies) + 1).astype(int))
-    kept: list[Case] = []
-    if pair.paired:
-        for policy, count in zip(policies, shares, strict=True):
-            yield _episodes(pair, policy, int(count), tally, kept)
-    else:
-        yield _laws(pair, pair.task.budgets.episodes, tally)
-    yield autoreset.check(pair)
-    if pair.paired:
-        yield _other_process(pair, kept, another)
+    kept: list[tuple[Case, Trajectory]] = []
+    second = _SecondProcess(pair, another)
+    try:
+        if pair.paired:
+            for policy, count in zip(policies, shares, strict=True):
+                yield _episodes(pair, policy, int(count), tally, kept, -(-OTHER_PROCESS_CASES // len(policies)))
+        else:
+            yield _laws(pair, pair.task.budgets.episodes, tally)
+        yield autoreset.check(pair, second.batch())
+        if pair.paired:
+            yield _other_process(pair, kept, second.environment())
+    finally:
+        second.close()
 
 
-def _episodes(pair: Pair, policy: str, count: int, tally: Tally, kept: list[Case]) -> CheckResult:
+class _SecondProcess:
+    """Another process of the same candidate. It starts and plays the auto-reset batch beside the episodes.
+
+    So neither its start nor what it compiles costs time of its own, and that batch is one more thing that must not depend
+    on the process in which it ran.
+    """
+
+    def __init__(self, pair: Pair, start: Callable[[], Environment]) -> None:
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="lockstep-second")
+        self._environment = self._threads.submit(start)
+        self._batch = self._threads.submit(lambda: autoreset.play(pair, self._environment.result()))
+
+    def environment(self) -> Environment:
+        """The process's client. Raises what starting it raised."""
+        return self._environment.result()
+
+    def batch(self) -> Mapping[str, Any]:
+        """What `autoreset.play` returned or raised."""
+        return self._batch.result()
+
+    def close(self) -> None:
+        """End it, whatever it is at: after a failure nobody waits for the rest."""
+        wait([self._environment])
+        if self._environment.exception() is None:
+            self._environment.result().kill()
+        self._threads.shutdown()
+
+
+def _episodes(
+    pair: Pair, policy: str, count: int, tally: Tally, kept: list[tuple[Case, Trajectory]], keep: int
+) -> CheckResult:
+    """Every episode under one policy; the candidate's answers to the first few are kept."""
     name = f"episodes, {policy}"
     done = 0
     for expected in played_ahead(pair, policy, pair.seeds(f"episodes/{policy}", count)):
-        differences = pair.differences(expected, pair.follow(expected))
+        actual = pair.follow(expected, room=(CHUNK, pair.task.budgets.horizon))
+        differences = pair.differences(expected, actual)
         failing = [(found.step, number) for number, found in enumerate(differences) if found is not None]
         if failing:
             number = min(failing)[1]
@@ -65,7 +107,7 @@ def _episodes(pair: Pair, policy: str, count: int, tally: Tally, kept: list[Case
             divergence = localise(pair, expected[number], found, level=LEVEL, check=name)
             return CheckResult(name, Outcome.FAIL, examples=done + len(expected), divergences=(divergence,))
         if done == 0:
-            kept.extend(pair.as_case(trajectory) for trajectory in expected[:OTHER_PROCESS_CASES])
+            kept.extend((pair.as_case(one), other) for one, other in list(zip(expected, actual, strict=True))[:keep])
         done += len(expected)
         tally.episodes += len(expected)
         tally.steps += sum(trajectory.steps for trajectory in expected)
@@ -76,30 +118,35 @@ def _episodes(pair: Pair, policy: str, count: int, tally: Tally, kept: list[Case
 
 
 def played_ahead(pair: Pair, policy: str, seeds: Sequence[int]) -> Iterator[list[Trajectory]]:
-    """The reference's episodes in batches; the next batch is played while the caller works on the last."""
-    horizon, chunk, start = pair.task.budgets.horizon, 2 * len(pair.reference.environments), 0
+    """The reference's episodes in chunks; the next ones are played while the caller works on the last."""
+    horizon = pair.task.budgets.horizon
+    ahead = ThreadPoolExecutor(1, thread_name_prefix="lockstep-ahead")
+    waiting: deque[Future[list[Trajectory]]] = deque()
+    pace = 0.0  # seconds for one episode, once it is known
 
-    def play(part: Sequence[int]) -> tuple[list[Trajectory], float]:
+    def play(part: Sequence[int]) -> list[Trajectory]:
+        nonlocal pace
         began = time.monotonic()
-        return pair.reference.drive(policy, part, horizon), time.monotonic() - began
+        played = pair.reference.drive(policy, part, horizon)
+        pace = (time.monotonic() - began) / len(part)
+        return played
 
-    with ThreadPoolExecutor(1, thread_name_prefix="lockstep-ahead") as ahead:
-        waiting = ahead.submit(play, seeds[:chunk]) if seeds else None
-        while waiting is not None:
-            played, seconds = waiting.result()
-            start += len(played)
-            if seconds < CHUNK_SECONDS:
-                chunk = min(MAX_CHUNK, 4 * chunk)
-            part = seeds[start : start + chunk]
-            waiting = ahead.submit(play, part) if part else None
-            yield played
+    start = 0
+    try:
+        while start < len(seeds) or waiting:
+            while start < len(seeds) and len(waiting) < (CHUNKS_AHEAD if pace else 1):
+                size = CHUNK if pace and CHUNK * pace <= CHUNK_SECONDS else FIRST_CHUNK
+                waiting.append(ahead.submit(play, seeds[start : start + size]))
+                start += size
+            yield waiting.popleft().result()
+    finally:
+        ahead.shutdown(cancel_futures=True)
 
 
-def _other_process(pair: Pair, cases: list[Case], another: Callable[[], Environment]) -> CheckResult:
+def _other_process(pair: Pair, kept: list[tuple[Case, Trajectory]], fresh: Environment) -> CheckResult:
     """A second process of the same candidate must answer the same cases with the same bytes."""
     name = "the same in another process"
-    fresh = another()
-    for case, one, other in zip(cases, pair.candidate.rollout(cases), fresh.rollout(cases), strict=True):
+    for (case, one), other in zip(kept, fresh.rollout([case for case, _ in kept]), strict=True):
         if one.digest != other.digest:
             [found] = pair.differences([one], [other])
             divergence = Divergence(
@@ -108,8 +155,8 @@ def _other_process(pair: Pair, cases: list[Case], another: Callable[[], Environm
                 "other bytes" if found is None else found.actual, "determinism", LEVEL, name,
                 cause="two processes of the same candidate answer the same case differently",
             )  # fmt: skip
-            return CheckResult(name, Outcome.FAIL, examples=len(cases), divergences=(divergence,))
-    return CheckResult(name, Outcome.PASS, examples=len(cases))
+            return CheckResult(name, Outcome.FAIL, examples=len(kept), divergences=(divergence,))
+    return CheckResult(name, Outcome.PASS, examples=len(kept))
 
 
 def _laws(pair: Pair, count: int, tally: Tally) -> CheckResult:
