@@ -41,8 +41,8 @@ def play(pair: Pair, candidate: Environment) -> dict[str, Any]:
     }
 
 
-def check(pair: Pair, answer: Mapping[str, Any]) -> CheckResult:
-    """Every episode of an auto-resetting batch, replayed one by one.
+def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:
+    """Every episode of an auto-resetting batch, replayed one by one; and how many steps the reference confirmed.
 
     Args:
         answer: what `play` returned.
@@ -68,8 +68,9 @@ def check(pair: Pair, answer: Mapping[str, Any]) -> CheckResult:
                 cause="stepped alone the candidate agrees with the reference here: the batch differs"
                 + (" in an episode's last step" if last else " in an episode's reset" if found.step == 0 else ""),
             )  # fmt: skip
-        return CheckResult(NAME, Outcome.FAIL, examples=len(seen), divergences=(divergence,))
-    return CheckResult(NAME, Outcome.PASS, examples=len(seen), detail=detail)
+        return CheckResult(NAME, Outcome.FAIL, examples=len(seen), divergences=(divergence,)), 0
+    confirmed = sum(trajectory.steps for trajectory in expected) if judge is pair.reference else 0
+    return CheckResult(NAME, Outcome.PASS, examples=len(seen), detail=detail), confirmed
 
 
 def episodes(pair: Pair, answer: Mapping[str, Any], actions: Mapping[str, Array]) -> Iterator[Trajectory]:

@@ -55,7 +55,9 @@ def checks(pair: Pair, tally: Tally, another: Callable[[], Environment]) -> Iter
                 yield _episodes(pair, policy, int(count), tally, kept, -(-OTHER_PROCESS_CASES // len(policies)))
         else:
             yield _laws(pair, pair.task.budgets.episodes, tally)
-        yield autoreset.check(pair, second.batch())
+        batch, confirmed = autoreset.check(pair, second.batch())
+        tally.steps += confirmed
+        yield batch
         if pair.paired:
             yield _other_process(pair, kept, second.environment())
     finally:

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from harness.model import CheckResult, Divergence, Outcome, Verdict
+from harness.taskfile import load_task
 from tests.levels.conftest import Edits, Walk
 
 MOVE = '    after = {"place": state["place"] + move, "steps": state["steps"] + 1}\n'
@@ -31,7 +32,9 @@ def test_an_honest_candidate_passes_all_levels_and_says_how_much_was_compared(wa
     verdict = walk.verify()
     assert verdict.outcome is Outcome.PASS, verdict.to_json()
     last = verdict.reports[-1]
-    assert (last.episodes, last.steps > 100) == (24, True)
+    horizon = load_task(walk.directory).budgets.horizon
+    assert last.episodes == 24
+    assert last.steps > 24 * horizon, "the steps of the auto-reset batch are compared too"
     assert last.divergence_bound == pytest.approx(1 - 0.05 ** (1 / 24))
     assert last.features["walked off"] > 0
     assert verdict.isolated
