@@ -23,7 +23,7 @@ check: $(DEV_STAMP) ## format, lint, types, import borders
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache
 
 test: $(DEV_STAMP) ## the default test loop
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not docker"
 
 test-all: $(DEV_STAMP) ## every test, as CI runs them
 	$(BIN)/pytest -n 2 --dist worksteal

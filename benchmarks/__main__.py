@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import compare_speed, false_alarms, feedback, level3_throughput, localisation
+from benchmarks import compare_speed, false_alarms, feedback, level3_throughput, localisation, mcp_roundtrip
 
 BENCHMARKS = {
     "compare_speed": compare_speed.main,
@@ -12,6 +12,7 @@ BENCHMARKS = {
     "feedback": feedback.main,
     "localisation": localisation.main,
     "false_alarms": false_alarms.main,
+    "mcp_roundtrip": mcp_roundtrip.main,
 }
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Starting a candidate: its code and a JAX runtime in a fresh sandbox, and nothing of the reference.
 
 The sandbox sees the candidate's directory, the worker, the adapter, the interpreter, and exactly the distributions that a
-candidate may import. The harness's own environment, which may well hold the reference, is not visible there.
+candidate may import. The harness's own environment, which may well hold the reference, is not visible there. Where the
+driver brings an interpreter of its own, with JAX (an image's), that one is used: this machine's need not fit its C library.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sysconfig
 import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -60,24 +62,22 @@ class SandboxedWorker:
         self._directory = Path(tempfile.mkdtemp(prefix="lockstep-candidate-"))
         self._code = self._directory / "code"
         self._code.mkdir()
-        site = runtime_site(self._directory / "site", packages)
+        runtime = python_runtime(driver, self._directory / "site", packages)
         spec = SandboxSpec(
             mounts=(
                 Mount(self._code, CODE),
-                Mount(self._directory / "site", SITE),
                 Mount(_trusted_files(self._directory / "trusted"), TRUSTED),
-                *_interpreter_mounts(),
-                *(Mount(path, str(path)) for path in site),
+                *runtime.mounts,
             ),
             environment=environment,
-            masked=_other_packages(),
+            masked=runtime.masked,
+            purpose=f"worker {adapter.rpartition(':')[2]}",
             limits=Limits(memory_bytes=memory_mb << 20, processes=512, wall_seconds=24 * 3600.0),
         )
         self._sandbox: Sandbox = driver.open(spec)
         inside = self._sandbox.inside
-        python = [str(Path(sys.executable).resolve()), "-I", "-S", "-B"]
         paths = [inside(SITE), inside(TRUSTED), inside(f"{TRUSTED}/worker.py")]
-        self._running: Running = self._sandbox.spawn([*python, "-c", BOOTSTRAP, *paths, adapter])
+        self._running: Running = self._sandbox.spawn([*runtime.python, "-c", BOOTSTRAP, *paths, adapter])
 
     def bring(self, source: Path) -> None:
         """Copy a file or the content of a directory to where the worker sees it."""
@@ -169,6 +169,48 @@ def candidate_options(task: Task, entry: str) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
+class PythonRuntime:
+    """How a sandbox comes by Python: the command that starts it, what to mount, and what to mask."""
+
+    python: tuple[str, ...]
+    mounts: tuple[Mount, ...]
+    masked: tuple[Path, ...]
+
+
+def python_runtime(driver: Driver, farm: Path, packages: Iterable[str]) -> PythonRuntime:
+    """Python inside, with these distributions: this interpreter and, at `SITE`, exactly they with all that they require;
+    or the driver's own interpreter with its own (`SITE` is then empty).
+
+    Raises:
+        SetupError: a distribution is not installed; here, or in the driver's image.
+    """
+    if driver.python is None:
+        python = (str(Path(sys.executable).resolve()), "-I", "-S", "-B")
+        return PythonRuntime(python, python_mounts(farm, packages), other_packages())
+    about = driver.describe()
+    held = {_normal(line.partition("==")[0]) for line in about.get("packages", "").split()}
+    for name in sorted(packages):
+        if held and _normal(name) not in held:
+            raise SetupError(
+                f"the candidate needs the distribution `{name}`, which the image {about.get('image')} has not",
+                where="task.toml, candidate.packages",
+                next_step=f"run `lockstep images build --package {name}`",
+            )
+    farm.mkdir()
+    return PythonRuntime((driver.python, "-I", "-B"), (Mount(farm, SITE),), ())
+
+
+def python_mounts(farm: Path, packages: Iterable[str]) -> tuple[Mount, ...]:
+    """What shows this interpreter, and at `SITE` exactly these distributions with all that they require.
+
+    Raises:
+        SetupError: a distribution is not installed.
+    """
+    site = runtime_site(farm, packages)
+    return (Mount(farm, SITE), *_interpreter_mounts(), *(Mount(path, str(path)) for path in site))
+
+
 def runtime_site(farm: Path, packages: Iterable[str]) -> tuple[Path, ...]:
     """Fill `farm` with links to the installed files of distributions and of all that they require; returns the targets.
 
@@ -197,7 +239,7 @@ def _closure(packages: Iterable[str]) -> list[str]:
     seen: dict[str, None] = {}
     waiting = list(packages)
     while waiting:
-        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
+        name = _normal(waiting.pop())
         if name in seen:
             continue
         try:
@@ -213,6 +255,10 @@ def _closure(packages: Iterable[str]) -> list[str]:
         waiting.extend(r.name for r in requirements if r.marker is None or r.marker.evaluate({"extra": ""}))
         waiting.extend(_installed_plugins(name))
     return sorted(seen)
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _installed_plugins(name: str) -> list[str]:
@@ -239,7 +285,7 @@ def _interpreter_mounts() -> tuple[Mount, ...]:
     return () if base in system else (Mount(base, str(base)),)
 
 
-def _other_packages() -> tuple[Path, ...]:
+def other_packages() -> tuple[Path, ...]:
     """Site directories of the interpreter's own installation: whatever lies there is none of the candidate's business."""
     base = Path(sys.base_prefix).resolve()
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"

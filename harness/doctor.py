@@ -19,7 +19,7 @@ from pathlib import Path
 
 from harness.errors import LockstepError
 from harness.home import lockstep_home
-from sandboxes import drivers
+from sandboxes import UNASKED, DockerDriver, SandboxError, drivers
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_NODE = 18
@@ -67,6 +67,7 @@ def examine() -> Iterator[Item]:
     yield _home()
     yield _disk()
     yield _orphans(Path(tempfile.gettempdir()))
+    yield _containers(DockerDriver())
 
 
 def _python() -> Item:
@@ -103,12 +104,15 @@ def _sandboxes() -> Iterator[Item]:
     isolating = any(driver.isolated and reason is None for driver, reason in reasons.items())
     for driver, reason in reasons.items():
         name = f"sandbox {driver.name}"
-        if reason is not None:
+        if reason is not None and driver.name not in UNASKED:
+            yield Item(name, Health.OK, f"not set up, and used only when asked for: {reason}")
+        elif reason is not None:
             yield Item(
                 name, Health.LIMITED, f"not available: {reason}", "verdicts say in which sandbox they were reached"
             )
         elif driver.isolated:
-            yield Item(name, Health.OK, "works, isolates")
+            about = driver.describe().get("digest", "")
+            yield Item(name, Health.OK, f"works, isolates{f'; image {about}' if about else ''}")
         elif isolating:
             yield Item(name, Health.OK, "works, sets limits only; used when asked for")
         else:
@@ -169,6 +173,23 @@ def _orphans(directory: Path) -> Item:
     return Item(
         "temporary files", Health.LIMITED, f"{len(left)} left behind by killed processes: {shown}", "remove them"
     )
+
+
+def _containers(docker: DockerDriver) -> Item:
+    """Containers that outlived the process that opened them: nobody can want them any more, so they are removed."""
+    name = "containers"
+    if docker.engine.unavailable() is not None:
+        return Item(name, Health.OK, "no Docker engine, so none were left behind")
+    try:
+        orphans = docker.engine.orphans()
+        for orphan in orphans:
+            docker.engine.remove(orphan.id)
+    except SandboxError as error:
+        return Item(name, Health.LIMITED, str(error), "run `lockstep doctor` again when the engine is well")
+    if not orphans:
+        return Item(name, Health.OK, "none left behind")
+    shown = ", ".join(orphan.name for orphan in orphans[:3]) + (" and others" if len(orphans) > 3 else "")
+    return Item(name, Health.OK, f"{len(orphans)} left behind by killed processes, and removed now: {shown}")
 
 
 def _abandoned(path: Path, before: float) -> bool:

@@ -364,6 +364,7 @@ class Verdict:
         task_digest: SHA-256 of the trusted task (contract, properties, interactions, cases, reference).
         sandbox: name of the driver in which the candidate ran; `isolated` is False for one that only sets limits.
         error: why nothing or not everything could be judged, or an empty string.
+        image: digest of the image that the sandbox was made of, or an empty string where it is made of none.
     """
 
     reports: tuple[LevelReport, ...]
@@ -373,6 +374,7 @@ class Verdict:
     isolated: bool
     duration_s: float = 0.0
     error: str = ""
+    image: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -392,7 +394,8 @@ class Verdict:
             "outcome": str(self.outcome),
             "seed": self.seed,
             "task_digest": self.task_digest,
-            "sandbox": {"driver": self.sandbox, "isolated": self.isolated},
+            "sandbox": {"driver": self.sandbox, "isolated": self.isolated}
+            | ({"image": self.image} if self.image else {}),
             "duration_s": round(self.duration_s, 3),
             "error": self.error,
             "levels": [report.to_json() for report in self.reports],

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.errors import TaskError
 from harness.model import STATE, Leaf
 from harness.spec import Spec
 from harness.task import (
@@ -76,7 +77,13 @@ def write_task(task: Task, findings: Findings) -> None:
         TASK_FILE: _task_toml(task, findings),
         "README.md": _readme(task, findings),
         "QUIRKS.md": _quirks(task, findings),
-        f"{CANDIDATE_DIRECTORY}/env.py": _candidate(task, findings),
+        f"{CANDIDATE_DIRECTORY}/env.py": _candidate(
+            task.name,
+            findings.spec.leaves,
+            {name: draw.at for name, draw in findings.spec.draws.items()},
+            list(findings.spec.probes),
+            findings.mode,
+        ),
         f"{CASES_DIRECTORY}/.gitkeep": "",
     }
     for name, content in files.items():
@@ -298,24 +305,43 @@ Add each oddity of the reference here, with the decision: reproduce it, or decla
 # --- the candidate ----------------------------------------------------------------------------------------------------
 
 
-def _candidate(task: Task, findings: Findings) -> str:
-    spec = findings.spec
-    draws = {at: [name for name, d in spec.draws.items() if d.at in (at, "both")] for at in ("reset", "step")}
-    if findings.mode != "tape":
+def write_skeleton(task: Task, directory: Path) -> None:
+    """Replace the candidate in a copy of a task by one whose functions are yet to be written.
+
+    Raises:
+        TaskError: there is no skeleton for this kind of candidate.
+    """
+    if task.candidate.kind != "jax":
+        raise TaskError(
+            f"there is no skeleton for candidates of the kind {task.candidate.kind!r}",
+            where=str(task.directory),
+            next_step="begin with the candidate that comes with the task",
+        )
+    shutil.rmtree(directory / CANDIDATE_DIRECTORY, ignore_errors=True)
+    entry = directory / task.candidate.entry
+    entry.parent.mkdir(parents=True)
+    ats = {draw.name: draw.at for draw in task.draws.values()}
+    entry.write_text(_candidate(task.name, task.leaves, ats, list(task.probes), str(task.mode)), encoding="utf-8")
+
+
+def _candidate(name: str, leaves: Mapping[str, Leaf], ats: Mapping[str, str], probes: Sequence[str], mode: str) -> str:
+    draws = {at: [draw for draw, when in ats.items() if when in (at, "both")] for at in ("reset", "step")}
+    if mode != "tape":
         draws = {"reset": [], "step": []}
-    samplers = "" if findings.mode == "none" else _SAMPLERS
-    leaves = "\n".join(
-        f"    {path:<24} {leaf.dtype}{list(leaf.shape) or ''}" for path, leaf in _causes_first(spec.leaves)
-    )
-    entries = "".join(f'    "{name}": lambda inputs: _todo("probe {name}"),\n' for name in spec.probes)
-    probes = f"{{\n{entries}}}" if entries else "{}"
+    samplers = "" if mode == "none" else _SAMPLERS
+    listed = "\n".join(f"    {path:<24} {leaf.dtype}{list(leaf.shape) or ''}" for path, leaf in _causes_first(leaves))
+    entries = "".join(f'    "{probe}": lambda inputs: _todo("probe {probe}"),\n' for probe in probes)
+    table = f"{{\n{entries}}}" if entries else "{}"
+    names = _output_names(leaves)
+    observed = [output for output in names if output in ("observation", "legal_actions")]
+    state = [path.removeprefix(STATE) for path in leaves if path.startswith(STATE)]
     return f'''\
-"""The candidate for {task.name}: pure functions for one instance, in JAX.
+"""The candidate for {name}: pure functions for one instance, in JAX.
 
 Import jax, numpy and the standard library alone. `state` is any pytree; outputs are a dictionary of
-{", ".join(f"`{name}`" for name in _output_names(spec))}. Leaves and their types:
+{", ".join(f"`{output}`" for output in names)}. Leaves and their types:
 
-{leaves}
+{listed}
 """
 
 from typing import Any, NoReturn
@@ -332,7 +358,7 @@ def step(state: Any, action: Any, draws: dict[str, Any]) -> tuple[Any, dict[str,
 
 {samplers}
 def encode(state: Any) -> dict[str, Any]:
-    """The canonical state: {", ".join(p.removeprefix(STATE) for p in spec.leaves if p.startswith(STATE)) or "no leaves"}."""
+    """The canonical state: {", ".join(state) or "no leaves"}."""
     _todo("encode")
 
 
@@ -342,11 +368,11 @@ def decode(leaves: dict[str, Any]) -> Any:
 
 
 def observe(state: Any) -> dict[str, Any]:
-    """What is seen of a state, such as one that was restored: {", ".join(_observed(spec))}."""
+    """What is seen of a state, such as one that was restored: {", ".join(observed)}."""
     _todo("observe")
 
 
-probes: dict[str, Any] = {probes}
+probes: dict[str, Any] = {table}
 
 
 def _todo(what: str) -> NoReturn:
@@ -367,10 +393,7 @@ def sample_step(key: Any, state: Any, action: Any) -> dict[str, Any]:
 '''
 
 
-def _observed(spec: Spec) -> list[str]:
-    return [name for name in _output_names(spec) if name in ("observation", "legal_actions")]
-
-
-def _output_names(spec: Spec) -> list[str]:
+def _output_names(leaves: Mapping[str, Leaf]) -> list[str]:
     """The keys of the outputs: leaves below `observation/` come as one nested dictionary."""
-    return list(dict.fromkeys(path.split("/", maxsplit=1)[0] for path in spec.outputs if not path.startswith(STATE)))
+    names = (path.split("/", maxsplit=1)[0] for path in leaves if not path.startswith(STATE))
+    return list(dict.fromkeys(name for name in names if name != "action"))

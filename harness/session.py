@@ -109,8 +109,8 @@ class Verification:
 class Session(SessionView):
     """A session that this process works on. Made by `start` and `open`; use it as a context manager."""
 
-    def __init__(self, found: SessionDirectory, home: Path, verifier: VerifierFactory) -> None:
-        self._factory = verifier
+    def __init__(self, found: SessionDirectory, home: Path, verifier: VerifierFactory | None) -> None:
+        self._factory = verifier or self._levels_verifier
         self._verifier: Verifier | None = None
         self._progress: Progress | None = None
         self._writing = threading.RLock()
@@ -146,6 +146,7 @@ class Session(SessionView):
         verifier: VerifierFactory | None = None,
         author: str = AGENT,
         levels: tuple[int, ...] = (1, 2, 3),
+        sandbox: str | None = None,
     ) -> Session:
         """Begin a session on a task.
 
@@ -154,9 +155,10 @@ class Session(SessionView):
             workspace: where the agent will work; by default `<task>-session` in the current directory. A new or empty
                 directory is filled; one with files must hold the task's trusted files unchanged.
             home: where sessions and keys are kept; by default `lockstep_home()`.
-            verifier: makes what judges the trees; by default Lockstep's levels in the best sandbox of this machine.
+            verifier: makes what judges the trees; by default Lockstep's levels in the session's sandbox.
             author: `Name <mail>` for the verified commits.
             levels: the recipe's levels.
+            sandbox: the driver in which candidates and the agent's commands run; by default the best that works.
 
         Raises:
             TaskError: the task is wrong.
@@ -172,8 +174,9 @@ class Session(SessionView):
             workspace=(workspace or Path.cwd() / f"{task.name}-session").expanduser().resolve(),
             plan=Plan(tuple(module.name for module in task.modules), levels, task.limits),
             author=author,
+            sandbox=sandbox,
         )
-        return cls(created, home, verifier or levels_verifier)
+        return cls(created, home, verifier)
 
     @classmethod
     def open(cls, which: str | Path, home: Path | None = None, *, verifier: VerifierFactory | None = None) -> Session:
@@ -188,7 +191,7 @@ class Session(SessionView):
             RecordError: its record is damaged.
         """
         home = (home or lockstep_home()).resolve()
-        return cls(directories.find(home, which), home, verifier or levels_verifier)
+        return cls(directories.find(home, which), home, verifier)
 
     def verify(
         self,
@@ -197,6 +200,8 @@ class Session(SessionView):
         message: str = "",
         seed: int | None = None,
         progress: Progress | None = None,
+        *,
+        client: str = "",
     ) -> Verification:
         """Verify the workspace as it is now, from level 1 up to `level`, and commit it if that is progress.
 
@@ -207,6 +212,7 @@ class Session(SessionView):
             seed: repeats a run. A pass then never counts, because the candidate could have been written for that seed;
                 without it the seed is drawn after the snapshot.
             progress: called on the way.
+            client: who asked, for the record.
 
         Raises:
             SessionError: the arguments make no sense, the workspace cannot be recorded, the limits are reached, or a
@@ -221,7 +227,7 @@ class Session(SessionView):
             raise SessionError("a verification is running in this session", next_step="wait for it, or interrupt it")
         self._progress = progress
         try:
-            return self._verify(step, message, seed)
+            return self._verify(step, message, seed, {"client": client} if client else {})
         finally:
             self._progress = None
             self._verifying.release()
@@ -235,8 +241,11 @@ class Session(SessionView):
         detail: Mapping[str, Any] | None = None,
         duration_s: float = 0.0,
         usage: Mapping[str, float] | None = None,
+        with_tree: bool = False,
     ) -> Event:
         """Record anything else that happened (a tool call); values must be JSON.
+
+        `with_tree` keeps the workspace as it is now with it, where it can be recorded and changes nothing trusted.
 
         Raises:
             SessionError: `kind` is one that the session itself records, or a value is not JSON.
@@ -246,13 +255,28 @@ class Session(SessionView):
             raise SessionError(f"events of kind {kind!r} are the session's own", expected="the name of a tool")
         try:
             return self._append(
-                kind, arguments=arguments, outcome=outcome, detail=detail, duration_s=duration_s, usage=usage
+                kind,
+                arguments=arguments,
+                outcome=outcome,
+                detail=detail,
+                duration_s=duration_s,
+                usage=usage,
+                workspace=self._tree_if_sound() if with_tree else None,
             )
         except (TypeError, ValueError) as error:
             raise SessionError(f"an event of kind {kind!r} cannot be recorded: {error}", expected="JSON") from error
 
-    def report_usage(self, **usage: float) -> None:
+    def report_usage(
+        self,
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        detail: Mapping[str, Any] | None = None,
+        **usage: float,
+    ) -> None:
         """Record what the agent spent since the last report: `dollars`, and counts of tokens under names of their own.
+
+        Args:
+            arguments, detail: what else is worth keeping: who reported, what was counted.
 
         Raises:
             SessionError: a number is negative or none.
@@ -260,7 +284,7 @@ class Session(SessionView):
         for name, value in usage.items():
             if not value >= 0 or value == float("inf"):
                 raise SessionError(f"usage `{name}` is {value}", expected="a number that is not negative")
-        self._append(USAGE, usage=usage)
+        self._append(USAGE, arguments=arguments, detail=detail, usage=usage)
 
     def resume(self, reason: str) -> None:
         """A person lets the agent go on: iterations, seconds and money are counted from here."""
@@ -315,7 +339,7 @@ class Session(SessionView):
             )
         return Step(level, module)
 
-    def _verify(self, step: Step, message: str, given: int | None) -> Verification:
+    def _verify(self, step: Step, message: str, given: int | None, asked: Mapping[str, str]) -> Verification:
         self._settle("the attempt ended without a verdict")
         self._write_cases()
         if reached := recipe.limits_reached(self._state):
@@ -330,7 +354,7 @@ class Session(SessionView):
         taken = self._take_snapshot(arguments)
         # Drawn only now: no candidate can have been written for it.
         seed = secrets.randbits(63) if given is None else given
-        attempt = self._append(recipe.ATTEMPT, arguments=arguments, seeds={"run": seed}, workspace=taken)
+        attempt = self._append(recipe.ATTEMPT, arguments=arguments, detail=asked, seeds={"run": seed}, workspace=taken)
         try:
             with exported(self.store, taken.tree, self.directory.exports / str(attempt.seq)) as tree:
                 verdict = self._judge().verify(tree, levels=levels, module=step.module, seed=seed)
@@ -351,10 +375,19 @@ class Session(SessionView):
             raise
         return taken
 
+    def _tree_if_sound(self) -> Snapshot | None:
+        with suppress(SessionError):
+            taken = snapshot(self.workspace, self.store)
+            return None if trusted_changes(taken.files, self._trusted) else taken
+        return None
+
     def _judge(self) -> Verifier:
         if self._verifier is None:
             self._verifier = self._factory(self.task_directory, self._tell)
         return self._verifier
+
+    def _levels_verifier(self, task_directory: Path, progress: Progress) -> Verifier:
+        return levels_verifier(task_directory, progress, self.sandbox)
 
     def _tell(self, what: str, done: int, total: int) -> None:
         if self._progress is not None:
@@ -489,12 +522,17 @@ class Session(SessionView):
         write_below(root, path, self.store.blob(entry.id), 0o755 if entry.mode == EXECUTABLE else 0o644)
 
 
-def levels_verifier(task_directory: Path, progress: Progress, driver: str | None = None) -> Verifier:
-    """The verifier of real sessions: Lockstep's levels, in a sandbox driver (by default the best that works here)."""
+def levels_verifier(
+    task_directory: Path, progress: Progress, driver: str | None = None, *, prepare: bool = False
+) -> Verifier:
+    """The verifier of real sessions: Lockstep's levels, in a sandbox driver (by default the best that works here).
+
+    `prepare` starts the next candidate's worker ahead, for a process that stays.
+    """
     from harness import verify  # imports the levels and their test generator: a status needs neither
     from sandboxes import choose
 
-    return verify.Verifier(load_task(task_directory), choose(driver), progress=progress)
+    return verify.Verifier(load_task(task_directory), choose(driver), progress=progress, prepare=prepare)
 
 
 def _holds(directory: Path, files: Mapping[str, Entry], store: Store) -> bool:

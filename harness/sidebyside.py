@@ -65,16 +65,33 @@ def read_case(path: Path) -> Case | ProbeCase:
         TaskError: the file holds neither.
     """
     try:
-        described = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise _no_case(error, str(path)) from error
+    return parse_case(text, str(path))
+
+
+def parse_case(text: str, where: str) -> Case | ProbeCase:
+    """`read_case` of what stands in a file.
+
+    Raises:
+        TaskError: it is neither.
+    """
+    try:
+        described = json.loads(text)
         if "probe" in described:
             return ProbeCase(str(described["probe"]), leaves_from_json(described["inputs"]))
         return Case.from_json(described)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise TaskError(
-            f"this is not a case ({type(error).__name__}: {error})",
-            where=str(path),
-            next_step="give a file from `cases/`, or one that a failed verification has named",
-        ) from error
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise _no_case(error, where) from error
+
+
+def _no_case(error: Exception, where: str) -> TaskError:
+    return TaskError(
+        f"this is not a case ({type(error).__name__}: {error})",
+        where=where,
+        next_step="give a file from `cases/`, or one that a failed verification has named",
+    )
 
 
 def play(

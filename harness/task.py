@@ -21,6 +21,7 @@ REFERENCE_DIRECTORY = "reference"
 CASES_DIRECTORY = "cases"
 CANDIDATE_DIRECTORY = "candidate"
 PROPOSED_DIRECTORY = "proposed"
+GUIDE_FILE = "AGENTS.md"
 WRITABLE = (CANDIDATE_DIRECTORY, PROPOSED_DIRECTORY)
 """The directories of a workspace that an agent may write; everything else is trusted."""
 
@@ -257,5 +258,11 @@ def trusted_files(directory: Path) -> tuple[str, ...]:
             if path.is_file()
             and not (relative := path.relative_to(directory).as_posix()).startswith(tuple(f"{d}/" for d in WRITABLE))
             and "__pycache__" not in path.parts
+            and not left_out(relative.split("/", 1)[0])
         )
     )
+
+
+def left_out(name: str) -> bool:
+    """Whether an entry at the top of a task or workspace is no part of it: hidden ones, and the guide for agents."""
+    return name.startswith(".") or name == GUIDE_FILE

@@ -70,9 +70,10 @@ class Verifier:
         """
         began = time.monotonic()
         reports: list[LevelReport] = []
-        error = ""
+        error = image = ""
         with ExitStack() as stack:
             try:
+                image = self._driver.describe().get("digest", "")
                 suite = load_suite(self._task)
                 cases = known.load_cases(self._task.directory)
                 reference = self.reference()
@@ -97,6 +98,7 @@ class Verifier:
             isolated=self._driver.isolated,
             duration_s=time.monotonic() - began,
             error=error,
+            image=image,
         )
 
     def reference(self) -> Pool:

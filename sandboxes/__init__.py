@@ -1,8 +1,9 @@
 """Where candidate code and an agent's commands run: mounted in, limited, watched, and ended with all they
 start.
 
-    driver = sandboxes.choose(None)             # bubblewrap where it works, else process: ask
-    `driver.isolated` spec = SandboxSpec(mounts=(Mount(tree, "/candidate"),), workdir="/candidate",
+    driver = sandboxes.choose(None)             # bubblewrap where it works, else process: ask `driver.isolated`;
+                                                # docker by name
+    spec = SandboxSpec(mounts=(Mount(tree, "/candidate"),), workdir="/candidate",
     limits=Limits(processes=64)) with driver.open(spec) as sandbox:
         finished = sandbox.run(["python3", "check.py"], timeout=60)
         worker = sandbox.spawn(["python3", "serve.py"])     # talk over worker.stdin and worker.stdout
@@ -33,6 +34,7 @@ from types import MappingProxyType
 
 from .base import CALLER, Driver, Finished, Limits, Mount, Running, Sandbox, SandboxSpec
 from .bubblewrap import BubblewrapDriver
+from .containers import DockerDriver
 from .errors import (
     PathMissing,
     PathRefused,
@@ -46,7 +48,9 @@ from .process import ProcessDriver
 
 __all__ = [
     "CALLER",
+    "UNASKED",
     "BubblewrapDriver",
+    "DockerDriver",
     "Driver",
     "Finished",
     "Limits",
@@ -67,8 +71,10 @@ __all__ = [
 ]
 
 _DRIVERS: Mapping[str, Driver] = MappingProxyType(
-    {driver.name: driver for driver in (BubblewrapDriver(), ProcessDriver())}
+    {driver.name: driver for driver in (BubblewrapDriver(), DockerDriver(), ProcessDriver())}
 )
+UNASKED = ("bubblewrap", "process")
+"""What `choose(None)` considers: drivers that need no set-up. Containers are for whoever asks for them."""
 
 
 def drivers() -> Mapping[str, Driver]:
@@ -77,7 +83,7 @@ def drivers() -> Mapping[str, Driver]:
 
 
 def choose(name: str | None = None) -> Driver:
-    """The driver called `name`; for None the first that works, which may be one that does not isolate.
+    """The driver called `name`; for None `bubblewrap` if it works, else `process`, which does not isolate.
 
     Raises SandboxUnavailable if there is no such driver or it does not work here; a driver asked for by name
     is never replaced by another.
@@ -85,7 +91,7 @@ def choose(name: str | None = None) -> Driver:
     if name is not None and name not in _DRIVERS:
         raise SandboxUnavailable(f"there is no sandbox driver {name!r}; choose one of {', '.join(_DRIVERS)}")
     reasons = []
-    for driver in _DRIVERS.values() if name is None else (_DRIVERS[name],):
+    for driver in (_DRIVERS[each] for each in (UNASKED if name is None else (name,))):
         reason = driver.unavailable()
         if reason is None:
             return driver

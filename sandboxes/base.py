@@ -69,6 +69,11 @@ class SandboxSpec:
     environment: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = Limits()
     masked: tuple[Path, ...] = ()
+    gpus: int = 0
+    """How many NVIDIA GPUs commands may use. Only `docker` gives them one by one; `process` gives what the
+    machine has, and `bubblewrap` refuses."""
+    purpose: str = ""
+    """For whom it is opened, in a few words: containers carry it as a label."""
 
 
 @dataclass(frozen=True)
@@ -205,6 +210,19 @@ class Driver(Protocol):
     @property
     def warning(self) -> str | None:
         """What an unisolated driver cannot promise, in words for a person; None if `isolated`."""
+        ...
+
+    @property
+    def python(self) -> str | None:
+        """The interpreter, inside, that has JAX and numpy already; None where the harness mounts its own."""
+        ...
+
+    def describe(self) -> Mapping[str, str]:
+        """What is to be recorded beside the driver's name: for `docker` the image, its digest, its
+        Python distributions (`packages`, as `name==version` with spaces between), and the engine's version.
+
+        Raises SandboxUnavailable.
+        """
         ...
 
     def unavailable(self) -> str | None:

@@ -18,8 +18,8 @@ from pathlib import Path
 from . import checks
 from ._supervisor.job import ARGUMENTS_FD, STATUS_FD
 from .base import SandboxSpec
-from .errors import PathRefused, SandboxUnavailable, SpecRefused
-from .local import NICE, PATH, TEMPORARY, LocalSandbox, Shown, State, Wrapped, inside, shown
+from .errors import SandboxUnavailable
+from .local import NICE, PATH, TEMPORARY, LocalSandbox, Shown, State, Wrapped, check_workdir, shown
 
 _USER = "1000"
 _OWN_PROCESSES = 2
@@ -48,6 +48,7 @@ class BubblewrapDriver:
     name = "bubblewrap"
     isolated = True
     warning: str | None = None
+    python: str | None = None
 
     def __init__(self, *, cgroups: bool = True) -> None:
         """With `cgroups` False the limits are kept by watching /proc even where a cgroup could be made."""
@@ -74,15 +75,20 @@ class BubblewrapDriver:
             " allow unprivileged user namespaces, or choose the driver 'process' and trust the commands"
         )
 
+    def describe(self) -> Mapping[str, str]:
+        """See `Driver.describe`."""
+        return {}
+
     def open(self, spec: SandboxSpec) -> LocalSandbox:
         """See `Driver.open`."""
         checks.spec(spec)
+        checks.without_gpus(spec, self.name)
         reason = self.unavailable()
         if self._program is None:
             raise SandboxUnavailable(f"bubblewrap: {reason}")
         state = State()
         table = shown(spec, state, at_source=False)
-        _check_workdir(spec, table)
+        check_workdir(spec, table)
         made_up = state.directory / "etc"
         made_up.mkdir()
         for name, text in _MADE_UP.items():
@@ -214,19 +220,3 @@ def _masks(masked: Iterable[Path], table: Sequence[Shown]) -> list[str]:
 
 def _empty(directory: str) -> list[str]:
     return ["--perms", "0555", "--tmpfs", directory, "--remount-ro", directory]
-
-
-def _check_workdir(spec: SandboxSpec, table: Sequence[Shown]) -> None:
-    """Where the workdir lies in a mount, it must be there: bwrap would fail at every command instead."""
-    try:
-        inside(table, spec.workdir)
-    except PathRefused:
-        return
-    names = checks.components(spec.workdir)
-    best = max(
-        (row for row in table if names[: len(above := checks.components(row.target))] == above),
-        key=lambda row: len(checks.components(row.target)),
-    )
-    host = best.source.joinpath(*names[len(checks.components(best.target)) :])
-    if not host.is_dir():
-        raise SpecRefused(f"workdir: {spec.workdir} ({host} on this machine) is not a directory")

@@ -23,10 +23,18 @@ def spec(spec: SandboxSpec) -> None:
     _limits(spec.limits)
     if not _plain(spec.workdir):
         raise SpecRefused(f"workdir: {spec.workdir!r} is not an absolute path without '..'")
+    if spec.gpus < 0:
+        raise SpecRefused(f"gpus: {spec.gpus}; expected zero or more")
     for path in spec.masked:
         # A mask that names nothing is a typing error, and to ignore it would show what was to be hidden.
         if not path.is_dir():
             raise SpecRefused(f"masked: {path} is not a directory of this machine; correct it or leave it out")
+
+
+def without_gpus(spec: SandboxSpec, driver: str) -> None:
+    """Raises SpecRefused if a GPU is asked of a driver that cannot give one."""
+    if spec.gpus:
+        raise SpecRefused(f"gpus: {driver} gives commands no GPU, {spec.gpus} asked for; use the driver 'docker'")
 
 
 def mounts(spec: SandboxSpec) -> list[Mount]:

@@ -12,25 +12,17 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import dataclass
 from fcntl import F_SETPIPE_SZ, fcntl
 from io import FileIO
-from pathlib import Path
-from typing import IO, cast
+from typing import cast
 
-from ._supervisor import cgroup
 from ._supervisor.job import OWNER, Job
-from ._supervisor.tree import kill
 from .base import CALLER, Finished
 from .errors import SandboxFailed
-
-MARKER = "LOCKSTEP_SANDBOX"
-"""The variable by which what is left of a tree can be found when its supervisor was killed. Drivers whose
-commands share the host's process table set it to a random value for each sandbox."""
+from .launch import Ends, Here, Launch
 
 END_GRACE_S = 30.0
 """How long ending a tree may take before the supervisor counts as lost: freeing an accelerator's or a very
@@ -40,14 +32,8 @@ _DRAIN_GRACE_S = 2.0
 """How long a pipe is still read after the tree is gone; it only stays open if someone outside was handed
 it."""
 
-_SWEEPS = 100
-"""Looks for marked processes before giving up on one that the kernel cannot end now."""
-
 _WALL = "wall_seconds"
 _CHUNK = 1 << 20
-_HERE = str(Path(__file__).resolve().parent)
-# Appended, so that no module of this package can shadow one of the standard library.
-_BOOT = "import sys; sys.path.append(sys.argv[1]); from _supervisor.main import main; main({}, {})"
 
 
 @dataclass(frozen=True)
@@ -62,42 +48,29 @@ class Outcome:
 class Supervised:
     """One command under its supervisor, with the near ends of its pipes. Safe to end from any thread."""
 
-    def __init__(self, job: Job, *, stdin: bool) -> None:
+    def __init__(self, job: Job, *, stdin: bool, launch: Launch = Here) -> None:
         """Start it; without `stdin` the command reads an empty input. Raises SandboxFailed."""
         self._lock = threading.Lock()
         self._reason: str | None = None
         self._outcome: Outcome | None = None
         self._report = b""
-        self._token = job.token
-        self._marker = job.environment.get(MARKER)
-        control_reader, control = os.pipe()
-        report, report_writer = os.pipe()
+        far: list[int] = []
         # Objects, not numbers: dropped without `end`, the control pipe closes and so ends the tree.
-        self._control = FileIO(control, "w")
-        self._reports = FileIO(report, "r")
+        self.stdin = _pipe(far, "w") if stdin else _empty(far)
+        self.stdout = _pipe(far, "r")
+        self.stderr = _pipe(far, "r")
+        self._control = _pipe(far, "w", wide=False)
+        self._reports = _pipe(far, "r", wide=False)
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _BOOT.format(control_reader, report_writer), _HERE],
-                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=(control_reader, report_writer),
-                # Away from the terminal's Ctrl-C: the harness decides when a tree ends.
-                start_new_session=True,
-                env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
-                cwd="/",
-                bufsize=0,
-            )
-        except OSError as error:
+            self._launched = launch(Ends(*far), job)
+        except SandboxFailed:
+            self.close_pipes()
             self._control.close()
             self._reports.close()
-            raise SandboxFailed(f"cannot start the supervisor with {sys.executable!r}: {error}") from error
+            raise
         finally:
-            os.close(control_reader)
-            os.close(report_writer)
-        self.stdin = _widened(self._process.stdin) if stdin else None
-        self.stdout = _widened(self._process.stdout)
-        self.stderr = _widened(self._process.stderr)
+            for fd in far:
+                os.close(fd)
         # A supervisor that is gone already says why, or leaves no report, which is found in `outcome`.
         with contextlib.suppress(BrokenPipeError):
             _write_all(self._control, job.packed())
@@ -111,12 +84,12 @@ class Supervised:
                 return None
             self._report += chunk
         word, _, pid = self._report.split(b"\n")[0].partition(b" ")
-        return int(pid) if word == b"started" else None
+        return self._launched.host_pid(int(pid)) if word == b"started" else None
 
     def outcome(self) -> Outcome | None:
         """How it ended, or None while anything of it is left."""
         with self._lock:
-            if self._outcome is None and self._process.poll() is not None:
+            if self._outcome is None and self._launched.ended():
                 self._report += self._reports.read()
                 self._reports.close()
                 self._control.close()
@@ -125,8 +98,7 @@ class Supervised:
 
     def wait(self, timeout: float | None) -> Outcome | None:
         """`outcome`, after waiting for it at most `timeout` seconds."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout)
+        self._launched.wait(timeout)
         return self.outcome()
 
     def ask_to_end(self, reason: str) -> None:
@@ -146,7 +118,7 @@ class Supervised:
     def abandon(self) -> Outcome:
         """Kill a supervisor that does not answer; what that says about the tree is in the outcome's
         failure."""
-        self._process.kill()
+        self._launched.kill()
         outcome = self.wait(None)
         assert outcome is not None
         return outcome
@@ -160,10 +132,7 @@ class Supervised:
     def watchable(self) -> int | None:
         """A descriptor, to be closed by the caller, that becomes readable at the end; None if that was
         before."""
-        try:
-            return os.pidfd_open(self._process.pid)
-        except ProcessLookupError:
-            return None
+        return self._launched.watchable()
 
     def _read_report(self) -> Outcome:
         last = self._report.decode(errors="replace").splitlines()[-1:] or [""]
@@ -172,10 +141,7 @@ class Supervised:
             return Outcome(exit_code=int(rest))
         if word == "killed":
             return Outcome(killed_by=(self._reason or CALLER) if rest == OWNER else rest)
-        cgroup.sweep(self._token)
-        if self._marker is not None:
-            _kill_marked(self._marker)
-        lost = f"the supervisor was lost (exit status {self._process.returncode}) before the command ended"
+        lost = self._launched.lost()
         return Outcome(failure=rest if word == "failed" else lost)
 
 
@@ -286,25 +252,16 @@ def _write_all(pipe: FileIO, data: bytes) -> None:
         view = view[pipe.write(view) :]
 
 
-def _widened(pipe: IO[bytes] | None) -> FileIO:
-    """The raw pipe that Popen made, with room for a large write where the kernel allows that."""
-    raw = cast(FileIO, pipe)
-    with contextlib.suppress(OSError):
-        fcntl(raw.fileno(), F_SETPIPE_SZ, _CHUNK)
-    return raw
+def _pipe(far: list[int], mode: str, *, wide: bool = True) -> FileIO:
+    """The near end of a new pipe, which is read from or written to; the far one is added to `far`."""
+    reader, writer = os.pipe()
+    near, other = (reader, writer) if mode == "r" else (writer, reader)
+    far.append(other)
+    if wide:
+        with contextlib.suppress(OSError):  # Room for a large write, where the kernel allows that.
+            fcntl(near, F_SETPIPE_SZ, _CHUNK)
+    return FileIO(near, mode)
 
 
-def _kill_marked(marker: str) -> None:
-    """Kill every process that was started with the marker in its environment, until a look finds none."""
-    wanted = f"{MARKER}={marker}".encode()
-    for _ in range(_SWEEPS):
-        found = []
-        for entry in os.listdir("/proc"):
-            if entry.isdecimal():
-                with contextlib.suppress(OSError):
-                    environment = Path("/proc", entry, "environ").read_bytes()
-                    if wanted in environment.split(b"\0"):
-                        found.append(int(entry))
-        if not found:
-            return
-        kill(found)
+def _empty(far: list[int]) -> None:
+    far.append(os.open(os.devnull, os.O_RDONLY))

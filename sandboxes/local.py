@@ -19,8 +19,9 @@ from typing import Self
 from . import checks
 from ._supervisor.job import Job
 from .base import CALLER, Finished, SandboxSpec
-from .errors import PathRefused, SandboxClosed
+from .errors import PathRefused, SandboxClosed, SpecRefused
 from .execution import Supervised, communicate
+from .launch import Here, Launch
 from .paths import View, Views
 from .worker import Worker
 
@@ -42,6 +43,8 @@ class Shown:
     source: Path
     writable: bool
     seen: str
+    owner: tuple[int, int] | None = None
+    """User and group that files get which `write_file` makes here; None for the harness's own."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,9 @@ class Wrapped:
     workdir: str
     overhead: int = 0
     arguments: bytes | None = None
+    nice: int = 0
+    writable: Sequence[str] | None = None
+    """The directories whose file systems are watched, where the supervisor sees other paths than this machine."""
 
 
 Wrap = Callable[[list[str], dict[str, str]], Wrapped]
@@ -94,17 +100,46 @@ def inside(table: Sequence[Shown], target: str) -> str:
     raise PathRefused(f"{target}: outside everything that the sandbox mounts ({mounted})")
 
 
+def check_workdir(spec: SandboxSpec, table: Sequence[Shown]) -> None:
+    """Where the workdir lies in a mount, it must be there: the sandbox would fail at every command instead.
+
+    Raises SpecRefused.
+    """
+    try:
+        inside(table, spec.workdir)
+    except PathRefused:
+        return
+    names = checks.components(spec.workdir)
+    best = max(
+        (row for row in table if names[: len(above := checks.components(row.target))] == above),
+        key=lambda row: len(checks.components(row.target)),
+    )
+    host = best.source.joinpath(*names[len(checks.components(best.target)) :])
+    if not host.is_dir():
+        raise SpecRefused(f"workdir: {spec.workdir} ({host} on this machine) is not a directory")
+
+
 class LocalSandbox:
     """An open sandbox; see `Sandbox`. Methods may be called from any thread."""
 
-    def __init__(self, spec: SandboxSpec, table: Sequence[Shown], state: State, wrap: Wrap, *, cgroups: bool) -> None:
+    def __init__(
+        self,
+        spec: SandboxSpec,
+        table: Sequence[Shown],
+        state: State,
+        wrap: Wrap,
+        *,
+        cgroups: bool,
+        launch: Launch = Here,
+    ) -> None:
         self._spec = spec
         self._table = table
         self._state = state
         self._wrap = wrap
         self._cgroups = cgroups
+        self._launch = launch
         self._views = Views(
-            [View(tuple(checks.components(row.seen)), row.source, row.writable) for row in table],
+            [View(tuple(checks.components(row.seen)), row.source, row.writable, row.owner) for row in table],
             [path.resolve() for path in spec.masked],
         )
         self._lock = threading.Lock()
@@ -127,7 +162,7 @@ class LocalSandbox:
         """See `Sandbox.run`."""
         limits = self._spec.limits
         job = self._job(command, environment)
-        supervised = Supervised(job, stdin=bool(stdin))
+        supervised = Supervised(job, stdin=bool(stdin), launch=self._launch)
         with self._lock:
             self._runs.add(supervised)
             if self._closed:
@@ -145,7 +180,7 @@ class LocalSandbox:
 
     def spawn(self, command: Sequence[str], *, environment: Mapping[str, str] | None = None) -> Worker:
         """See `Sandbox.spawn`."""
-        worker = Worker(Supervised(self._job(command, environment), stdin=True))
+        worker = Worker(Supervised(self._job(command, environment), stdin=True, launch=self._launch))
         with self._lock:
             self._workers.add(worker)
             closed = self._closed
@@ -201,10 +236,13 @@ class LocalSandbox:
             cpu_seconds=limits.cpu_seconds,
             file_bytes=limits.file_bytes,
             free_disk_bytes=limits.free_disk_bytes,
-            writable=[str(row.source) for row in self._table if row.writable],
+            writable=list(wrapped.writable)
+            if wrapped.writable is not None
+            else [str(row.source) for row in self._table if row.writable],
             overhead=wrapped.overhead,
             arguments=wrapped.arguments,
             cgroups=self._cgroups,
+            nice=wrapped.nice,
         )
 
     def _check_open(self) -> None:

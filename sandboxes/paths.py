@@ -27,6 +27,8 @@ class View:
     seen: tuple[str, ...]
     source: Path
     writable: bool
+    owner: tuple[int, int] | None = None
+    """User and group of what is created here; None for the harness's own."""
 
 
 class Views:
@@ -143,12 +145,16 @@ class Views:
                 fd = _held(stack, os.open(view.source, _LOOK))
                 self._refuse_masked(path, view, fd)
                 for directory in directories:
-                    with contextlib.suppress(FileExistsError):
-                        os.mkdir(directory, dir_fd=fd)
+                    made = _made(directory, fd)
                     fd = _held(stack, os.open(directory, _LOOK | os.O_DIRECTORY, dir_fd=fd))
+                    if made and view.owner is not None:
+                        os.chown(f"/proc/self/fd/{fd}", *view.owner)
                     self._refuse_masked(path, view, fd)
                 flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-                return os.open(name, flags, 0o644, dir_fd=fd)
+                created = os.open(name, flags, 0o644, dir_fd=fd)
+                if view.owner is not None:
+                    os.fchown(created, *view.owner)
+                return created
             except OSError as error:
                 raise PathRefused(f"{path}: cannot be created: {error.strerror}") from error
 
@@ -161,6 +167,14 @@ class Views:
 
 def _components(path: str) -> list[str]:
     return [name for name in path.split("/") if name not in ("", ".")]
+
+
+def _made(directory: str, parent: int) -> bool:
+    try:
+        os.mkdir(directory, dir_fd=parent)
+    except FileExistsError:
+        return False
+    return True
 
 
 def _held(stack: contextlib.ExitStack, fd: int) -> int:

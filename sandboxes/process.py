@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from . import checks
 from .base import SandboxSpec
 from .errors import PathRefused, SpecRefused
-from .execution import MARKER
+from .launch import MARKER
 from .local import NICE, PATH, TEMPORARY, LocalSandbox, State, Wrapped, inside, shown
 
 _WARNING = (
@@ -30,6 +30,7 @@ class ProcessDriver:
     name = "process"
     isolated = False
     warning: str | None = _WARNING
+    python: str | None = None
 
     def __init__(self, *, cgroups: bool = True) -> None:
         """With `cgroups` False the limits are kept by watching /proc even where a cgroup could be made."""
@@ -40,6 +41,10 @@ class ProcessDriver:
         if not os.access(NICE, os.X_OK):
             return f"{NICE} is missing; install coreutils"
         return None
+
+    def describe(self) -> Mapping[str, str]:
+        """See `Driver.describe`."""
+        return {}
 
     def open(self, spec: SandboxSpec) -> LocalSandbox:
         """See `Driver.open`."""

@@ -22,7 +22,12 @@ class Worker:
         self._tail_lock = threading.Lock()
         self._drain = threading.Thread(target=self._drain_stderr, name="sandbox-stderr", daemon=True)
         self._drain.start()
-        pid = supervised.started()
+        try:
+            pid = supervised.started()
+        except BaseException:
+            # An interruption while we wait: nobody else knows of the command yet, so nobody else would end it.
+            supervised.end(CALLER)
+            raise
         if pid is None:
             outcome = supervised.end(CALLER)
             supervised.close_pipes()

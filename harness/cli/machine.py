@@ -1,12 +1,8 @@
-"""`lockstep doctor` and `lockstep demo`: does it work here, and what does it look like."""
+"""`lockstep doctor`: does it work here."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import click
-
-from harness.cli.frame import EXIT_ERROR, EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
+from harness.cli.frame import EXIT_ERROR, EXIT_OK, Output, command
 
 
 @command("doctor", "what this machine offers and lacks")
@@ -29,23 +25,3 @@ def doctor(output: Output) -> int:
         said = show.said("Lockstep cannot work here yet", "bold red", f": {', '.join(lacking)}")
     output.emit({"ready": not lacking, "items": [item.to_json() for item in items]}, table, "", said)
     return EXIT_ERROR if lacking else EXIT_OK
-
-
-@command("demo", "watch a whole session")
-@click.option(
-    "--keep", type=click.Path(file_okay=False, path_type=Path), help="The agent's workspace; default: a temporary one."
-)
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Which variants of the faults are put in."
-)
-def demo(output: Output, keep: Path | None, seed: int) -> int:
-    """Watch a whole session: faults put into a CartPole translation are found, repaired, committed and audited."""
-    from harness.cli.narrate import Narrator
-    from harness.demo.faults import chosen
-    from harness.demo.play import play
-
-    narrator = Narrator(output)
-    with output.progress() as progress:
-        played = play(chosen(seed), workspace=keep, tell=narrator.tell, progress=progress)
-    output.emit(played.to_json(), *narrator.ending(played))
-    return EXIT_OK if played.state == "done" and played.audit.ok else EXIT_NEEDS_HUMAN

@@ -9,13 +9,19 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import metadata
 
 import click
 
 from harness import __version__
 from harness.cli import machine, records, sessions, tasks
 from harness.cli.compare import compare
+from harness.cli.connect import connect
 from harness.cli.frame import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, Output, report_error
+from harness.cli.images import images
+from harness.cli.prompt import prompt
+from harness.cli.shell import shell
+from harness.cli.usage import usage
 from harness.cli.verify import verify
 from harness.errors import LockstepError
 
@@ -60,14 +66,22 @@ COMMANDS = (
     compare,
     sessions.status,
     sessions.history,
+    sessions.explain,
+    prompt,
     sessions.resume,
+    shell,
+    connect,
+    usage,
     records.audit,
     records.export,
+    images,
     machine.doctor,
-    machine.demo,
 )
 for _command in COMMANDS:
     cli.add_command(_command)
+for _offered in metadata.entry_points(group="lockstep.commands"):
+    # Commands of packages that stand above the harness, which it therefore can't import: `serve`.
+    cli.add_command(_offered.load())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.errors import SessionError
 from harness.home import lockstep_home
 from harness.record.directory import SessionDirectory, all_sessions
+
+if TYPE_CHECKING:
+    from harness.session import Session, VerifierFactory
 
 
 def session_at(path: Path) -> SessionDirectory | None:
@@ -34,3 +38,17 @@ def session_named(which: str | None) -> SessionDirectory:
         expected=f"the id or the workspace of a session; there are: {known}",
         next_step="go to a session's workspace or name its id; `lockstep start TASK` begins one",
     )
+
+
+def opened(identifier: str, verifier: VerifierFactory | None = None) -> Session:
+    """A session for this process to work on; its host, which an agent's tools may have started, is asked to let go.
+
+    Raises:
+        SessionError: there is no such session, or its host is busy with a job, which is named.
+        SessionLocked: another process works on it.
+    """
+    from harness.host.client import release
+    from harness.session import Session
+
+    release(identifier)
+    return Session.open(identifier, verifier=verifier)

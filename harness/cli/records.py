@@ -23,14 +23,14 @@ from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
 )
 def audit(output: Output, record: str | None, key: Path | None, known_event: str | None) -> int:
     """Check a record: a session (default: the one that works here), its git directory, a mirror clone or a bundle."""
-    from harness.audit import audit as check
+    from harness import operations
     from harness.cli import show
     from harness.cli.places import session_at, session_named
 
     path = Path(record or ".").expanduser()
     named = record is None or not path.exists() or session_at(path) is not None
     place = session_named(record).repository if named else path
-    report = check(place, key, known_event=known_event)
+    report = operations.audit(place, key=key, known_event=known_event)
     output.emit(report.to_json(), show.audit(report))
     return EXIT_OK if report.ok else EXIT_FAIL
 

@@ -1,4 +1,4 @@
-"""`lockstep start`, `status`, `history` and `resume`: the life of a session."""
+"""`lockstep start`, `status`, `history`, `explain` and `resume`: the life of a session."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
 @command("start", "begin a session on a task")
 @click.argument("task")
 @click.option("--workspace", type=click.Path(file_okay=False, path_type=Path), help="Default: ./<task>-session.")
-def start(output: Output, task: str, workspace: Path | None) -> int:
+@click.option(
+    "--fresh", is_flag=True, help="Begin with an empty candidate instead of the one that comes with the task."
+)
+@click.option("--sandbox", metavar="DRIVER", help="Where code of the agent runs; default: the best that works.")
+def start(output: Output, task: str, workspace: Path | None, fresh: bool, sandbox: str | None) -> int:
     """Begin a session on a task, given by its path or by the name of an embedded one.
 
     The workspace is filled with the task; an agent then works in its `candidate/`.
     """
+    from harness import operations
     from harness.cli import show
-    from harness.data import find_task
-    from harness.session import Session
 
-    with Session.start(find_task(task), workspace) as session:
-        described = session.status()
+    described = operations.start(task, workspace, fresh=fresh, sandbox=sandbox)
     how = "Go on in the workspace: write candidate/, then `lockstep verify`. The record lies outside it, in"
-    output.emit(described, show.status(described), f"\n{how}\n{session.directory.path}")
+    output.emit(described, show.status(described), f"\n{how}\n{described['record']}")
     return EXIT_OK
 
 
@@ -32,12 +34,11 @@ def start(output: Output, task: str, workspace: Path | None) -> int:
 @click.argument("session", required=False)
 def status(output: Output, session: str | None) -> int:
     """Where a session stands: what has passed, what comes next, what it has cost."""
+    from harness import operations
     from harness.cli import show
     from harness.cli.places import session_named
-    from harness.record.view import SessionView
 
-    with SessionView(session_named(session).id) as view:
-        described = view.status()
+    described = operations.status(session_named(session).id)
     output.emit(described, show.status(described))
     return EXIT_NEEDS_HUMAN if described["needs_human"] else EXIT_OK
 
@@ -46,13 +47,37 @@ def status(output: Output, session: str | None) -> int:
 @click.argument("session", required=False)
 def history(output: Output, session: str | None) -> int:
     """Everything that happened in a session, oldest first."""
+    from harness import operations
     from harness.cli import show
     from harness.cli.places import session_named
-    from harness.record.view import SessionView
 
-    with SessionView(session_named(session).id) as view:
-        rows = view.history()
-    output.emit({"session": view.id, "events": rows}, show.history(rows))
+    document = operations.history(session_named(session).id)
+    output.emit(document, show.history(document["events"]))
+    return EXIT_OK
+
+
+@command("explain", "what a verification found")
+@click.argument("session", required=False)
+@click.option("--event", type=click.IntRange(0), help="The verdict's number in the history; default: the newest.")
+@click.option("--index", type=click.IntRange(0), help="Which of its divergences; default: what is best told first.")
+def explain(output: Output, session: str | None, event: int | None, index: int | None) -> int:
+    """What a verification found: one divergence, the call that shows it, and the prompt for its repair."""
+    from harness import operations
+    from harness.cli import show
+    from harness.cli.places import session_named
+    from harness.operations.words import shell_words
+
+    found = session_named(session)
+    words = shell_words(f"lockstep verify --session {found.id}", found.workspace)
+    document = operations.explain(found.id, event=event, index=index, words=words)
+    shown = [
+        f"event {document['event']}: {document['outcome']}{': ' if document['finding'] else ''}{document['finding']}"
+    ]
+    if document["divergence"] is not None:
+        shown += ["", document["divergence"], f"\nreproduce with\n  {document['reproduce']}\n"]
+        output.emit(document, *shown, show.said("REPAIR PROMPT", "bold"), "", document["repair_prompt"])
+    else:
+        output.emit(document, *shown)
     return EXIT_OK
 
 
@@ -62,11 +87,10 @@ def history(output: Output, session: str | None) -> int:
 def resume(output: Output, session: str | None, reason: str) -> int:
     """Let a session that has reached its limits go on: a person's decision, counted from here."""
     from harness.cli import show
-    from harness.cli.places import session_named
-    from harness.session import Session
+    from harness.cli.places import opened, session_named
+    from harness.operations.verification import resume as go_on
 
-    with Session.open(session_named(session).id) as opened:
-        opened.resume(reason)
-        described = opened.status()
+    with opened(session_named(session).id) as held:
+        described = go_on(held, reason)
     output.emit(described, show.status(described))
     return EXIT_OK

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import secrets
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.task import Task
 
 sandbox_option = click.option(
-    "--sandbox", metavar="DRIVER", help="bubblewrap or process; default: the best that works."
+    "--sandbox", metavar="DRIVER", help="docker, bubblewrap or process; default: the best that works."
 )
 seed_option = click.option("--seed", type=click.IntRange(0, (1 << 63) - 1), help="Repeat a run; default: a fresh seed.")
 
@@ -75,33 +75,35 @@ def _verify_session(
     again: str,
 ) -> int:
     from harness.cli import show
-    from harness.explain import first
-    from harness.session import Session, levels_verifier
+    from harness.cli.places import opened
+    from harness.operations.verification import verify as verify_session
+    from harness.operations.words import shell_words
+    from harness.session import levels_verifier
     from harness.taskfile import load_task
 
-    with Session.open(identifier, verifier=functools.partial(levels_verifier, driver=sandbox)) as session:
-        status = session.status()
-        if status["needs_human"]:
-            output.emit({"outcome": "NEEDS_HUMAN", **status}, show.status(status), _how_to_resume(identifier))
-            return EXIT_NEEDS_HUMAN
+    chosen = None if sandbox is None else functools.partial(levels_verifier, driver=sandbox)
+    with opened(identifier, verifier=chosen) as session:
         output.kept = "the attempt stands in the log as interrupted, every commit is kept; go on with `lockstep verify`"
         with output.progress() as progress:
-            done = session.verify(level, module, message, seed, progress)
+            judged = verify_session(
+                session,
+                shell_words(again, session.workspace),
+                level=level,
+                module=module,
+                message=message,
+                seed=seed,
+                progress=progress,
+            )
         output.kept = "the attempt is recorded and every commit is kept"
-        state = session.status()["state"]
         task = load_task(session.task_directory)
-    document: dict[str, Any] = {
-        "outcome": str(done.verdict.outcome),
-        "session": identifier,
-        "recorded": True,
-        **done.to_json(),
-        "state": state,
-    }
+    document, done = judged.document, judged.done
+    if done is None:
+        output.emit(document, show.status(document), _how_to_resume(identifier))
+        return EXIT_NEEDS_HUMAN
     told = _tell_recorded(identifier, done, seed)
-    found = first(done.verdict.divergences)
-    if found is not None:
-        told += _tell_divergence(task, session.workspace, found, _case_path(session.workspace, found), again, document)
-    asks = done.verdict.outcome != "PASS" and state == "needs_human"
+    if judged.found is not None:
+        told += _tell_divergence(task, judged.found, document, again)
+    asks = done.verdict.outcome != "PASS" and document["state"] == "needs_human"
     output.emit(document, *show.verdict(done.verdict), "", *told, *([_how_to_resume(identifier)] if asks else []))
     return EXIT_NEEDS_HUMAN if asks else _exit_code(done.verdict)
 
@@ -134,6 +136,8 @@ def _verify_directory(
     from harness.cli import show
     from harness.data import find_task
     from harness.explain import first
+    from harness.operations.explanation import first_of
+    from harness.operations.words import shell_words
     from harness.taskfile import load_task
     from harness.verify import LEVELS, verify_directory
     from sandboxes import choose
@@ -160,24 +164,18 @@ def _verify_directory(
     told: list[Any] = ["nothing was recorded: this is no session's workspace (`lockstep start` begins one)"]
     found = first(judged.divergences)
     if found is not None:
-        told += _tell_divergence(task, task.directory, found, _keep_case(task, found), again, extra)
+        extra |= first_of(task, found, _keep_case(task, found), shell_words(again, task.directory), task.directory)
+        told += _tell_divergence(task, found, extra, again)
     output.emit({"outcome": str(judged.outcome), **extra}, *show.verdict(judged), "", *told)
     return _exit_code(judged)
 
 
-def _tell_divergence(
-    task: Task, place: Path, found: Divergence, case: Path | None, again: str, document: dict[str, Any]
-) -> Sequence[Any]:
-    """The block and the prompt for the first divergence of what lies in `place`; both are added to the document."""
+def _tell_divergence(task: Task, found: Divergence, document: Mapping[str, Any], again: str) -> Sequence[Any]:
+    """The block and the prompt for the divergence that the document tells."""
     from harness.cli import show
-    from harness.explain import describe
     from harness.prompts import repair_prompt
 
-    where = "" if Path.cwd().resolve() == place.resolve() else f" {shlex.quote(str(place))}"
-    reproduce = again if case is None else f"lockstep compare{where} --case {shlex.quote(_short(case))}"
-    document["divergence"] = describe(found)
-    document["reproduce"] = reproduce
-    document["repair_prompt"] = repair_prompt(found, task, reproduce=reproduce, verify=again)
+    reproduce = document["reproduce"]
     prompt = repair_prompt(found, task, reproduce=reproduce, verify=again, shown="(shown above, under DIVERGENCE)")
     # The call stands in a line of its own, which is not broken: it is there to be copied.
     return [
@@ -188,15 +186,6 @@ def _tell_divergence(
         "",
         prompt,
     ]
-
-
-def _case_path(workspace: Path, found: Divergence) -> Path | None:
-    from harness.levels.known import case_file
-    from harness.task import CASES_DIRECTORY
-
-    kept = case_file(found)
-    path = None if kept is None else workspace / CASES_DIRECTORY / kept[0]
-    return path if path is not None and path.is_file() else None
 
 
 def _keep_case(task: Task, found: Divergence) -> Path | None:
@@ -221,11 +210,6 @@ def _again(
     for name, value in (("session", session_id), ("level", level), ("module", module), ("sandbox", sandbox)):
         words += [] if value is None else [f"--{name}", str(value)]
     return shlex.join(words)
-
-
-def _short(path: Path) -> str:
-    """A path as it is best given from here."""
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def _how_to_resume(identifier: str) -> str:

@@ -47,38 +47,45 @@ def checks(pair: Pair, tally: Tally, another: Callable[[], Environment]) -> Iter
     tally.features.update({feature.name: 0 for feature in pair.suite.features})
     policies = pair.task.budgets.policies
     shares = np.diff(np.linspace(0, pair.task.budgets.episodes, len(policies) + 1).astype(int))
-    kept: list[tuple[Case, Trajectory]] = []
     second = _SecondProcess(pair, another)
     try:
         if pair.paired:
             for policy, count in zip(policies, shares, strict=True):
-                yield _episodes(pair, policy, int(count), tally, kept, -(-OTHER_PROCESS_CASES // len(policies)))
+                yield _episodes(pair, policy, int(count), tally, second, -(-OTHER_PROCESS_CASES // len(policies)))
         else:
             yield _laws(pair, pair.task.budgets.episodes, tally)
         batch, confirmed = autoreset.check(pair, second.batch())
         tally.steps += confirmed
         yield batch
         if pair.paired:
-            yield _other_process(pair, kept, second.environment())
+            yield _other_process(pair, second.repeated())
     finally:
         second.close()
 
 
 class _SecondProcess:
-    """Another process of the same candidate. It starts and plays the auto-reset batch beside the episodes.
+    """Another process of the same candidate, at work beside the episodes.
 
-    So neither its start nor what it compiles costs time of its own, and that batch is one more thing that must not depend
-    on the process in which it ran.
+    It plays the auto-reset batch and repeats some of the first process's cases. So neither its start nor what it compiles
+    costs time of its own, and the batch is one more thing that must not depend on the process in which it ran.
     """
 
     def __init__(self, pair: Pair, start: Callable[[], Environment]) -> None:
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="lockstep-second")
         self._environment = self._threads.submit(start)
         self._batch = self._threads.submit(lambda: autoreset.play(pair, self._environment.result()))
+        self._answers: list[Trajectory] = []
+        self._repeated: list[Future[list[Trajectory]]] = []
 
-    def environment(self) -> Environment:
-        """The process's client. Raises what starting it raised."""
-        return self._environment.result()
+    def repeat(self, cases: Sequence[Case], answers: Sequence[Trajectory]) -> None:
+        """Have it play cases to which the first process answered this."""
+        self._answers += answers
+        self._repeated.append(self._threads.submit(lambda: self._environment.result().rollout(cases)))
+
+    def repeated(self) -> list[tuple[Trajectory, Trajectory]]:
+        """What both processes answered, case by case. Raises what starting or asking it raised."""
+        others = [trajectory for part in self._repeated for trajectory in part.result()]
+        return list(zip(self._answers, others, strict=True))
 
     def batch(self) -> Mapping[str, Any]:
         """What `autoreset.play` returned or raised."""
@@ -92,10 +99,8 @@ class _SecondProcess:
         self._threads.shutdown()
 
 
-def _episodes(
-    pair: Pair, policy: str, count: int, tally: Tally, kept: list[tuple[Case, Trajectory]], keep: int
-) -> CheckResult:
-    """Every episode under one policy; the candidate's answers to the first few are kept."""
+def _episodes(pair: Pair, policy: str, count: int, tally: Tally, second: _SecondProcess, repeated: int) -> CheckResult:
+    """Every episode under one policy; the first few are repeated by the second process."""
     name = f"episodes, {policy}"
     done = 0
     for expected in played_ahead(pair, policy, pair.seeds(f"episodes/{policy}", count)):
@@ -109,7 +114,7 @@ def _episodes(
             divergence = localise(pair, expected[number], found, level=LEVEL, check=name)
             return CheckResult(name, Outcome.FAIL, examples=done + len(expected), divergences=(divergence,))
         if done == 0:
-            kept.extend((pair.as_case(one), other) for one, other in list(zip(expected, actual, strict=True))[:keep])
+            second.repeat([pair.as_case(one) for one in expected[:repeated]], actual[:repeated])
         done += len(expected)
         tally.episodes += len(expected)
         tally.steps += sum(trajectory.steps for trajectory in expected)
@@ -124,7 +129,7 @@ def played_ahead(pair: Pair, policy: str, seeds: Sequence[int]) -> Iterator[list
     horizon = pair.task.budgets.horizon
     ahead = ThreadPoolExecutor(1, thread_name_prefix="lockstep-ahead")
     waiting: deque[Future[list[Trajectory]]] = deque()
-    pace = 0.0  # seconds for one episode, once it is known
+    pace = 0.0  # seconds for one episode
 
     def play(part: Sequence[int]) -> list[Trajectory]:
         nonlocal pace
@@ -133,32 +138,37 @@ def played_ahead(pair: Pair, policy: str, seeds: Sequence[int]) -> Iterator[list
         pace = (time.monotonic() - began) / len(part)
         return played
 
-    start = 0
+    left = deque(seeds)
+
+    def submit(size: int) -> None:
+        waiting.append(ahead.submit(play, [left.popleft() for _ in range(min(size, len(left)))]))
+
     try:
-        while start < len(seeds) or waiting:
-            while start < len(seeds) and len(waiting) < (CHUNKS_AHEAD if pace else 1):
-                size = CHUNK if pace and CHUNK * pace <= CHUNK_SECONDS else FIRST_CHUNK
-                waiting.append(ahead.submit(play, seeds[start : start + size]))
-                start += size
-            yield waiting.popleft().result()
+        if left:
+            submit(FIRST_CHUNK)
+        while waiting:
+            played = waiting.popleft().result()
+            while left and len(waiting) < CHUNKS_AHEAD:
+                submit(CHUNK if CHUNK * pace <= CHUNK_SECONDS else FIRST_CHUNK)
+            yield played
     finally:
         ahead.shutdown(cancel_futures=True)
 
 
-def _other_process(pair: Pair, kept: list[tuple[Case, Trajectory]], fresh: Environment) -> CheckResult:
+def _other_process(pair: Pair, repeated: Sequence[tuple[Trajectory, Trajectory]]) -> CheckResult:
     """A second process of the same candidate must answer the same cases with the same bytes."""
     name = "the same in another process"
-    for (case, one), other in zip(kept, fresh.rollout([case for case, _ in kept]), strict=True):
+    for one, other in repeated:
         if one.digest != other.digest:
             [found] = pair.differences([one], [other])
             divergence = Divergence(
-                case, 0 if found is None else found.step, "trajectory" if found is None else found.path,
+                one.case, 0 if found is None else found.step, "trajectory" if found is None else found.path,
                 "the same bytes" if found is None else found.expected,
                 "other bytes" if found is None else found.actual, "determinism", LEVEL, name,
                 cause="two processes of the same candidate answer the same case differently",
             )  # fmt: skip
-            return CheckResult(name, Outcome.FAIL, examples=len(kept), divergences=(divergence,))
-    return CheckResult(name, Outcome.PASS, examples=len(kept))
+            return CheckResult(name, Outcome.FAIL, examples=len(repeated), divergences=(divergence,))
+    return CheckResult(name, Outcome.PASS, examples=len(repeated))
 
 
 def _laws(pair: Pair, count: int, tally: Tally) -> CheckResult:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness import __version__
+from harness.connect.workspace import workspace_files
 from harness.errors import LockstepError, SessionError
 from harness.recipe import Plan
 from harness.record import keys
@@ -20,7 +21,7 @@ from harness.record.directory import (
     publish,
     remove_unfinished,
 )
-from harness.record.files import storing
+from harness.record.files import storing, write_below
 from harness.record.lock import Lock
 from harness.record.log import START, EventLog, now
 from harness.record.machine import fingerprint
@@ -39,11 +40,12 @@ from harness.record.store import Store
 
 
 def create_session(
-    home: Path, *, task: str, task_directory: Path, workspace: Path, plan: Plan, author: str
+    home: Path, *, task: str, task_directory: Path, workspace: Path, plan: Plan, author: str, sandbox: str | None = None
 ) -> SessionDirectory:
     """Make the directory of a new session, with a record that holds the task and the first event.
 
-    The trusted copy and the workspace are not there yet: opening the session makes both from the record.
+    The trusted copy is not there yet, and the workspace holds only what greets an agent: opening the session makes both
+    from the record.
 
     Raises:
         SessionError: the workspace or the author cannot be used, or the task directory cannot be recorded.
@@ -74,12 +76,14 @@ def create_session(
                     "task_digest": task_digest(store, trusted),
                     "key": key.public.to_json(),
                     "author": author,
+                    "sandbox": sandbox,
                     "lockstep": __version__,
                     "machine": fingerprint(),
                 }
                 log = EventLog(store, key)
                 log.append(START, time=created, arguments={"task": task}, detail=detail, workspace=first)
             session.write()
+            _welcome(workspace, name, task, home)
             publish(session.path, root / name)
         except BaseException:
             with suppress(LockstepError, OSError):
@@ -98,6 +102,14 @@ def _first_snapshot(store: Store, task_directory: Path, workspace: Path) -> tupl
         first = snapshot(workspace, store)
         refuse_changes(trusted_changes(first.files, trusted), workspace)
     return trusted, first
+
+
+def _welcome(workspace: Path, session: str, task: str, home: Path) -> None:
+    """Put into the workspace what an agent that is started there looks for; no part of the task, so never recorded."""
+    with storing(workspace):
+        workspace.mkdir(parents=True, exist_ok=True)
+    for path, content in workspace_files(workspace, session, task, home).items():
+        write_below(workspace, path, content)
 
 
 def _refuse_overlap(home: Path, workspace: Path) -> None:

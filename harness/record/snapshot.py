@@ -14,7 +14,7 @@ from harness.record.files import DIRECTORY
 from harness.record.names import objection
 from harness.record.objects import EXECUTABLE, FILE, Entry
 from harness.record.store import MAX_DEPTH, Store
-from harness.task import CASES_DIRECTORY, WRITABLE
+from harness.task import CASES_DIRECTORY, WRITABLE, left_out
 
 MAX_FILE_BYTES = 64 << 20
 MAX_FILES = 20_000
@@ -53,8 +53,8 @@ def snapshot(workspace: Path, store: Store, *, may_be_checkout: bool = False) ->
 
     Only plain files are taken, opened without following links; `.gitignore` and `.gitattributes` mean nothing here.
     `__pycache__` is left out everywhere, and so are hidden files and directories at the top (`.venv`, an editor's or an
-    agent's own settings): what is left out is neither recorded nor exported, so no verdict can depend on it. A `.git`
-    is refused at any depth, except at the top of a task directory that `may_be_checkout`.
+    agent's own settings) and the guide for agents: what is left out is neither recorded nor exported, so no verdict can
+    depend on it. A `.git` is refused at any depth, except at the top of a task directory that `may_be_checkout`.
 
     Raises:
         SessionError: the workspace holds something that cannot be recorded (a link, a device, a name like `.git`, a file
@@ -72,7 +72,7 @@ def snapshot(workspace: Path, store: Store, *, may_be_checkout: bool = False) ->
         ) from error
     try:
         for name, place in _listing(root):
-            if not name.startswith(".") or (objection(name) and not may_be_checkout):
+            if not left_out(name) or (objection(name) and not may_be_checkout):
                 reader.take(root, name, name, place)
     finally:
         os.close(root)
@@ -87,8 +87,8 @@ def snapshot(workspace: Path, store: Store, *, may_be_checkout: bool = False) ->
 
 
 def is_blank(workspace: Path) -> bool:
-    """Whether there is nothing that a snapshot would take: no directory, or only hidden entries."""
-    return not workspace.is_dir() or all(path.name.startswith(".") for path in workspace.iterdir())
+    """Whether there is nothing that a snapshot would take: no directory, or only what is left out."""
+    return not workspace.is_dir() or all(left_out(path.name) for path in workspace.iterdir())
 
 
 def trusted_changes(files: Mapping[str, Entry], trusted: Mapping[str, Entry]) -> Changes:

@@ -59,6 +59,11 @@ class SessionView:
         return self.directory.trusted
 
     @property
+    def sandbox(self) -> str | None:
+        """The sandbox driver that was asked for at the start; None for the best that works."""
+        return self._events[0].detail.get("sandbox")
+
+    @property
     def events(self) -> tuple[Event, ...]:
         """The whole log, oldest first."""
         return tuple(self._events)

@@ -14,6 +14,7 @@ OWNER = "owner"
 """Reported as the cause when the harness closed the control pipe; why is for the harness to know."""
 
 _LENGTH_BYTES = 8
+_FORMAT = 4
 
 
 class Job:
@@ -22,7 +23,8 @@ class Job:
     `token` is unique to the job: it names its control group. `overhead` is the number of processes that
     belong to the driver and not to the command. `arguments` is a file for the command at `ARGUMENTS_FD`, and
     says that it is a wrapper which reports on `STATUS_FD`; a wrapper that exits without reporting has failed
-    itself. `writable` are the directories whose file systems must keep `free_disk_bytes`.
+    itself. `nice` is added to the command's niceness. `writable` are the directories whose file systems must
+    keep `free_disk_bytes`.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class Job:
         overhead: int = 0,
         arguments: bytes | None = None,
         cgroups: bool = True,
+        nice: int = 0,
     ) -> None:
         self.token = token
         self.command = command
@@ -55,11 +58,12 @@ class Job:
         self.overhead = overhead
         self.arguments = arguments
         self.cgroups = cgroups
+        self.nice = nice
 
     def packed(self) -> bytes:
-        """The job as bytes for `receive`; both ends are the same interpreter, so `marshal` is safe and
-        instant."""
-        body = marshal.dumps(vars(self))
+        """The job as bytes for `receive`. The other end may be another version of Python, in a container, so
+        the format's version is fixed: every one that can run a supervisor reads it."""
+        body = marshal.dumps(vars(self), _FORMAT)
         return len(body).to_bytes(_LENGTH_BYTES, "big") + body
 
 

@@ -13,6 +13,7 @@ from .job import ARGUMENTS_FD, OWNER, STATUS_FD, Job, receive
 from .watch import Watch
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _SIG_SETMASK = 2
 _SIGNALS = 64
@@ -69,9 +70,12 @@ def _become_command(job: Job, gate: int, status_writer: int, fault_writer: int) 
         os.read(gate, 1)  # Nothing may be started before it is counted.
         os.setsid()
         _libc.prctl(_PR_SET_PDEATHSIG, tree.SIGKILL, 0, 0, 0)
+        # A supervisor in a container is not dumpable, and while that is inherited /proc/self belongs to root.
+        _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
         if job.arguments is not None:
             _place_descriptors(job.arguments, status_writer)
         _set_limits(job)
+        os.nice(job.nice)
         for number in range(1, _SIGNALS + 1):
             _libc.signal(number, None)
         _libc.sigprocmask(_SIG_SETMASK, ctypes.create_string_buffer(128), None)

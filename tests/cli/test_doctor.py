@@ -23,8 +23,8 @@ def test_everything_is_looked_at(lockstep: Run, home: Path) -> None:
     result = lockstep("doctor", "--json")
     names = [item["name"] for item in result.document["items"]]
     assert names == [
-        "python", "git", "jax", "sandbox bubblewrap", "sandbox process", "C compiler", "node", "home", "disk",
-        "temporary files",
+        "python", "git", "jax", "sandbox bubblewrap", "sandbox docker", "sandbox process", "C compiler", "node", "home",
+        "disk", "temporary files", "containers",
     ]  # fmt: skip
     assert result.code == (0 if result.document["ready"] else 3)
     for item in result.document["items"]:

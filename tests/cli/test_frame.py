@@ -41,12 +41,24 @@ def test_the_help_names_every_command_and_every_exit_code(lockstep: Run) -> None
         assert code in result.out
 
 
+def runnable(known: click.Command, *words: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """The command with the words that call it; of a group, its commands."""
+    words = (*words, str(known.name))
+    if isinstance(known, click.Group):
+        for below in known.commands.values():
+            yield from runnable(below, *words)
+    else:
+        yield words, known
+
+
 @pytest.mark.parametrize("known", COMMANDS, ids=lambda known: str(known.name))
 def test_every_command_takes_json_and_explains_itself(known: click.Command, lockstep: Run) -> None:
-    result = lockstep(str(known.name), "--help")
-    assert result.code == 0
-    assert "--json" in result.out
     assert known.help and known.short_help
+    for words, each in runnable(known):
+        result = lockstep(*words, "--help")
+        assert result.code == 0
+        assert "--json" in result.out
+        assert each.help and each.short_help
 
 
 def loaded_by(*arguments: str) -> set[str]:

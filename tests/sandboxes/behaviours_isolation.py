@@ -40,7 +40,13 @@ for path in sys.argv[1:]:
     except OSError:
         pass
 """
-EXISTS = "import os, sys; print([path for path in sys.argv[1:] if os.path.lexists(path)])"
+# An empty file or directory in the place tells nothing: an engine needs some to mount over the host's.
+EXISTS = """
+import os, sys
+def empty(path):
+    return not os.path.islink(path) and not (os.listdir(path) if os.path.isdir(path) else os.path.getsize(path))
+print([path for path in sys.argv[1:] if os.path.lexists(path) and not empty(path)])
+"""
 ATTACH = """
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)

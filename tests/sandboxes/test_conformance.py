@@ -10,10 +10,11 @@ import pytest
 from conformance import BEHAVIOURS, Behaviour, Bench, verify
 
 import sandboxes
-from sandboxes import BubblewrapDriver, ProcessDriver
+from sandboxes import BubblewrapDriver, DockerDriver, Driver, ProcessDriver
 
-DRIVERS = {
+DRIVERS: dict[str, tuple[Driver, str]] = {
     "bubblewrap": (BubblewrapDriver(), "sandboxes.BubblewrapDriver()"),
+    "docker": (DockerDriver(), "sandboxes.DockerDriver()"),
     "process": (ProcessDriver(), "sandboxes.ProcessDriver()"),
     "bubblewrap-watched": (BubblewrapDriver(cgroups=False), "sandboxes.BubblewrapDriver(cgroups=False)"),
     "process-watched": (ProcessDriver(cgroups=False), "sandboxes.ProcessDriver(cgroups=False)"),
@@ -21,8 +22,10 @@ DRIVERS = {
 WATCHED = {behaviours_limits.__name__, behaviours_workers.__name__}
 """The parts in which it makes a difference whether a control group or the watchdog keeps the limits."""
 
+MARKS = {"docker": (pytest.mark.docker,)}
+
 CASES = [
-    pytest.param(driver, behaviour, id=f"{driver}-{behaviour.name}")
+    pytest.param(driver, behaviour, id=f"{driver}-{behaviour.name}", marks=MARKS.get(driver, ()))
     for driver in DRIVERS
     for behaviour in BEHAVIOURS
     if not driver.endswith("-watched") or behaviour.check.__module__ in WATCHED
@@ -51,5 +54,5 @@ def test_the_isolated_driver_is_chosen_where_it_works() -> None:
 
 def test_a_driver_is_chosen_by_its_name_and_an_unknown_one_is_refused() -> None:
     assert sandboxes.choose("process").name == "process"
-    with pytest.raises(sandboxes.SandboxUnavailable, match="choose one of bubblewrap, process"):
+    with pytest.raises(sandboxes.SandboxUnavailable, match="choose one of bubblewrap, docker, process"):
         sandboxes.choose("chroot")

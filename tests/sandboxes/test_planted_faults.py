@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conformance import Bench, named, verify
 
-from sandboxes import Driver, Limits, ProcessDriver, SandboxSpec, execution, local, paths, process
+from sandboxes import DockerDriver, Driver, Limits, ProcessDriver, SandboxSpec, execution, local, paths, process
 
 UNLIMITED = Limits(
     memory_bytes=1 << 50, processes=1 << 20, wall_seconds=5, output_bytes=1 << 30, file_bytes=1 << 50, free_disk_bytes=0
@@ -130,3 +132,37 @@ def test_a_driver_that_shares_one_temporary_directory_is_caught(
             named("the_temporary_directory_is_kept_between_commands_and_private"),
             Bench(ProcessDriver(), "sandboxes.ProcessDriver()", tmp_path),
         )
+
+
+class Careless(DockerDriver):
+    """Starts containers with all that ours leave out."""
+
+    def __init__(self, **more: object) -> None:
+        super().__init__()
+        start = self.engine.start
+
+        def careless(container: dict[str, Any], host: dict[str, Any], masked: Sequence[str]) -> str:
+            return start(container, {**host, **more}, masked)
+
+        self.engine.start = careless  # type: ignore[method-assign]
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("there_is_no_network_interface_but_the_loopback", {"network_mode": "host"}),
+        ("the_host_is_not_reached_over_ipv4", {"network_mode": "host"}),
+        ("there_are_no_privileges_and_no_way_to_new_ones", {"security_opt": []}),
+        ("there_are_no_privileges_and_no_way_to_new_ones", {"cap_drop": []}),
+        ("processes_of_the_host_are_not_seen_in_proc", {"pid_mode": "host"}),
+        ("files_of_the_host_that_are_not_mounted_do_not_exist", {"tmpfs": {}}),
+    ],
+)
+def test_a_container_with_more_rights_is_caught(name: str, more: dict[str, object], tmp_path: Path) -> None:
+    driver = Careless(**more)
+    reason = driver.unavailable()
+    if reason is not None:
+        pytest.skip(reason)
+    with pytest.raises(AssertionError):
+        verify(named(name), Bench(driver, "sandboxes.DockerDriver()", tmp_path))

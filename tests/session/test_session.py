@@ -40,7 +40,10 @@ def test_a_new_session_fills_its_workspace_from_the_task(agent: Agent, task: Pat
     def contents(root: Path) -> dict[str, bytes]:
         return {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
 
-    assert contents(workspace) == contents(task)
+    welcome = {"AGENTS.md", ".mcp.json", ".claude/CLAUDE.md"}
+    found = contents(workspace)
+    assert {path: content for path, content in found.items() if path not in welcome} == contents(task)
+    assert welcome < found.keys()
     trusted = contents(agent.session.task_directory)
     assert trusted == {path: data for path, data in contents(task).items() if not path.startswith("candidate/")}
     assert agent.session.status()["next"] == {"level": 1, "module": "start"}

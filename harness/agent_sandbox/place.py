@@ -1,0 +1,202 @@
+"""The agent's sandbox: what of a session it shows, and where.
+
+::
+
+    /workspace/candidate, proposed   the workspace's own, writable
+              task.toml, cases, …    the trusted copy's, read-only
+              AGENTS.md              the workspace's, read-only
+    /tmp                             private; HOME
+    /lockstep                        Python with the packages that a candidate may import
+
+The reference is not there, nor anything else of the workspace, such as the settings in its hidden files.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.adapters.jax_flags import jax_environment
+from harness.candidate import BASE_PACKAGES, SITE, python_runtime
+from harness.errors import SessionError
+from harness.record.view import SessionView
+from harness.task import CASES_DIRECTORY, GUIDE_FILE, REFERENCE_DIRECTORY, WRITABLE, Task
+from sandboxes import Driver, Limits, Mount, Sandbox, SandboxSpec
+
+WORKSPACE = "/workspace"
+BIN = "/lockstep/bin"
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+LEAST_MEMORY_MB = 4096
+PROCESSES = 512
+LONGEST_S = 24 * 3600.0
+MAX_PATH = 4096
+
+
+@dataclass(frozen=True)
+class Root:
+    """One entry of the workspace as the sandbox shows it: the host's `source`, and whether it can be written."""
+
+    source: Path
+    writable: bool
+
+
+class AgentSandbox:
+    """The sandbox of a session's agent, opened when it is first used. Methods may be called from any thread.
+
+    Args:
+        view: the session.
+        task: its task.
+        driver: what runs the commands.
+    """
+
+    def __init__(self, view: SessionView, task: Task, driver: Driver) -> None:
+        self.workspace = view.workspace
+        self._session = view.id
+        self.driver = driver
+        self._trusted = view.task_directory
+        self._task = task
+        self._guard = threading.Lock()
+        self._sandbox: Sandbox | None = None
+        self._scratch: Path | None = None
+        self._closed = False
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The open sandbox.
+
+        Raises:
+            SandboxError: it cannot be opened.
+            SessionError: the workspace is not a workspace any more, or this was closed.
+        """
+        with self._guard:
+            if self._closed:
+                raise SessionError("the agent's sandbox is closed", next_step="ask again: that opens another one")
+            self._make_directories()
+            if self._sandbox is None:
+                self._sandbox = self._open()
+            return self._sandbox
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables for every command, besides those of the sandbox."""
+        inside = self.sandbox.inside
+        return {
+            "PATH": f"{inside(BIN)}:{SYSTEM_PATH}",
+            "PYTHONPATH": inside(SITE),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **jax_environment(self._task.candidate.xla_flags),
+        }
+
+    def roots(self) -> dict[str, Root]:
+        """What lies in the workspace as the sandbox shows it, by name."""
+        shown = {path.name: Root(path, False) for path in self._trusted.iterdir() if path.name != REFERENCE_DIRECTORY}
+        guide = self.workspace / GUIDE_FILE
+        shown |= {GUIDE_FILE: Root(guide, False)} if guide.is_file() and not guide.is_symlink() else {}
+        return shown | {name: Root(self.workspace / name, True) for name in WRITABLE}
+
+    def target(self, path: str) -> str:
+        """The path inside of what an agent calls `path`: relative to the workspace, or absolute, inside or outside.
+
+        Raises:
+            SessionError: it is no path, leaves the workspace by `..`, or lies in the reference.
+        """
+        if not path or len(path) > MAX_PATH or "\0" in path:
+            raise SessionError(
+                f"{path[:40]!r} is no path", expected=f"a path in the workspace of at most {MAX_PATH} characters"
+            )
+        if ".." in path.split("/"):
+            raise SessionError(f"{path!r} has a `..`", expected="the path itself, such as candidate/env.py")
+        if path == str(self.workspace) or path.startswith(f"{self.workspace}/"):
+            path = path.removeprefix(str(self.workspace)).lstrip("/")
+        inside = path if path.startswith("/") else f"{WORKSPACE}/{path}"
+        names = [name for name in inside.split("/") if name not in ("", ".")]
+        if names[:2] == [WORKSPACE[1:], REFERENCE_DIRECTORY]:
+            raise SessionError(
+                f"{path!r} belongs to the reference, which is never there where candidate code runs",
+                next_step="read the reference's sources as resources of the task",
+            )
+        if names[:1] == [WORKSPACE[1:]] and len(names) > 1 and names[1] not in self.roots():
+            raise SessionError(
+                f"there is no {names[1]} in the workspace as its sandbox shows it",
+                expected=f"a path below one of {', '.join(sorted(self.roots()))}",
+            )
+        return "/" + "/".join(names)
+
+    def shown(self, target: str) -> str:
+        """A path inside as documents name it: relative to the workspace where it lies there."""
+        return target.removeprefix(f"{WORKSPACE}/") if target != WORKSPACE else "."
+
+    def close(self) -> None:
+        """End every command and remove what is temporary; further calls do nothing."""
+        with self._guard:
+            self._closed = True
+            sandbox, self._sandbox = self._sandbox, None
+            scratch, self._scratch = self._scratch, None
+        if sandbox is not None:
+            sandbox.close()
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def __enter__(self) -> AgentSandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _make_directories(self) -> None:
+        """A person, or an agent outside, may have removed what is mounted; a link there would show something else."""
+        (self._trusted / CASES_DIRECTORY).mkdir(exist_ok=True)
+        for name in WRITABLE:
+            place = self.workspace / name
+            try:
+                place.mkdir(exist_ok=True)
+                usable = not place.is_symlink()
+            except OSError:
+                usable = False
+            if not usable:
+                raise SessionError(
+                    f"{name} of the workspace is no directory",
+                    where=str(place),
+                    next_step="put a directory there, or remove what is there: the directory is then made again",
+                )
+
+    def _open(self) -> Sandbox:
+        self._scratch = Path(tempfile.mkdtemp(prefix="lockstep-agent-"))
+        try:
+            return self.driver.open(self._spec(self._scratch))
+        except BaseException:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            raise
+
+    def _spec(self, scratch: Path) -> SandboxSpec:
+        programs = scratch / "bin"
+        programs.mkdir()
+        # Where nothing is mounted, commands stand in the workspace itself, and see all of it.
+        whole = () if self.driver.isolated else (Mount(self.workspace, WORKSPACE),)
+        hidden = (self.workspace / REFERENCE_DIRECTORY,)
+        packages = {*BASE_PACKAGES, "jax", "jaxlib", *self._task.candidate.packages}
+        runtime = python_runtime(self.driver, scratch / "site", packages)
+        for name in ("python", "python3"):
+            # Not a link: the interpreter of a virtual environment finds its packages only by its own path.
+            (programs / name).write_text(f'#!/bin/sh\nexec {runtime.python[0]} "$@"\n')
+            (programs / name).chmod(0o755)
+        roots = self.roots()
+        return SandboxSpec(
+            mounts=(
+                *whole,
+                *(Mount(root.source, f"{WORKSPACE}/{name}", root.writable) for name, root in roots.items()),
+                Mount(programs, BIN),
+                *runtime.mounts,
+            ),
+            workdir=WORKSPACE,
+            masked=(*runtime.masked, *(path for path in hidden if path.is_dir())),
+            purpose=f"agent {self._session}",
+            limits=Limits(
+                memory_bytes=max(LEAST_MEMORY_MB, self._task.candidate.memory_mb) << 20,
+                processes=PROCESSES,
+                wall_seconds=LONGEST_S,
+            ),
+        )

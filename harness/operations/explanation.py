@@ -1,0 +1,100 @@
+"""The one difference that a verification tells first: as text, as data, with the call that plays it and the prompt."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from harness.errors import SessionError
+from harness.explain import describe, divergence_from_json, first
+from harness.home import lockstep_home
+from harness.levels.known import case_file
+from harness.model import Divergence
+from harness.operations.words import Words, tool_words
+from harness.prompts import repair_prompt
+from harness.recipe import VERDICT
+from harness.record.log import VERDICT_FILE, Event, event_file
+from harness.record.view import SessionView
+from harness.task import CASES_DIRECTORY, Task
+from harness.taskfile import load_task
+
+
+def explain(
+    session: str,
+    *,
+    home: Path | None = None,
+    event: int | None = None,
+    index: int | None = None,
+    words: Words | None = None,
+) -> dict[str, Any]:
+    """What a verification of a session found, one divergence at a time.
+
+    Args:
+        session: its id or its workspace.
+        event: the number of the verdict in the history; by default the newest verdict.
+        index: which of its divergences, from 0; by default what is best told first.
+        words: in which words calls are given; by default those of the tools.
+
+    Returns `session`, `event`, `outcome`, `finding` and `divergences` (how many there are), and, where something was
+    found, `divergence` (text), `data` (its fields), `case` (its file below the workspace, or None), `reproduce`
+    and `repair_prompt`.
+
+    Raises:
+        SessionError: there is no such session, verdict or divergence.
+    """
+    with SessionView(session, home or lockstep_home()) as view:
+        chosen = _verdict_event(view, event)
+        verdict = json.loads(event_file(view.store, chosen.id, VERDICT_FILE))
+        found = [each for level in verdict["levels"] for check in level["checks"] for each in check["divergences"]]
+        document: dict[str, Any] = {
+            "session": view.id,
+            "event": chosen.seq,
+            "outcome": chosen.outcome,
+            "finding": chosen.detail.get("finding", ""),
+            "divergences": len(found),
+            "divergence": None,
+        }
+        if not found:
+            return document
+        if index is not None and not 0 <= index < len(found):
+            raise SessionError(
+                f"event {chosen.seq} has no divergence {index}", expected=f"a number below {len(found)}, counted from 0"
+            )
+        divergences = [divergence_from_json(each) for each in found]
+        told = first(divergences) if index is None else divergences[index]
+        assert told is not None
+        data = found[index or 0]
+        level, module = chosen.arguments.get("level"), chosen.arguments.get("module")
+        words = words or tool_words(view.id, level, module, view.workspace)
+        case = kept_case(view.workspace, told)
+        return document | {"data": data} | first_of(load_task(view.task_directory), told, case, words, view.workspace)
+
+
+def first_of(task: Task, found: Divergence, case: Path | None, words: Words, workspace: Path) -> dict[str, Any]:
+    """The fields that tell one divergence: `divergence`, `case`, `reproduce`, `repair_prompt`."""
+    reproduce = words.verify if case is None else words.compare(case)
+    inside = case is not None and case.is_relative_to(workspace)
+    return {
+        "divergence": describe(found),
+        "case": case.relative_to(workspace).as_posix() if case is not None and inside else case and str(case),
+        "reproduce": reproduce,
+        "repair_prompt": repair_prompt(found, task, reproduce=reproduce, verify=words.verify),
+    }
+
+
+def kept_case(workspace: Path, found: Divergence) -> Path | None:
+    """The file of a session that keeps a divergence's counterexample."""
+    kept = case_file(found)
+    path = None if kept is None else workspace / CASES_DIRECTORY / kept[0]
+    return path if path is not None and path.is_file() else None
+
+
+def _verdict_event(view: SessionView, wanted: int | None) -> Event:
+    verdicts = [event for event in view.events if event.kind == VERDICT]
+    chosen = next((e for e in reversed(verdicts) if wanted in (None, e.seq)), None)
+    if chosen is None:
+        numbers = ", ".join(str(event.seq) for event in verdicts[-20:]) or "none yet"
+        what = "nothing was verified yet" if wanted is None else f"event {wanted} is no verdict"
+        raise SessionError(what, where=view.id, expected=f"the number of a verdict; there are: {numbers}")
+    return chosen

@@ -1,0 +1,111 @@
+"""Beginning a session, and everything that is read from its record without a lock."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from harness.audit import AuditReport
+from harness.audit import audit as check
+from harness.data import find_task
+from harness.errors import RecordError
+from harness.home import lockstep_home
+from harness.record import directory as directories
+from harness.record.directory import all_sessions
+from harness.record.view import SessionView
+from harness.scaffold_files import write_skeleton
+from harness.session import Session
+from harness.taskfile import load_task
+
+
+def start(
+    task: str,
+    workspace: Path | None = None,
+    home: Path | None = None,
+    *,
+    fresh: bool = False,
+    sandbox: str | None = None,
+) -> dict[str, Any]:
+    """Begin a session on a task and give its status, with the record's place as `record`.
+
+    Args:
+        task: the path of a task directory, or the name of an embedded one.
+        workspace: where the agent will work; by default `<task>-session` in the current directory.
+        fresh: begin with a candidate whose functions have yet to be written, not with the one that comes with the task.
+        sandbox: the driver in which the session's commands and candidates run; by default the best that works.
+
+    Raises:
+        TaskError, SessionError, RecordError: as `Session.start`; SandboxUnavailable: that driver does not work here.
+    """
+    if sandbox is not None:
+        from sandboxes import choose
+
+        choose(sandbox)
+    with ExitStack() as stack:
+        source = find_task(task)
+        if fresh:
+            source = _with_skeleton(source, Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-"))))
+        session = stack.enter_context(Session.start(source, workspace, home, sandbox=sandbox))
+        return session.status() | {"record": str(session.directory.path)}
+
+
+def status(session: str, *, home: Path | None = None) -> dict[str, Any]:
+    """Where a session stands. Raises SessionError, RecordError."""
+    with SessionView(session, home or lockstep_home()) as view:
+        return view.status()
+
+
+def history(session: str, *, home: Path | None = None, after: int = -1, limit: int | None = None) -> dict[str, Any]:
+    """What happened in a session, oldest first: `limit` events after event `after`, and how many `more` there are.
+
+    Raises:
+        SessionError, RecordError: there is no such session, or its record is damaged.
+    """
+    with SessionView(session, home or lockstep_home()) as view:
+        rows = [row for row in view.history() if row["seq"] > after]
+        shown = rows if limit is None else rows[: max(limit, 0)]
+        return {"session": view.id, "events": shown, "more": len(rows) - len(shown)}
+
+
+def sessions(home: Path | None = None) -> list[dict[str, Any]]:
+    """Every session: id, task, workspace, when it was `created`, and its `state`; `damaged` where that cannot be read."""
+    rows = []
+    for found in all_sessions(home or lockstep_home()):
+        row = {"session": found.id, "task": found.task, "workspace": str(found.workspace), "created": found.created}
+        try:
+            with SessionView(found.id, home) as view:
+                described: Mapping[str, Any] = view.status()
+            row |= {name: described[name] for name in ("state", "next", "commit", "attempts")}
+        except RecordError:
+            row |= {"state": "damaged", "next": None, "commit": None, "attempts": 0}
+        rows.append(row)
+    return rows
+
+
+def audit(
+    record: str | Path, *, home: Path | None = None, key: Path | None = None, known_event: str | None = None
+) -> AuditReport:
+    """What a record proves: that of a session (its id or workspace), or any git directory, clone or bundle of one.
+
+    Raises:
+        SessionError, RecordError: there is no such session, or nothing that could be read.
+    """
+    home = home or lockstep_home()
+    path = Path(record).expanduser()
+    named = isinstance(record, str) and (home / directories.SESSIONS / record).is_dir()
+    at_work = any(found.workspace == path.resolve() for found in all_sessions(home))
+    place = directories.find(home, record).repository if named or at_work or not path.exists() else path
+    return check(place, key, known_event=known_event)
+
+
+def _with_skeleton(source: Path, scratch: Path) -> Path:
+    """A copy of a task with a candidate that is yet to be written."""
+    task = load_task(source)
+    copy = scratch / task.name
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__", ".git"))
+    write_skeleton(task, copy)
+    return copy

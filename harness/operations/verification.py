@@ -1,0 +1,79 @@
+"""One verification in a session, told in one document."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from harness.errors import LockstepError
+from harness.explain import first
+from harness.model import Divergence
+from harness.operations.explanation import first_of, kept_case
+from harness.operations.words import Words
+from harness.session import Progress, Session, Verification
+from harness.taskfile import load_task
+from harness.usage import import_transcripts
+
+NEEDS_HUMAN = "NEEDS_HUMAN"
+"""The outcome of a verification that did not run because the session waits for a person."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What `verify` came to.
+
+    Attributes:
+        document: all of it, JSON-ready.
+        done: the verification; None where the session waits for a person and none was made.
+        found: the divergence that the document tells.
+    """
+
+    document: dict[str, Any]
+    done: Verification | None = None
+    found: Divergence | None = None
+
+
+def verify(
+    session: Session,
+    words: Words,
+    *,
+    level: int | None = None,
+    module: str | None = None,
+    message: str = "",
+    seed: int | None = None,
+    client: str = "",
+    progress: Progress | None = None,
+) -> Verified:
+    """Verify the workspace as it is now; the arguments and the errors are those of `Session.verify`.
+
+    The document has `outcome`, `session`, `recorded`, `step`, `event`, `commit`, `new_cases`, `next`, `verdict`, `state`,
+    and where something was found the fields of `first_of`. Where the session waits for a person its outcome is
+    NEEDS_HUMAN, nothing was verified, and the rest is the session's status.
+    """
+    # The limit in dollars is worth nothing if nobody counts. A price table that cannot be read stops no verification: it
+    # is `lockstep usage` that names its mistake.
+    with suppress(LockstepError):
+        import_transcripts(session)
+    status = session.status()
+    if status["needs_human"]:
+        return Verified({"outcome": NEEDS_HUMAN, **status})
+    done = session.verify(level, module, message, seed, progress, client=client)
+    document: dict[str, Any] = {
+        "outcome": str(done.verdict.outcome),
+        "session": session.id,
+        "recorded": True,
+        **done.to_json(),
+        "state": session.status()["state"],
+    }
+    found = first(done.verdict.divergences)
+    if found is not None:
+        case = kept_case(session.workspace, found)
+        document |= first_of(load_task(session.task_directory), found, case, words, session.workspace)
+    return Verified(document, done, found)
+
+
+def resume(session: Session, reason: str) -> dict[str, Any]:
+    """A person lets a session that reached its limits go on; gives its status."""
+    session.resume(reason)
+    return session.status()

@@ -1,0 +1,11 @@
+"""What an agent is told: templates with named slots, filled from a task and from where its session stands.
+
+The templates are Markdown files in `prompts/`. Whatever a prompt quotes (sources, quirks, divergences) stands between marks
+that it cannot contain itself, is capped, and cannot open a slot of its own.
+"""
+
+from harness.prompts.render import Calls, render
+from harness.prompts.repair import repair_prompt
+from harness.prompts.template import Argument, Template, fill, load, slots, templates
+
+__all__ = ["Argument", "Calls", "Template", "fill", "load", "render", "repair_prompt", "slots", "templates"]

@@ -1,0 +1,103 @@
+"""The prompt that asks for the repair of one divergence."""
+
+from __future__ import annotations
+
+import textwrap
+
+from harness.explain import CONTRACT, as_data, describe
+from harness.model import Divergence
+from harness.prompts.template import fill, load
+from harness.task import Module, Task
+
+WIDTH = 96
+
+
+def repair_prompt(divergence: Divergence, task: Task, *, reproduce: str, verify: str, shown: str | None = None) -> str:
+    """The prompt that asks for the repair of one divergence.
+
+    Args:
+        reproduce: the command that plays the failing case on both sides.
+        verify: the command that verifies again.
+        shown: what takes the description's place where the reader has it already.
+    """
+    module = next((m for m in task.modules if m.name == divergence.module), None)
+    return fill(
+        load("repair").body,
+        {
+            "task": task.name,
+            "level": str(divergence.level),
+            "entry": task.candidate.entry,
+            "divergence": as_data(describe(divergence) if shown is None else shown),
+            "reproduce": reproduce,
+            "module": f"module `{module.name}`" if module else "the rule at that step",
+            "source": _source(task, module),
+            "hint": _hint(divergence),
+            "verify": verify,
+        },
+    )
+
+
+def _source(task: Task, module: Module | None) -> str:
+    places = module.source if module else tuple(place for m in task.modules for place in m.source)
+    return ", ".join(f"`{place}`" for place in places) or "task.toml names no places, begin at the adapter"
+
+
+def _hint(divergence: Divergence) -> str:
+    """Where to look, from what is known of this kind of difference."""
+    text = next((text for applies, text in _HINTS if applies(divergence)), _ANY_HINT)
+    return textwrap.fill(text, width=WIDTH, subsequent_indent="   ")
+
+
+_ANY_HINT = "What is known of it stands above; begin at the first row at which the two sides part."
+_HINTS = (
+    (
+        lambda d: d.check == CONTRACT,
+        "The candidate cannot be asked anything yet: its functions do not have the form that the task demands. Mend all "
+        "that is listed at once; nothing of this concerns the rules of the environment.",
+    ),
+    (
+        lambda d: d.rule == "law",
+        "The values that the candidate was handed are computed on rightly; its own sampler (`sample_reset`, `sample_step`) "
+        "draws from another law. Look for wrong bounds, a key that is used twice, one number used for several.",
+    ),
+    (
+        lambda d: d.rule == "draws",
+        "The candidate consumed other chance events than the reference: compare when each side draws, and in what order.",
+    ),
+    (
+        lambda d: d.rule == "autoreset",
+        "Stepped alone the candidate is right; the batch that users train on is not. Look at what survives from one episode "
+        "into the next, and at the terminal observation.",
+    ),
+    (
+        lambda d: d.rule in ("determinism", "batched", "scanned"),
+        "The candidate disagrees with itself. Look for state outside the pytree, for values that depend on the batch or on "
+        "the order of calls, and for Python control flow over traced values.",
+    ),
+    (
+        lambda d: d.rule in ("dtype", "shape", "missing", "unexpected"),
+        "This is a matter of form, not of a rule: compare the leaf with its declaration in task.toml.",
+    ),
+    (
+        lambda d: d.rule.startswith("invariant:"),
+        "The reference keeps this invariant in the very same case: find the first row at which the two trajectories part.",
+    ),
+    (
+        lambda d: d.reproduced is False,
+        "From the reference's state just before, the candidate steps rightly. So it carries something from step to step "
+        "that the canonical state does not hold: look at every field of its state that `encode` leaves out, how `reset` "
+        "begins it and how `step` carries it on.",
+    ),
+    (
+        lambda d: d.step == 0 and d.probe is None,
+        "The reset itself differs: nothing has been stepped yet.",
+    ),
+    (
+        lambda d: d.probe is not None,
+        "The module's probe alone shows it, so the rest of the step has no part in it.",
+    ),
+    (
+        lambda d: d.reproduced is True,
+        "One step from the reference's own state shows it, so the rule of that step is wrong, not its history.",
+    ),
+)

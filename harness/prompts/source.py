@@ -1,0 +1,105 @@
+"""The reference's source as a prompt quotes it: the lines that task.toml names, read where the reference is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.explain import as_data
+from harness.setup import Installed, installed
+from harness.task import Module, Task
+
+MAX_CHARACTERS = 14_000
+"""Cap of all source in one prompt, about 4,000 tokens; what is cut is named by file and lines."""
+MAX_FILE_BYTES = 4 << 20
+_DEPTHS = ("", "*/", "*/*/", "*/*/*/")
+"""How deep below an environment's root a source may lie that is not an installed package: what a build script unpacked."""
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """One place of task.toml: the file where it was found (None if nowhere), its lines, and how many the file has."""
+
+    place: str
+    path: Path | None
+    first: int = 0
+    lines: tuple[str, ...] = ()
+    total: int = 0
+
+    @property
+    def last(self) -> int:
+        """The number of the last line."""
+        return self.first + len(self.lines) - 1
+
+
+def excerpts(task: Task, module: Module | None) -> tuple[Excerpt, ...]:
+    """The sources of a module, or of all modules, each place once."""
+    modules = task.modules if module is None else (module,)
+    places = dict.fromkeys(place for each in modules for place in each.source)
+    environment = installed(task) if places else None
+    return tuple(_read(place, task, environment) for place in places)
+
+
+def quoted(found: Sequence[Excerpt]) -> str:
+    """The excerpts as marked data under their places; long ones are cut, with a pointer to the rest."""
+    if not found:
+        return "task.toml names no places for it: read the reference beginning at its adapter, `reference/`."
+    left = MAX_CHARACTERS
+    parts = []
+    for excerpt in found:
+        if excerpt.path is None:
+            parts.append(
+                f"`{excerpt.place}` could not be read: it is neither in the task directory nor in the reference's own "
+                "environment. Build that with `lockstep setup`, then ask again."
+            )
+            continue
+        shown = _within(excerpt.lines, left)
+        left -= sum(len(line) + 1 for line in shown)
+        head = f"`{excerpt.place}`: lines {excerpt.first} to {excerpt.last} of {excerpt.total}, from `{excerpt.path}`"
+        if len(shown) < len(excerpt.lines):
+            missing = len(excerpt.lines) - len(shown)
+            rest = f"read lines {excerpt.first + len(shown)} to {excerpt.last} there"
+            head += f"\n(cut: {missing} lines are not shown; {rest})"
+        parts.append(f"{head}\n\n{as_data(chr(10).join(shown))}" if shown else head)
+    return "\n\n".join(parts)
+
+
+def counted(found: Sequence[Excerpt]) -> str:
+    """How much there is to read: `28 lines in 2 places`."""
+    lines, places = sum(len(excerpt.lines) for excerpt in found), len(found)
+    return f"{lines} line{'' if lines == 1 else 's'} in {places} place{'' if places == 1 else 's'}"
+
+
+def _within(lines: Sequence[str], limit: int) -> list[str]:
+    shown: list[str] = []
+    for line in lines:
+        limit -= len(line) + 1
+        if limit < 0:
+            break
+        shown.append(line)
+    return shown
+
+
+def _read(place: str, task: Task, environment: Installed | None) -> Excerpt:
+    name, _, lines = place.partition(":")
+    path = next((path for path in _candidates(name, task, environment) if path.is_file()), None)
+    if path is None or path.stat().st_size > MAX_FILE_BYTES:
+        return Excerpt(place, None)
+    text = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    first, _, last = lines.partition("-")
+    begin = min(int(first), len(text) + 1) if first else 1
+    end = int(last or first) if first else len(text)
+    shown = tuple("".join(c if c.isprintable() or c == "\t" else " " for c in line) for line in text[begin - 1 : end])
+    return Excerpt(place, path, begin, shown, len(text))
+
+
+def _candidates(name: str, task: Task, environment: Installed | None) -> Iterator[Path]:
+    """Where a source may be. Names are the task's and trusted, but one that leads out of these places is no source."""
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        return
+    yield task.directory / name
+    if environment is not None:
+        yield from sorted(environment.prefix.glob(f"lib/python*/site-packages/{name}"))
+        for depth in _DEPTHS:
+            yield from sorted(environment.prefix.glob(f"{depth}{name}"))

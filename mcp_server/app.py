@@ -1,0 +1,115 @@
+"""The server, put together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+from mcp.server.auth.provider import TokenVerifier
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.caching import CacheableMethod, CacheHint
+from mcp.server.mcpserver import MCPServer
+from mcp.server.subscriptions import InMemorySubscriptionBus
+from mcp.types import (
+    SetLevelRequestParams,
+    SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    UnsubscribeRequestParams,
+)
+from pydantic import AnyHttpUrl
+
+from harness import __version__
+from mcp_server.completions import add_completions
+from mcp_server.desk import Desk
+from mcp_server.prompts import add_prompts
+from mcp_server.resources import add_resources
+from mcp_server.session_tools import session_tools
+from mcp_server.shelf import Shelf
+from mcp_server.verification_tools import verification_tools
+from mcp_server.watch import Watch
+from mcp_server.workspace_tools import workspace_tools
+
+INSTRUCTIONS = """\
+Lockstep judges whether a fast translation of an RL environment (the candidate, which you write) is its slow reference.
+
+The recipe:
+1. start_session(task=...) makes a workspace. Read lockstep://tasks/TASK (the contract), /quirks and /reference.
+2. Module by module, in the order that session_status gives: prompt `translate`, write it in candidate/ (write_file,
+   edit_file, or your own tools in the workspace), try it (run_command), then run_level_tests(session=...).
+3. Level 2 plays modules together, level 3 whole episodes. run_level_tests without a level is always the next step.
+4. On FAIL you get ONE divergence, its shortest case, and a repair prompt. Understand the case (compare_rollouts) before
+   you edit; mend the cause, verify again. Passed steps are committed by themselves.
+5. When everything has passed: audit(session=...).
+
+Rules: only PASS verifies. Tests, tolerances, cases, task and reference belong to the verifier and are refused. Never
+hide a difference (special cases for a test, clipping, swallowed errors). What looks like a bug of the reference is to be
+reproduced, unless the quirks say otherwise. Attempts, time and money are limited: at needs_human stop, and say what you
+tried.
+
+Every result has `next_call`, the exact call that is due. What takes longer than 42 s answers with a job: ask get_job
+until it ends; jobs outlive disconnects and restarts, and cancel_job ends one. All calls take the session's id, so you
+can go on after any interruption with session_status.
+"""
+
+_STABLE = CacheHint(ttl_ms=3_600_000, scope="public")
+_CACHE: dict[CacheableMethod, CacheHint] = {
+    "tools/list": _STABLE,
+    "prompts/list": _STABLE,
+    "resources/list": _STABLE,
+    "resources/templates/list": _STABLE,
+    "server/discover": _STABLE,
+    # Sessions change with every call, and belong to whoever may see them.
+    "resources/read": CacheHint(ttl_ms=0, scope="private"),
+}
+
+
+def build_server(
+    home: Path, shelf: Shelf, *, tokens: TokenVerifier | None = None, url: str = "http://127.0.0.1"
+) -> MCPServer[Desk]:
+    """The server of a home directory.
+
+    Args:
+        home: where sessions are kept.
+        shelf: the tasks that may be begun.
+        tokens: who may come in over HTTP; stdio needs none.
+        url: where the server is reached over HTTP, for its authentication settings.
+    """
+    desk, bus = Desk(home, shelf), InMemorySubscriptionBus()
+    watch = Watch(home, bus)
+
+    @asynccontextmanager
+    async def running(_: MCPServer[Desk]) -> AsyncIterator[Desk]:
+        async with anyio.create_task_group() as group:
+            group.start_soon(watch.run)
+            yield desk
+            group.cancel_scope.cancel()
+
+    # There is no authorisation server behind these tokens, so none is announced (`resource_server_url`).
+    auth = None if tokens is None else AuthSettings(issuer_url=AnyHttpUrl(url), resource_server_url=None)
+    server = MCPServer[Desk](
+        "lockstep",
+        title="Lockstep",
+        description="Proves that a fast translation of an RL environment is its slow reference.",
+        instructions=INSTRUCTIONS,
+        version=__version__,
+        tools=[*session_tools(), *verification_tools(), *workspace_tools()],
+        lifespan=running,
+        cache_hints=_CACHE,
+        subscriptions=bus,
+        middleware=[desk.cancellations],
+        token_verifier=tokens,
+        auth=auth,
+        log_level="WARNING",
+    )
+    add_resources(server, desk)
+    add_prompts(server, desk)
+    add_completions(server, desk)
+    # The SDK has no public way to these methods (2.3.0).
+    low = server._lowlevel_server  # pyright: ignore[reportPrivateUsage]
+    low.add_request_handler("logging/setLevel", SetLevelRequestParams, desk.notices.set_level)
+    low.add_request_handler("resources/subscribe", SubscribeRequestParams, watch.subscribe)
+    low.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, watch.unsubscribe)
+    low.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, watch.listen)
+    return server

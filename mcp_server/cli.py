@@ -1,0 +1,88 @@
+"""`lockstep serve`: the server over stdio, for a client that starts it, or over HTTP, for several."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import anyio
+import click
+
+TOKEN_FILE = "mcp-tokens.json"
+DEFAULT_PORT = 8765
+
+
+@click.command("serve", short_help="serve agents")
+@click.option("--http", is_flag=True, help="Serve streamable HTTP; default: stdio, for the client that started this.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on (with --http).")
+@click.option("--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="0: a free one.")
+@click.option("--allowed-host", "hosts", multiple=True, metavar="NAME[:PORT]", help="A name that clients call it by.")
+@click.option("--allowed-origin", "origins", multiple=True, metavar="ORIGIN", help="A web page's origin to let in.")
+@click.option("--token-file", type=click.Path(dir_okay=False, path_type=Path), help="Default: in LOCKSTEP_HOME.")
+@click.option("--add-client", metavar="NAME", help="Make a token for one more client, print it, and end.")
+@click.option(
+    "--task-root",
+    "task_roots",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Offer the tasks below this directory too: beginning a session runs a task's own code on this machine.",
+)
+@click.option(
+    "--workspace-root",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Make workspaces below this directory; default: the current one.",
+)
+def serve(
+    http: bool,
+    host: str,
+    port: int,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
+    token_file: Path | None,
+    add_client: str | None,
+    task_roots: tuple[Path, ...],
+    workspace_root: Path | None,
+) -> int:
+    """Serve coding agents: the tools, prompts and resources of the whole recipe, over the Model Context Protocol.
+
+    On stdio, standard output carries the protocol and nothing else. Over HTTP every request needs a bearer token; the
+    file that holds them is made when it is first needed.
+    """
+    from harness.home import lockstep_home
+    from mcp_server.shelf import Shelf, roots
+
+    home = lockstep_home()
+    if add_client:
+        from mcp_server.tokens import TokenFile
+
+        click.echo(TokenFile(token_file or home / TOKEN_FILE).add(add_client))
+        return 0
+    shelf = Shelf(roots(task_roots), (workspace_root or Path.cwd()).expanduser().resolve())
+    if http:
+        from mcp_server.http import Doors
+
+        _serve_http(home, shelf, Doors(host, port, hosts, origins), token_file or home / TOKEN_FILE)
+    else:
+        from mcp_server.app import build_server
+
+        anyio.run(build_server(home, shelf).run_stdio_async)
+    return 0
+
+
+def _serve_http(home: Path, shelf: object, doors: object, token_file: Path) -> None:
+    from mcp_server.app import build_server
+    from mcp_server.http import Doors, http_app, serve_http, url_of
+    from mcp_server.shelf import Shelf
+    from mcp_server.tokens import TokenFile
+
+    assert isinstance(doors, Doors)
+    assert isinstance(shelf, Shelf)
+    doors.security()  # refused before anything is made
+    tokens = TokenFile(token_file)
+    with doors.listen() as listener:
+        url = url_of(listener)
+        app = http_app(build_server(home, shelf, tokens=tokens, url=url), doors)
+        made = "was made" if tokens.made else "holds the tokens"
+        sys.stderr.write(f"lockstep: serving at {url}\nlockstep: {token_file} {made}\n")
+        sys.stderr.flush()
+        anyio.run(serve_http, app, listener)

@@ -1,0 +1,68 @@
+"""Completions: the names that an argument of a prompt or of a resource can have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mcp.server.mcpserver import MCPServer
+from mcp.types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
+
+from harness import operations
+from harness.errors import LockstepError
+from harness.host import jobs
+from harness.record import directory as directories
+from harness.record.log import VERDICT_FILE
+from harness.record.view import SessionView
+from mcp_server.desk import Desk, in_thread
+
+AT_MOST = 100
+"""As many values the protocol allows in one answer."""
+
+
+def add_completions(server: MCPServer[Desk], desk: Desk) -> None:
+    """Register the completion of task, session, module, event and job names."""
+
+    @server.completion()
+    async def complete(
+        ref: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        context: CompletionContext | None,
+    ) -> Completion:
+        chosen = dict(context.arguments or {}) if context is not None else {}
+        try:
+            values = await in_thread(_values, desk, argument.name, chosen)
+        except LockstepError:  # of a session that does not exist there is nothing to be offered
+            values = []
+        fitting = [value for value in values if value.startswith(argument.value)]
+        return Completion(values=fitting[:AT_MOST], total=len(fitting), has_more=len(fitting) > AT_MOST)
+
+
+def _values(desk: Desk, name: str, chosen: dict[str, str]) -> list[str]:
+    if name == "task":
+        return list(desk.shelf.tasks())
+    if name == "session":
+        rows = operations.sessions(desk.home)
+        return [row["session"] for row in sorted(rows, key=lambda row: row["created"], reverse=True)]
+    if name in ("module", "event"):
+        return list(_of_sessions(desk, name, chosen.get("session")))
+    if name == "number":
+        wanted = [chosen["session"]] if "session" in chosen else []
+        return [str(job.number) for one in wanted for job in jobs.recent(directories.find(desk.home, one), AT_MOST)]
+    if name == "level":
+        return ["1", "2", "3"]
+    return []
+
+
+def _of_sessions(desk: Desk, name: str, session: str | None) -> Iterable[str]:
+    """Modules, or verdicts, of one session; modules of all where none is chosen yet."""
+    if session is None and name == "event":
+        return []
+    named = [session] if session else [row["session"] for row in operations.sessions(desk.home)[:AT_MOST]]
+    found: dict[str, None] = {}
+    for one in named:
+        with SessionView(one, desk.home) as view:
+            if name == "module":
+                found |= dict.fromkeys(view.state.plan.modules)
+            else:
+                found |= dict.fromkeys(str(e.seq) for e in reversed(view.events) if VERDICT_FILE in e.attached)
+    return found

@@ -1,0 +1,237 @@
+"""From documents of the harness to results: what a job came to, in the fields and the words of its tool."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from mcp.server.mcpserver.exceptions import ToolError
+
+from harness.explain import divergence_from_json, first
+from harness.host.jobs import Job
+from mcp_server import words
+from mcp_server.desk import progress_text
+from mcp_server.limits import RESULT_CHARACTERS
+from mcp_server.results import CommandRun, Comparison, Finding, JobStatus, LevelLine, StepView, Verification
+
+NEEDS_HUMAN = "NEEDS_HUMAN"
+OUTPUT_CHARACTERS = 10_000
+
+
+def call(tool: str, **arguments: Any) -> str:
+    """A call as it is written in `next_call` and in prompts."""
+    given = ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items() if value not in (None, ""))
+    return f"{tool}({given})"
+
+
+def due(session: str, state: str, step: StepView | None) -> str:
+    """What the recipe asks for next."""
+    if state == "needs_human":
+        return f"stop and ask a person: only they let the session go on (lockstep resume {session} --reason WHY)"
+    if state == "done" or step is None:
+        return call("audit", session=session)
+    what = f"module {step.module}" if step.module else f"level {step.level}"
+    verify = call("run_level_tests", session=session, level=step.level, module=step.module)
+    return f"work on {what} in candidate/, then {verify}"
+
+
+def elapsed(job: Job) -> float:
+    """Seconds from a job's beginning to its end, or to now."""
+    end = datetime.fromisoformat(job.ended) if job.ended else datetime.now(UTC)
+    return round((end - datetime.fromisoformat(job.started)).total_seconds(), 1)
+
+
+def outcome_of(job: Job) -> dict[str, Any]:
+    """The result of a job that is done, or an empty document while it runs.
+
+    Raises:
+        ToolError: it failed, was cancelled, or is lost.
+    """
+    if job.state == "running":
+        return {}
+    if job.state == "cancelled" and job.result:
+        return job.result
+    if job.state != "done":
+        raise ToolError(f"job {job.id} ({job.operation}): {job.state}\n{error_text(job)}")
+    return job.result or {}
+
+
+def error_text(job: Job) -> str:
+    """Why a job has no result, with what to do about it."""
+    error = job.error or {}
+    lines = [f"{error['where']}: {error.get('what', '')}" if error.get("where") else error.get("what", "")]
+    lines += [f"expected: {error['expected']}"] if error.get("expected") else []
+    lines += [f"next: {error['next']}"] if error.get("next") else []
+    lines += error.get("mistakes", "").splitlines()
+    return words.cut("\n  ".join(line for line in lines if line), RESULT_CHARACTERS)
+
+
+def running(job: Job, also: list[str]) -> dict[str, Any]:
+    """The fields of a result behind which a job stands."""
+    shown = progress_text(job) if job.state == "running" else ""
+    return {
+        "job": job.id,
+        "state": job.state,
+        "progress": shown,
+        "elapsed_s": elapsed(job),
+        "also_working": also,
+        "session": job.session,
+    }
+
+
+def still_running(job: Job) -> dict[str, Any]:
+    """What is said of a job that goes on after its call has been answered."""
+    doing = progress_text(job)
+    return {
+        "summary": f"Still running after {elapsed(job):.0f} s ({doing}). It goes on whether or not you wait.",
+        "next_call": call("get_job", job_id=job.id, wait_s=40),
+    }
+
+
+def verification(job: Job, also: list[str]) -> Verification:
+    """What `run_level_tests` answers. Raises ToolError as `outcome_of`."""
+    document = outcome_of(job)
+    common = running(job, also)
+    if not document:
+        return Verification(**common, **still_running(job))
+    if document["outcome"] == NEEDS_HUMAN:
+        because = "; ".join(document["needs_human"]["because"])
+        return Verification(
+            **common,
+            summary=f"Nothing was verified: the session has reached a limit ({because}).",
+            next_call=due(job.session, "needs_human", None),
+            outcome=NEEDS_HUMAN,
+            session_state="needs_human",
+        )
+    step, following = StepView.of(document["step"]), StepView.of(document["next"])
+    return Verification(
+        **common,
+        summary=_verdict_summary(document, step, following),
+        next_call=_after_verdict(job.session, document, following),
+        outcome=document["outcome"],
+        step=step,
+        event=document["event"],
+        commit=document["commit"],
+        next=following,
+        session_state=document["state"],
+        levels=[_level(each) for each in document["verdict"]["levels"]],
+        error=document["verdict"]["error"],
+        new_cases=document["new_cases"],
+        found=_finding(document["verdict"]),
+        divergence=document.get("divergence") or "",
+        reproduce=document.get("reproduce") or "",
+        repair_prompt=document.get("repair_prompt") or "",
+    )
+
+
+def _finding(verdict: Mapping[str, Any]) -> Finding | None:
+    checks = [check for level in verdict["levels"] for check in level["checks"]]
+    told = first([divergence_from_json(each) for check in checks for each in check["divergences"]])
+    return None if told is None else Finding.model_validate(told.to_json())
+
+
+def comparison(job: Job, also: list[str]) -> Comparison:
+    """What `compare_rollouts` answers. Raises ToolError as `outcome_of`."""
+    document = outcome_of(job)
+    common = running(job, also)
+    if not document:
+        return Comparison(**common, **still_running(job))
+    found = document["difference"]
+    said = f"No difference in {document['steps']} steps." if document["steps"] else "No difference."
+    if found is not None:
+        values = f"expected {found['expected']}, got {found['actual']}"
+        said = f"They differ at step {found['step']} in {found['path']}: {values}."
+    return Comparison(
+        **common,
+        summary=said,
+        next_call="understand the first row at which the two part, before you change anything" if found else "",
+        equal=found is None,
+        steps=document["steps"],
+        played=document["played"],
+        difference=found,
+    )
+
+
+def command_run(job: Job, also: list[str]) -> CommandRun:
+    """What `run_command` answers. Raises ToolError as `outcome_of`."""
+    document = outcome_of(job)
+    common = running(job, also)
+    if not document:
+        return CommandRun(**common, **still_running(job))
+    code, killed = document.get("exit_code"), document.get("killed_by") or None
+    ended = f"killed: {killed}" if killed else f"exit code {code}"
+    return CommandRun(
+        **common,
+        summary=f"{'Cancelled' if job.state == 'cancelled' else 'Ended'}, {ended}.",
+        exit_code=code,
+        stdout=words.ends(document.get("stdout", ""), OUTPUT_CHARACTERS),
+        stderr=words.ends(document.get("stderr", ""), OUTPUT_CHARACTERS // 2),
+        truncated=bool(document.get("stdout_truncated") or document.get("stderr_truncated")),
+        killed_by=killed,
+        duration_s=round(float(document.get("duration_s", 0.0)), 3),
+    )
+
+
+def job_status(job: Job) -> JobStatus:
+    """What `get_job` and `cancel_job` answer: the job, with the result that its own tool would have given."""
+    common: dict[str, Any] = {
+        **running(job, []),
+        "operation": job.operation,
+        "client": job.client,
+        "started": job.started,
+        "ended": job.ended,
+    }
+    if job.state == "running":
+        return JobStatus(**common, **still_running(job))
+    if job.state != "done" and not (job.state == "cancelled" and job.result):
+        then = call("session_status", session=job.session)
+        return JobStatus(**common, summary=f"The job is {job.state}.", next_call=then, error=error_text(job))
+    made: dict[str, Any] = {}
+    if job.operation == "verify":
+        made["verification"] = verification(job, [])
+    elif job.operation == "compare":
+        made["comparison"] = comparison(job, [])
+    elif job.operation == "run_command":
+        made["command"] = command_run(job, [])
+    inner = next(iter(made.values()), None)
+    summary, following = (inner.summary, inner.next_call) if inner is not None else (f"The job is {job.state}.", "")
+    return JobStatus(**common, summary=summary, next_call=following, **made)
+
+
+def _verdict_summary(document: Mapping[str, Any], step: StepView | None, following: StepView | None) -> str:
+    outcome = document["outcome"]
+    if outcome == "PASS":
+        kept = (
+            f"committed as {document['commit'][:12]}" if document["commit"] else "not committed, as it is no progress"
+        )
+        then = f"next is {following}" if following else "everything has passed"
+        return f"PASS: {step} is verified, {kept}; {then}."
+    if outcome == "FAIL":
+        return f"FAIL: {step} is not verified; the first difference stands under `divergence`."
+    return f"ERROR: nothing could be judged, which says nothing of the candidate: {document['verdict']['error'][:300]}"
+
+
+def _after_verdict(session: str, document: Mapping[str, Any], following: StepView | None) -> str:
+    if document["outcome"] == "FAIL" and document["state"] == "working":
+        again = document.get("reproduce")
+        return f"follow `repair_prompt`; to see the case again: {again}" if again else "mend what `levels` names"
+    if document["outcome"] == "ERROR":
+        return "read `error` and `levels`: mend what they name if it is yours, else tell a person"
+    return due(session, document["state"], following)
+
+
+def _level(report: Mapping[str, Any]) -> LevelLine:
+    remarks = [
+        f"{check['outcome']} {check['name']}"
+        + (f" ({check['module']})" if check["module"] else "")
+        + (f": {check['detail']}" if check["detail"] else "")
+        for check in report["checks"]
+        if check["outcome"] != "PASS"
+    ]
+    missed = [name for name, count in report["features"].items() if count == 0]
+    if report["outcome"] == "PASS" and missed:
+        remarks.append(f"never reached: {', '.join(missed)}")
+    names = ("level", "outcome", "examples", "episodes", "steps", "divergence_bound_95")
+    return LevelLine(**{name: report[name] for name in names}, remarks=[*remarks, *report["notes"]])

@@ -1,0 +1,107 @@
+"""What the handlers of one server share, and how they ask a session's host without holding up anybody else."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+from mcp.server.mcpserver import Context
+
+from harness.host import client, jobs
+from harness.host.jobs import Job
+from mcp_server import words
+from mcp_server.callers import Cancellations, client_name
+from mcp_server.limits import (
+    ANSWER_S,
+    POLL_AT_MOST_S,
+    POLL_FIRST_S,
+    PROGRESS_CHARACTERS,
+    PROGRESS_S,
+)
+from mcp_server.notices import Notices
+from mcp_server.shelf import Shelf
+
+T = TypeVar("T")
+
+
+@dataclass
+class Desk:
+    """Everything that a handler needs. Nothing in it belongs to a connection or has to survive the server.
+
+    Attributes:
+        home: where sessions are kept.
+        shelf: the tasks that may be begun.
+        cancellations: the calls that are under way, for the case that their clients cancel them.
+        notices: what is told beside results.
+    """
+
+    home: Path
+    shelf: Shelf
+    cancellations: Cancellations = field(default_factory=Cancellations)
+    notices: Notices = field(default_factory=Notices)
+
+    async def ask(self, ctx: Call, session: str, call: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """One call of a session's host, which is started where none runs. Raises what `harness.host.client.ask` raises."""
+        return await in_thread(client.ask, session, call, dict(arguments), home=self.home, client=client_name(ctx))
+
+    async def begin(self, ctx: Call, session: str, call: str, arguments: Mapping[str, Any]) -> tuple[Job, list[str]]:
+        """Have a host begin a job, which ends with this call if its client cancels it.
+
+        Returns the job, and the names of other clients that work on the session.
+        """
+        given = await self.ask(ctx, session, call, arguments)
+        job = Job.from_json(given["job"])
+
+        async def stop() -> None:
+            with anyio.CancelScope(shield=True):
+                await self.ask(ctx, session, "cancel", {"job": job.id})
+
+        await self.cancellations.began(ctx, stop)
+        also = list(given.get("also_working", []))
+        if also:
+            await self.notices.tell(ctx, "warning", f"{', '.join(also)} also works on session {session}")
+        return job, also
+
+    async def wait(self, ctx: Call, job: Job, seconds: float | None = None) -> Job:
+        """The job as it is when it ends, or after so many seconds (`ANSWER_S`); progress is told on the way."""
+        seconds = ANSWER_S if seconds is None else seconds
+        began = time.monotonic()
+        told, pause = began, POLL_FIRST_S
+        while not job.finished and (left := began + seconds - time.monotonic()) > 0:
+            await anyio.sleep(min(pause, left))
+            pause = min(pause * 1.5, POLL_AT_MOST_S)
+            job = jobs.read(job.id, self.home)
+            if not job.finished and time.monotonic() - told >= PROGRESS_S:
+                told = time.monotonic()
+                # Seconds, because what is done starts at zero again with each part of a job, and progress may not.
+                await ctx.report_progress(round(told - began, 1), message=progress_text(job))
+        self.cancellations.ended(ctx)
+        if not job.finished:
+            await self.notices.tell(ctx, "info", f"job {job.id} goes on: {progress_text(job)}")
+        return job
+
+
+Call = Context[Desk, Any]
+"""The context of a call of a tool."""
+
+
+def desk_of(ctx: Call) -> Desk:
+    """What the server's handlers share."""
+    return ctx.request_context.lifespan_context
+
+
+async def in_thread(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    """Run something synchronous and short beside the event loop."""
+    return await anyio.to_thread.run_sync(functools.partial(function, *arguments, **named))
+
+
+def progress_text(job: Job) -> str:
+    """What a job does at the moment, in a line that no client cuts."""
+    counted = f" ({job.done}/{job.total})" if job.total > 1 else ""
+    return words.cut(f"{job.what or job.operation}{counted}".replace("\n", " "), PROGRESS_CHARACTERS)

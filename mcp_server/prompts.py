@@ -1,0 +1,46 @@
+"""The prompts: every template of Lockstep, filled from a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.prompts.base import Prompt, PromptArgument, UserMessage
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS
+
+from harness import prompts
+from harness.errors import LockstepError
+from harness.prompts import Template
+from mcp_server.desk import Desk, in_thread
+
+SESSION = PromptArgument(name="session", description="The session's id, as start_session gave it.", required=True)
+
+
+def add_prompts(server: MCPServer[Desk], desk: Desk) -> None:
+    """Register one prompt for each template. What cannot be filled is an error with its words (-32602)."""
+    for template in prompts.templates().values():
+        arguments = [PromptArgument(name=each.name, description=each.description) for each in template.arguments]
+        server.add_prompt(
+            Prompt(
+                name=template.name,
+                title=template.title,
+                description=template.description,
+                arguments=[SESSION, *arguments],
+                fn=_filled(desk, template),
+                context_kwarg=None,
+            )
+        )
+
+
+def _filled(desk: Desk, template: Template) -> Callable[..., Coroutine[Any, Any, UserMessage]]:
+    async def fill(**given: str) -> UserMessage:
+        session = given.pop("session")
+        try:
+            text = await in_thread(prompts.render, template.name, session, given, home=desk.home, tools=True)
+        except LockstepError as error:
+            raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
+        return UserMessage(text)
+
+    return fill

@@ -1,0 +1,196 @@
+"""What can be read: tasks, with the reference that is to be translated, and everything that a session's record holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.shared.path_security import PathEscapeError, safe_join
+
+from harness import operations
+from harness.data import TASK_FILE
+from harness.errors import LockstepError, RecordError, SessionError, TaskError
+from harness.host import jobs
+from harness.record.log import VERDICT_FILE, event_file
+from harness.record.view import SessionView
+from mcp_server import words
+from mcp_server.desk import Desk
+from mcp_server.limits import RESOURCE_CHARACTERS
+
+JSON, TEXT, MARKDOWN, TOML = "application/json", "text/plain", "text/markdown", "application/toml"
+PAGE = 200
+
+
+def add_resources(server: MCPServer[Desk], desk: Desk) -> None:
+    """Register every resource."""
+    read = Resources(desk)
+
+    def offer(uri: str, mime: str, function: Callable[..., str]) -> None:
+        described = " ".join((function.__doc__ or "").split())
+        title = function.__name__.replace("_", " ")
+        server.resource(uri, name=function.__name__, title=title, mime_type=mime, description=described)(function)
+
+    offer("lockstep://tasks", JSON, read.tasks)
+    offer("lockstep://sessions", JSON, read.sessions)
+    offer("lockstep://tasks/{task}", TOML, read.contract)
+    offer("lockstep://tasks/{task}/quirks", MARKDOWN, read.quirks)
+    offer("lockstep://tasks/{task}/reference", JSON, read.reference)
+    offer("lockstep://tasks/{task}/reference/{+path}", TEXT, read.reference_file)
+    offer("lockstep://sessions/{session}/status", JSON, read.status)
+    offer("lockstep://sessions/{session}/events{?after}", JSON, read.events)
+    offer("lockstep://sessions/{session}/verdicts/{event}", JSON, read.verdict)
+    offer("lockstep://sessions/{session}/verdicts/{event}/levels/{level}", JSON, read.level_report)
+    offer("lockstep://sessions/{session}/divergences/{event}", JSON, read.divergence)
+    offer("lockstep://sessions/{session}/jobs/{number}", JSON, read.job)
+
+
+def _told(function: Callable[..., Any]) -> Callable[..., str]:
+    """A document as text. What is unknown is not found (-32602); a damaged record is the server's error (-32603)."""
+
+    @wraps(function)
+    def read(self: Resources, *given: Any, **named: Any) -> str:
+        try:
+            document = function(self, *given, **named)
+        except RecordError as error:
+            raise ResourceError(str(error)) from error
+        except LockstepError as error:
+            raise ResourceNotFoundError(str(error)) from error
+        text = document if isinstance(document, str) else json.dumps(document, indent=1, ensure_ascii=False)
+        return words.cut(text, RESOURCE_CHARACTERS)
+
+    return read
+
+
+class Resources:
+    """Reads them; the SDK runs these beside its event loop."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    @_told
+    def tasks(self) -> Any:
+        """Every task that a session can be begun on, with its own resources."""
+        return {
+            name: {
+                "contract": f"lockstep://tasks/{name}",
+                "quirks": f"lockstep://tasks/{name}/quirks",
+                "reference": f"lockstep://tasks/{name}/reference",
+            }
+            for name in self._desk.shelf.tasks()
+        }
+
+    @_told
+    def sessions(self) -> Any:
+        """Every session of this machine: its id, task, workspace and state."""
+        return operations.sessions(self._desk.home)
+
+    @_told
+    def contract(self, task: str) -> Any:
+        """The contract of a task: what the candidate has to offer, leaf by leaf, with tolerances and limits."""
+        return _text(_task(self._desk, task), TASK_FILE)
+
+    @_told
+    def quirks(self, task: str) -> Any:
+        """The oddities of a task's reference, and for each whether it is to be reproduced."""
+        return _text(_task(self._desk, task), "QUIRKS.md")
+
+    @_told
+    def reference(self, task: str) -> Any:
+        """The source files of a task's reference. They are to be read and translated; no candidate ever runs beside them."""
+        root = _task(self._desk, task) / "reference"
+        files = [path for path in sorted(root.rglob("*")) if path.is_file() and _shown(path.relative_to(root))]
+        return {
+            path.relative_to(root).as_posix(): {
+                "uri": f"lockstep://tasks/{task}/reference/{path.relative_to(root).as_posix()}",
+                "bytes": path.stat().st_size,
+            }
+            for path in files
+        }
+
+    @_told
+    def reference_file(self, task: str, path: str) -> Any:
+        """One source file of a task's reference, as text."""
+        if not _shown(Path(path)):
+            raise ResourceNotFoundError(f"there is no file {path!r} in the reference of {task}")
+        return _text(_task(self._desk, task) / "reference", path)
+
+    @_told
+    def status(self, session: str) -> Any:
+        """Where a session stands. Subscribe to it to be told when that changes."""
+        return operations.status(session, home=self._desk.home)
+
+    @_told
+    def events(self, session: str, after: str = "-1") -> Any:
+        """The events of a session, oldest first, 200 at a time: `?after=N` goes on after event N."""
+        return operations.history(session, home=self._desk.home, after=_number(after), limit=PAGE)
+
+    @_told
+    def verdict(self, session: str, event: str) -> Any:
+        """A verdict with every level, check and divergence, as it was recorded."""
+        return _verdict(self._desk, session, event)
+
+    @_told
+    def level_report(self, session: str, event: str, level: str) -> Any:
+        """What one level of a verdict found."""
+        for report in _verdict(self._desk, session, event)["levels"]:
+            if report["level"] == _number(level):
+                return report
+        raise ResourceNotFoundError(f"the verdict of event {event} has no level {level}")
+
+    @_told
+    def divergence(self, session: str, event: str) -> Any:
+        """The divergence that a verdict tells first: as text and as data, with the call that reproduces it."""
+        document = operations.explain(session, home=self._desk.home, event=_number(event))
+        if document["divergence"] is None:
+            raise ResourceNotFoundError(f"the verdict of event {event} has no divergence")
+        return document
+
+    @_told
+    def job(self, session: str, number: str) -> Any:
+        """A job with its whole result. Subscribe to it to be told when it ends."""
+        return jobs.read(f"{session}.{_number(number)}", self._desk.home).to_json()
+
+
+def _task(desk: Desk, named: str) -> Path:
+    found = desk.shelf.tasks().get(named)
+    if found is None:
+        raise TaskError(f"there is no task {named!r}; there are: {', '.join(desk.shelf.tasks())}")
+    return found
+
+
+def _text(root: Path, path: str) -> str:
+    try:
+        return safe_join(root, path).read_text(encoding="utf-8")
+    except (PathEscapeError, OSError, ValueError):
+        raise ResourceNotFoundError(f"there is no text file {path!r} there") from None
+
+
+def _shown(path: Path) -> bool:
+    return not any(part.startswith(".") or part == "__pycache__" for part in path.parts)
+
+
+def _verdict(desk: Desk, session: str, event: str) -> dict[str, Any]:
+    number = _number(event)
+    with SessionView(session, desk.home) as view:
+        chosen = next((each for each in view.events if each.seq == number), None)
+        if chosen is None or VERDICT_FILE not in chosen.attached:
+            raise SessionError(f"event {number} of {session} is no verdict")
+        return json.loads(event_file(view.store, chosen.id, VERDICT_FILE))
+
+
+def _number(text: str) -> int:
+    try:
+        if len(text) > 10:
+            raise ValueError
+        return int(text)
+    except ValueError:
+        raise _no_number(text) from None
+
+
+def _no_number(text: str) -> SessionError:
+    return SessionError(f"{words.cut(text, 40)!r} is no number", expected="the number of an event or a job")

@@ -1,0 +1,282 @@
+"""What tools answer: the models behind their output schemas, and how a document of the harness becomes a result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from mcp.types import CallToolResult, TextContent
+from pydantic import BaseModel, ConfigDict, Field
+
+from mcp_server import words
+
+
+class Result(BaseModel):
+    """What every result says: what it comes to, and what to do next."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    summary: str = Field(description="What this comes to, in one sentence.")
+    next_call: str = Field(default="", description="The exact call that is due now, or what else is to be done.")
+
+
+Answer = TypeVar("Answer", bound=Result)
+
+
+def answer(result: Result, rest: str = "") -> CallToolResult:
+    """A result as structured data and as text, which hold the same and are short enough for every client.
+
+    Args:
+        rest: the resource in which whatever had to be cut can be read.
+    """
+    document = words.fitted(result.model_dump(mode="json"), rest)
+    return CallToolResult(
+        content=[TextContent(type="text", text=words.text(document))],
+        structured_content=document,
+    )
+
+
+class StepView(BaseModel):
+    """One step of the recipe: a level, and at level 1 a module."""
+
+    level: int
+    module: str | None = None
+
+    @classmethod
+    def of(cls, described: Mapping[str, Any] | None) -> Self | None:
+        """From a document of the harness."""
+        return None if described is None else cls(level=described["level"], module=described.get("module"))
+
+    def __str__(self) -> str:
+        return f"level {self.level}" + (f" of {self.module}" if self.module else "")
+
+
+class JobLine(BaseModel):
+    """A job in one line."""
+
+    job: str
+    operation: str
+    state: str = Field(description="running, done, failed, cancelled or lost")
+    client: str = ""
+
+
+class SessionStatus(Result):
+    """Where a session stands."""
+
+    session: str
+    task: str
+    workspace: str = Field(description="The directory in which the candidate is written.")
+    state: str = Field(description="working, needs_human or done")
+    passed: list[StepView] = Field(default_factory=list)
+    remaining: list[StepView] = Field(default_factory=list)
+    next: StepView | None = Field(None, description="The recipe's next step; none when everything has passed.")
+    commit: str | None = Field(None, description="The newest verified commit.")
+    attempts: int = 0
+    last_attempt: dict[str, Any] | None = None
+    spent_on_next: dict[str, Any] = Field(default_factory=dict)
+    limits: dict[str, Any] = Field(default_factory=dict)
+    dollars: float = 0.0
+    needs_human: dict[str, Any] | None = Field(None, description="Why a person has to decide, and what was tried.")
+    jobs: list[JobLine] = Field(default_factory=list, description="The newest jobs, the newest first.")
+    also_working: list[str] = Field(default_factory=list, description="Other clients that work on this session now.")
+
+
+class Running(Result):
+    """What all results have that a job stands behind."""
+
+    job: str = Field(description="The job's id.")
+    state: str = Field(description="running, done, failed, cancelled or lost; only `done` carries a result.")
+    progress: str = Field("", description="What is being done, while it runs.")
+    elapsed_s: float = 0.0
+    also_working: list[str] = Field(default_factory=list)
+
+
+class LevelLine(BaseModel):
+    """What one level came to."""
+
+    level: int
+    outcome: str
+    examples: int = 0
+    episodes: int = 0
+    steps: int = 0
+    divergence_bound_95: float | None = None
+    remarks: list[str] = Field(default_factory=list, description="Checks that did not pass, and what was not checked.")
+
+
+class Finding(BaseModel):
+    """One difference, field by field, for a client that is a program."""
+
+    level: int
+    check: str
+    rule: str
+    step: int
+    address: str = Field(description="The leaf and the position inside it: observation/board[3,4].")
+    expected: str
+    actual: str
+    module: str | None = None
+    cause: str = ""
+    probe: str | None = None
+    reproduced: bool | None = Field(None, description="Whether one step from the reference's own state shows it again.")
+
+    @property
+    def path(self) -> str:
+        """The leaf alone."""
+        return self.address.split("[")[0]
+
+
+class Verification(Running):
+    """A verdict. Only the outcome PASS verifies anything."""
+
+    session: str
+    outcome: str | None = Field(
+        None, description="PASS, FAIL, ERROR, or NEEDS_HUMAN where nothing was verified; none while the job runs."
+    )
+    step: StepView | None = Field(None, description="What was verified, up to this level.")
+    event: int | None = Field(None, description="The event of the session's log that holds the verdict.")
+    commit: str | None = Field(None, description="The commit that was made, if this was progress.")
+    next: StepView | None = None
+    session_state: str = ""
+    levels: list[LevelLine] = Field(default_factory=list)
+    error: str = Field("", description="Why nothing could be judged (outcome ERROR).")
+    new_cases: list[str] = Field(default_factory=list, description="Counterexamples that run first from now on.")
+    found: Finding | None = Field(None, description="The difference that `divergence` tells.")
+    divergence: str = Field("", description="The first difference: address, both values, rule, cause, shortest case.")
+    reproduce: str = Field("", description="The call that plays that case on both sides.")
+    repair_prompt: str = Field("", description="How to go about the repair. Follow it.")
+
+
+class Comparison(Running):
+    """One case or one episode on both sides."""
+
+    session: str
+    equal: bool | None = Field(None, description="Whether both sides agreed everywhere; none while the job runs.")
+    steps: int = 0
+    played: dict[str, Any] = Field(default_factory=dict)
+    difference: dict[str, Any] | None = Field(None, description="The first difference, with the leaves around it.")
+
+
+class CommandRun(Running):
+    """A command that was run in the agent's sandbox."""
+
+    session: str
+    exit_code: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    truncated: bool = Field(False, description="Whether the output was longer than what is kept.")
+    killed_by: str | None = Field(None, description="The limit that ended it, if one did.")
+    duration_s: float = 0.0
+
+
+class JobStatus(Running):
+    """A job, and what it came to."""
+
+    session: str
+    operation: str
+    client: str = ""
+    started: str
+    ended: str | None = None
+    verification: Verification | None = None
+    comparison: Comparison | None = None
+    command: CommandRun | None = None
+    error: str = Field("", description="Why it failed, was cancelled or is lost.")
+
+
+class Explanation(Result):
+    """A divergence, explained."""
+
+    session: str
+    event: int | None = Field(None, description="The event in which it was found; none where there is no divergence.")
+    outcome: str = ""
+    divergences: int = Field(0, description="How many there are; one is told at a time.")
+    divergence: str = ""
+    case: str | None = Field(None, description="The file in the workspace that holds its shortest case.")
+    reproduce: str = ""
+    repair_prompt: str = ""
+
+
+class EventLine(BaseModel):
+    """One event of a session's log."""
+
+    seq: int
+    time: str
+    kind: str
+    outcome: str = ""
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    finding: str = ""
+    commit: str | None = None
+    duration_s: float = 0.0
+
+
+class History(Result):
+    """A part of a session's log, oldest first."""
+
+    session: str
+    events: list[EventLine]
+    more: int = Field(0, description="Events after these.")
+
+
+class Audit(Result):
+    """What a session's record proves."""
+
+    session: str
+    ok: bool
+    events: int = 0
+    commits: list[dict[str, Any]] = Field(default_factory=list)
+    problems: list[dict[str, Any]] = Field(default_factory=list)
+    key: str = ""
+
+
+class Usage(Result):
+    """What has been spent in a session."""
+
+    session: str
+    usage: dict[str, Any] = Field(default_factory=dict, description="In all.")
+    recorded: dict[str, Any] | None = Field(None, description="What this report added.")
+    note: str = ""
+
+
+class FileText(Result):
+    """Lines of a file."""
+
+    path: str
+    text: str
+    first_line: int = 1
+    lines: int = 0
+    total_lines: int = 0
+    sha256: str = Field("", description="Of the whole file: give it to write_file or edit_file as expected_sha256.")
+    truncated: bool = False
+
+
+class FileWritten(Result):
+    """A file that was written."""
+
+    path: str
+    sha256: str
+    bytes: int
+    created: bool
+    also_working: list[str] = Field(default_factory=list)
+
+
+class FileEdited(Result):
+    """A file of which a passage was changed."""
+
+    path: str
+    sha256: str
+    replacements: int
+    diff: str
+    also_working: list[str] = Field(default_factory=list)
+
+
+class FileEntry(BaseModel):
+    """One entry of a directory."""
+
+    path: str
+    kind: str
+    bytes: int = 0
+
+
+class FileList(Result):
+    """Files of the workspace."""
+
+    entries: list[FileEntry]
+    truncated: bool = False

@@ -1,0 +1,98 @@
+"""The tasks that this server offers: those that come with Lockstep, and those below directories that a person named.
+
+To begin a session runs the trusted code of its task on this machine. So an agent chooses among tasks that a person has put
+there, and can't make one of its own and have that believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.data import TASK_FILE, embedded_tasks
+from harness.errors import SessionError, TaskError
+
+DEPTH = 3
+"""Tasks are looked for so many directories below a root."""
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Where tasks are found, and where workspaces may be made.
+
+    Attributes:
+        task_roots: directories that a person named; every task below them may be begun.
+        workspace_root: every workspace lies below it.
+    """
+
+    task_roots: tuple[Path, ...]
+    workspace_root: Path
+
+    def tasks(self) -> dict[str, Path]:
+        """The directory of every task, by name. An embedded one keeps its name; two others of one name get their path."""
+        found = dict(embedded_tasks())
+        for root in self.task_roots:
+            for directory in _below(root, DEPTH):
+                if directory not in found.values():
+                    name = directory.name if directory.name not in found else str(directory)
+                    found[name] = directory
+        return found
+
+    def task(self, named: str) -> Path:
+        """The directory of a task, by its name or by its path below a root.
+
+        Raises:
+            TaskError: it is none of those that are offered.
+        """
+        tasks = self.tasks()
+        if named in tasks:
+            return tasks[named]
+        path = Path(named).expanduser()
+        if path.is_absolute() and (path / TASK_FILE).is_file():
+            resolved = path.resolve()
+            if any(resolved.is_relative_to(root) for root in self.task_roots):
+                return resolved
+        raise TaskError(
+            f"this server offers no task {named!r}; it offers: {', '.join(tasks) or 'none'}",
+            next_step="choose one of these, or have a person start the server with `lockstep serve --task-root DIR`",
+        )
+
+    def workspace(self, given: str, task: str) -> Path:
+        """The directory that a new session is to work in; a free one is chosen where none is given.
+
+        Raises:
+            SessionError: it lies elsewhere than below the workspace root.
+        """
+        root = self.workspace_root.resolve()
+        if given:
+            path = (root / Path(given).expanduser()).resolve()
+            if path == root or not path.is_relative_to(root):
+                raise SessionError(
+                    f"the workspace {given!r} lies outside the directory in which this server makes workspaces",
+                    expected=f"a path below {root}",
+                    next_step="leave `workspace` out, or name a new directory there",
+                )
+            return path
+        path, number = root / f"{task}-session", 1
+        while path.exists():
+            number += 1
+            path = root / f"{task}-session-{number}"
+        return path
+
+
+def roots(given: Sequence[Path]) -> tuple[Path, ...]:
+    """Task roots as they are on disk. Raises TaskError for one that is no directory."""
+    for root in given:
+        if not root.is_dir():
+            raise TaskError(f"there is no directory {root}", next_step="give --task-root a directory with tasks")
+    return tuple(root.resolve() for root in given)
+
+
+def _below(directory: Path, depth: int) -> list[Path]:
+    if (directory / TASK_FILE).is_file():
+        return [directory.resolve()]
+    if depth == 0 or not directory.is_dir():
+        return []
+    below = sorted(each for each in directory.iterdir() if each.is_dir() and not each.name.startswith("."))
+    return [task for each in below for task in _below(each, depth - 1)]

@@ -1,0 +1,74 @@
+"""The command line beside a host that an agent's tools have started, and what it offers of the agent's sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.host import client, jobs
+from harness.record.directory import find
+from tests.cli.conftest import Result
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def workspace(walk: Path, home: Path, lockstep: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The workspace of a fresh session on the walk, in which the command line is given."""
+    place = walk.parent / "work"
+    assert lockstep("start", str(walk), "--workspace", str(place), "--fresh").code == 0
+    monkeypatch.chdir(place)
+    yield place
+    found = find(home, place)
+    for job in jobs.recent(found):
+        if not job.finished:
+            client.ask(found.id, "cancel", {"job": job.id}, home=home)
+            while not jobs.read(job.id, home).finished:
+                pass
+    client.release(found.id, home)
+
+
+def test_a_command_that_needs_the_session_has_an_idle_host_let_go(workspace: Path, home: Path, lockstep: Run) -> None:
+    session = lockstep("status", "--json").document["session"]
+    client.ask(session, "list_files", {}, home=home)
+    assert jobs.host_token(find(home, session))
+    assert lockstep("resume", "--reason", "all is well").code == 0
+    assert jobs.host_token(find(home, session)) is None
+
+
+def test_a_command_that_needs_the_session_names_the_job_of_a_busy_host(
+    workspace: Path, home: Path, lockstep: Run
+) -> None:
+    session = lockstep("status", "--json").document["session"]
+    job = client.ask(session, "run_command", {"command": "sleep 1000"}, home=home, client="Ada")["job"]["id"]
+    refused = lockstep("verify", "--json")
+    assert refused.code == 3
+    assert job in refused.document["what"] and "Ada" in refused.document["what"]
+    assert lockstep("status").code == 0
+    assert lockstep("history").code == 0
+
+
+def test_a_program_runs_where_the_agent_s_commands_run(workspace: Path, lockstep: Run) -> None:
+    (workspace / "candidate" / "mine.txt").write_text("mine\n")
+    shown = lockstep("shell", ".", "--", "sh", "-c", "cat candidate/mine.txt; ls; exit 4")
+    assert shown.code == 4
+    assert "mine" in shown.out
+    assert "task.toml" in shown.out
+
+
+def test_nothing_is_explained_before_anything_was_verified(workspace: Path, lockstep: Run) -> None:
+    result = lockstep("explain", "--json")
+    assert result.code == 3
+    assert "nothing was verified yet" in result.document["what"]
+
+
+@pytest.mark.slow
+def test_a_failed_verification_is_explained_again_later(workspace: Path, lockstep: Run) -> None:
+    failed = lockstep("verify", "--json")
+    assert failed.code == 1, failed.document
+    explained = lockstep("explain", "--json")
+    assert explained.code == 0
+    assert explained.document["divergence"] == failed.document["divergence"]
+    assert "REPAIR PROMPT" in lockstep("explain").out

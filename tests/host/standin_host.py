@@ -1,0 +1,45 @@
+"""A host as any other, in a process of its own, whose verifier is the stand-in of tests/session.
+
+Asked about a candidate whose `whole.txt` says `wait`, it waits for ever, as for a worker that does not answer.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.host import server
+from harness.model import Verdict
+from harness.session import Progress, Verifier
+from tests.session.standin import FileComparison
+
+
+class Patient(FileComparison):
+    """The stand-in that can wait."""
+
+    def verify(self, tree: Path, *, levels: Sequence[int], module: str | None, seed: int) -> Verdict:
+        self.progress("looking", 1, 2)
+        whole = tree / "candidate" / "whole.txt"
+        if whole.is_file() and whole.read_text().startswith("wait"):
+            threading.Event().wait()
+        return super().verify(tree, levels=levels, module=module, seed=seed)
+
+
+def make(directory: Path, progress: Progress) -> Verifier:
+    return Patient(directory, progress)
+
+
+def main(session: str, home: str, idle_s: str, version: str) -> None:
+    server.__version__ = version
+    host = server.Host(session, Path(home), idle_s=float(idle_s), verifier=make)
+    began = host.begin()
+    print(json.dumps(began), flush=True)
+    if began:
+        host.serve()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,146 @@
+"""The files of jobs: whole at every moment, and never believed beyond the life of the host that wrote them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.errors import RecordError, SessionError
+from harness.host import jobs
+from harness.host.jobs import KEPT, HostLock, Job, Jobs, host_token, read, recent
+from harness.record.directory import SessionDirectory
+from harness.record.files import TEMPORARY
+from tests.session.faults import Points, in_child, killed_at
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> SessionDirectory:
+    made = SessionDirectory(tmp_path / "sessions" / "walk", tmp_path / "workspace", "walk", "2026-01-01T00:00:00+00:00")
+    made.path.mkdir(parents=True)
+    made.write()
+    return made
+
+
+@pytest.fixture
+def host(found: SessionDirectory) -> Iterator[HostLock]:
+    lock = HostLock(found)
+    assert lock.take()
+    yield lock
+    lock.release()
+
+
+def test_a_job_is_read_back_as_it_was_written(tmp_path: Path, found: SessionDirectory, host: HostLock) -> None:
+    kept = Jobs(found, host.token)
+    job = kept.begin("verify", {"level": 1}, "Ada")
+    assert read(job.id, tmp_path) == job
+    kept.progress(job, "level 1", 3, 9)
+    assert (read(job.id, tmp_path).what, read(job.id, tmp_path).done) == ("level 1", 3)
+    ended = kept.end(job, jobs.DONE, result={"outcome": "PASS"})
+    assert read(job.id, tmp_path) == ended and ended.finished
+    assert Job.from_json(json.loads(json.dumps(ended.to_json()))) == ended
+    assert kept.end(job, jobs.FAILED) == job, "a job ends once"
+    assert read(job.id, tmp_path) == ended
+    assert [row.id for row in recent(found)] == [job.id]
+
+
+def test_progress_is_not_written_more_often_than_anyone_looks(found: SessionDirectory, host: HostLock) -> None:
+    kept = Jobs(found, host.token)
+    job = kept.begin("verify", {}, "")
+    kept.progress(job, "first", 0, 9)
+    path = found.path / "jobs" / "1.json"
+    written = path.stat().st_ino
+    for done in range(100):
+        kept.progress(job, "more", done, 100)
+    assert path.stat().st_ino == written
+    assert kept.running[0].done == 99
+
+
+def test_a_running_job_without_its_host_is_lost(tmp_path: Path, found: SessionDirectory) -> None:
+    lock = HostLock(found)
+    assert lock.take() and host_token(found) == lock.token
+    job = Jobs(found, lock.token).begin("verify", {}, "")
+    lock.release()
+    assert host_token(found) is None
+    assert read(job.id, tmp_path).state == jobs.LOST
+    # Another host does not make it run again, and writes down what became of it.
+    other = HostLock(found)
+    assert other.take()
+    assert read(job.id, tmp_path).state == jobs.LOST
+    Jobs(found, other.token)
+    assert json.loads((found.path / "jobs" / "1.json").read_text())["state"] == jobs.LOST
+    other.release()
+
+
+def test_only_one_host_at_a_time_has_the_lock(found: SessionDirectory, host: HostLock) -> None:
+    other = HostLock(found)
+    assert not other.take()
+    assert host_token(found) == host.token
+    other.release()
+
+
+def test_numbers_go_on_and_old_jobs_are_forgotten(tmp_path: Path, found: SessionDirectory, host: HostLock) -> None:
+    kept = Jobs(found, host.token)
+    first = kept.end(kept.begin("run_command", {}, ""), jobs.DONE)
+    directory = found.path / "jobs"
+    for number in range(2, KEPT + 5):
+        described = first.to_json() | {"id": f"{found.id}.{number}"}
+        (directory / f"{number}.json").write_text(json.dumps(described))
+    again = Jobs(found, host.token)
+    assert again.begin("verify", {}, "").number == KEPT + 5
+    assert len(list(directory.glob("*.json"))) == KEPT + 1
+    with pytest.raises(SessionError, match="there is no job"):
+        read(first.id, tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"id": 1}', "\xff"])
+def test_a_damaged_job_is_named_and_stands_in_nobody_s_way(
+    tmp_path: Path, found: SessionDirectory, host: HostLock, content: str
+) -> None:
+    Jobs(found, host.token)
+    (found.path / "jobs" / "7.json").write_text(content, encoding="latin-1")
+    with pytest.raises(RecordError, match="cannot be read"):
+        read(f"{found.id}.7", tmp_path)
+    assert Jobs(found, host.token).begin("verify", {}, "").number == 8
+
+
+def test_a_host_killed_at_any_write_leaves_whole_jobs(
+    tmp_path: Path, found: SessionDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+    def work() -> None:
+        lock = HostLock(found)
+        assert lock.take()
+        kept = Jobs(found, lock.token)
+        job = kept.begin("verify", {"message": "x" * 1000}, "Ada")
+        kept.progress(job, "half", 1, 2)
+        kept.end(job, jobs.DONE, result={"outcome": "PASS"})
+
+    def killed(point: int) -> bool:
+        def under_fault() -> None:
+            points = Points(killed_at(point))
+            points.install()
+            work()
+
+        return os.WIFSIGNALED(status := in_child(under_fault)) and os.WTERMSIG(status) == signal.SIGKILL
+
+    point, states = 0, set()
+    ended = True
+    while ended:
+        ended = killed(point)
+        assert host_token(found) is None
+        for path in (found.path / "jobs").glob("*.json"):
+            states.add(read(f"{found.id}.{path.stem}", tmp_path).state)
+        point += 1
+    assert point > 10
+    assert states == {jobs.LOST, jobs.DONE}
+    lock = HostLock(found)
+    assert lock.take()
+    Jobs(found, lock.token)
+    assert not list((found.path / "jobs").glob(f"{TEMPORARY}*"))
+    lock.release()
