@@ -106,8 +106,10 @@ def bench(driver: DockerDriver, tmp_path: Path) -> Iterator[Bench]:
 
 
 def _containers(driver: DockerDriver) -> set[str]:
+    """This process's containers; other tests have theirs at the same time."""
+    own = f"{LABEL}.owner={os.getpid()}"
     with driver.engine.client(SPAN) as client:
-        listed = client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)
+        listed = client.containers.list(all=True, filters={"label": own}, ignore_removed=True)
         return {str(one.id) for one in listed if one.status != "removing"}
 
 
