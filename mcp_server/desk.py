@@ -80,7 +80,7 @@ class Desk:
             if not job.finished and time.monotonic() - told >= PROGRESS_S:
                 told = time.monotonic()
                 # Seconds, because what is done starts at zero again with each part of a job, and progress may not.
-                await ctx.report_progress(round(told - began, 1), message=progress_text(job))
+                await ctx.report_progress(round(told - began, 3), message=progress_text(job))
         self.cancellations.ended(ctx)
         if not job.finished:
             await self.notices.tell(ctx, "info", f"job {job.id} goes on: {progress_text(job)}")

@@ -25,7 +25,11 @@ rows, columns, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
 child, terminal = pty.fork()
 if child == 0:
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    os.execvp(command[0], command)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        print(f"{command[0]}: {error.strerror}", flush=True)
+        os._exit(127 if isinstance(error, FileNotFoundError) else 126)
 import select
 watched = [0, terminal]
 while True:

@@ -28,7 +28,9 @@ def session_named(which: str | None) -> SessionDirectory:
     sessions = all_sessions(lockstep_home())
     path = Path(which or ".").expanduser().resolve()
     found = next((s for s in sessions if s.id == which), None)
-    found = found or next((s for s in sessions if path.is_relative_to(s.workspace)), None)
+    found = found or next((s for s in sessions if path == s.workspace), None)
+    if found is None and path.exists():
+        found = session_at(path)
     if found is not None:
         return found
     known = ", ".join(session.id for session in sessions) or "none"

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from harness.cli.frame import Output, command
 
 
 @command("shell", "a shell in the agent's sandbox")
-@click.argument("session", required=False)
-@click.argument("program", nargs=-1)
+@click.argument("words", nargs=-1, metavar="[SESSION] [-- PROGRAM ...]")
 @click.option("--sandbox", metavar="DRIVER", help="Default: the session's.")
-def shell(output: Output, session: str | None, program: tuple[str, ...], sandbox: str | None) -> int:
+def shell(output: Output, words: tuple[str, ...], sandbox: str | None) -> int:
     """A shell in the sandbox of a session's agent, or another program there: what an agent's commands see, you see.
+
+    Without SESSION it is the one that works here.
 
     Its /tmp is its own. The session goes on meanwhile: nothing is locked.
     """
     from harness.agent_sandbox import AgentSandbox
     from harness.agent_sandbox.terminal import converse
-    from harness.cli.places import session_named
+    from harness.cli.places import session_at, session_named
+    from harness.errors import SessionError
     from harness.record.view import SessionView
     from harness.taskfile import load_task
     from sandboxes import choose
 
-    with SessionView(session_named(session).id) as view:
+    try:
+        found, program = session_named(words[0] if words else None), words[1:]
+    except SessionError:
+        here = session_at(Path.cwd())
+        if here is None:
+            raise
+        found, program = here, words
+    with SessionView(found.id) as view:
         driver = choose(sandbox or view.sandbox)
         with AgentSandbox(view, load_task(view.task_directory), driver) as place:
             if driver.warning:

@@ -58,6 +58,13 @@ def test_a_program_runs_where_the_agent_s_commands_run(workspace: Path, lockstep
     assert "task.toml" in shown.out
 
 
+def test_in_a_workspace_a_program_needs_no_session_named(workspace: Path, lockstep: Run) -> None:
+    assert lockstep("shell", "--", "sh", "-c", "exit 5").code == 5
+    assert lockstep("shell", "nosuchsession", "--", "sh", "-c", "exit 5").code == 127
+    session = lockstep("status", "--json").document["session"]
+    assert lockstep("shell", session, "--", "sh", "-c", "exit 6").code == 6
+
+
 def test_nothing_is_explained_before_anything_was_verified(workspace: Path, lockstep: Run) -> None:
     result = lockstep("explain", "--json")
     assert result.code == 3
