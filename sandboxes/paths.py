@@ -70,13 +70,16 @@ class Views:
             raise PathRefused(f"{path}: mounted read-only; write below a mount that is writable, or /tmp")
         with self._look(path, resolved) as found:
             if found is not None:
-                fd = _reopen(path, found, os.O_WRONLY | os.O_TRUNC)
+                fd = _reopen(path, found, os.O_WRONLY)
             else:
                 fd = self._create(path, view, resolved)
         with open(fd, "wb", buffering=0) as file:
+            if data:  # room first: on a full disk what the file held stays
+                os.posix_fallocate(fd, 0, len(data))
             rest = memoryview(data)
             while rest:
                 rest = rest[file.write(rest) :]
+            file.truncate()
 
     def _view_of(self, components: Sequence[str]) -> View | None:
         for view in self._views:

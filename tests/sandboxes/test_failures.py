@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import secrets
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from sandboxes import BubblewrapDriver, ProcessDriver, SandboxFailed, SandboxUna
 from sandboxes import bubblewrap as bubblewrap_module
 from sandboxes._supervisor import cgroup, watch
 from sandboxes._supervisor.job import Job
+from sandboxes.paths import View, Views
 
 SOURCE = "sandboxes.ProcessDriver()"
 
@@ -155,3 +157,19 @@ def test_a_bwrap_that_may_not_make_namespaces_says_why_and_the_next_one_is_tried
 
 def _parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_a_file_that_cannot_be_written_whole_keeps_what_it_held(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("before")
+    views = Views([View(("work",), tmp_path, writable=True)], masked=())
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))  # as good as a disk with no more room
+    try:
+        with pytest.raises(OSError, match="too large"):
+            views.write("/work/f", b"x" * 1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert file.read_text() == "before"
+    views.write("/work/f", b"less")
+    assert file.read_text() == "less"
