@@ -8,6 +8,7 @@ in the sandbox's view of the tree, and only a regular file is ever opened for it
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -74,8 +75,7 @@ class Views:
             else:
                 fd = self._create(path, view, resolved)
         with open(fd, "wb", buffering=0) as file:
-            if data:  # room first: on a full disk what the file held stays
-                os.posix_fallocate(fd, 0, len(data))
+            _make_room(fd, len(data))
             rest = memoryview(data)
             while rest:
                 rest = rest[file.write(rest) :]
@@ -196,6 +196,18 @@ def _reopen(path: str, found: int, flags: int) -> int:
         raise PathRefused(f"{path}: {error.strerror}") from error
 
 
+def _make_room(fd: int, size: int) -> None:
+    """Have room for so many bytes before any is written: on a full disk what the file held then stays."""
+    try:
+        if size:
+            os.posix_fallocate(fd, 0, size)
+    except OSError as error:
+        # Not every file system can promise room, and what the C library does instead needs a file that can be read.
+        if error.errno in _NO_ROOM:
+            raise
+
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _KINDS = {
     stat.S_IFDIR: "directory",
     stat.S_IFIFO: "FIFO",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
 
 def session_at(path: Path) -> SessionDirectory | None:
     """The session whose workspace is this directory, or one above it."""
-    path = path.resolve()
-    return next((s for s in all_sessions(lockstep_home()) if path.is_relative_to(s.workspace)), None)
+    return _working_at(path.resolve(), all_sessions(lockstep_home()))
 
 
 def session_named(which: str | None) -> SessionDirectory:
@@ -27,11 +27,9 @@ def session_named(which: str | None) -> SessionDirectory:
     """
     sessions = all_sessions(lockstep_home())
     path = Path(which or ".").expanduser().resolve()
-    found = next((s for s in sessions if s.id == which), None)
-    found = found or next((s for s in sessions if path == s.workspace), None)
-    if found is None and path.exists():
-        found = session_at(path)
-    if found is not None:
+    found = next((s for s in sessions if s.id == which), None) or _working_at(path, sessions)
+    # What is not there names nothing, unless it is a workspace that was lost.
+    if found is not None and (found.id == which or path == found.workspace or path.exists()):
         return found
     known = ", ".join(session.id for session in sessions) or "none"
     raise SessionError(
@@ -40,6 +38,11 @@ def session_named(which: str | None) -> SessionDirectory:
         expected=f"the id or the workspace of a session; there are: {known}",
         next_step="go to a session's workspace or name its id; `lockstep start TASK` begins one",
     )
+
+
+def _working_at(path: Path, sessions: Sequence[SessionDirectory]) -> SessionDirectory | None:
+    around = (session for session in sessions if path.is_relative_to(session.workspace))
+    return max(around, key=lambda session: len(session.workspace.parts), default=None)  # the innermost
 
 
 def opened(identifier: str, verifier: VerifierFactory | None = None) -> Session:

@@ -27,8 +27,10 @@ def shell(output: Output, words: tuple[str, ...], sandbox: str | None) -> int:
     from harness.taskfile import load_task
     from sandboxes import choose
 
+    # A file here is a program to run; elsewhere a path in a workspace names the session that works there.
+    name = words[0] if words and not Path(words[0]).is_file() else None
     try:
-        found, program = session_named(words[0] if words else None), words[1:]
+        found, program = session_named(name), words if name is None else words[1:]
     except SessionError:
         here = session_at(Path.cwd())
         if here is None:

@@ -63,6 +63,10 @@ def test_in_a_workspace_a_program_needs_no_session_named(workspace: Path, lockst
     assert lockstep("shell", "nosuchsession", "--", "sh", "-c", "exit 5").code == 127
     session = lockstep("status", "--json").document["session"]
     assert lockstep("shell", session, "--", "sh", "-c", "exit 6").code == 6
+    script = workspace / "candidate" / "seven.sh"
+    script.write_text("#!/bin/sh\nexit 7\n")
+    script.chmod(0o755)
+    assert lockstep("shell", "--", "candidate/seven.sh").code == 7
 
 
 def test_nothing_is_explained_before_anything_was_verified(workspace: Path, lockstep: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import secrets
@@ -155,21 +156,33 @@ def test_a_bwrap_that_may_not_make_namespaces_says_why_and_the_next_one_is_tried
         assert BubblewrapDriver().unavailable() is None
 
 
-def _parent(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
 def test_a_file_that_cannot_be_written_whole_keeps_what_it_held(tmp_path: Path) -> None:
     file = tmp_path / "f"
     file.write_text("before")
-    views = Views([View(("work",), tmp_path, writable=True)], masked=())
+    views = Views([View(("seen",), tmp_path, writable=True)], masked=())
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))  # as good as a disk with no more room
     try:
         with pytest.raises(OSError, match="too large"):
-            views.write("/work/f", b"x" * 1000)
+            views.write("/seen/f", b"x" * 1000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert file.read_text() == "before"
-    views.write("/work/f", b"less")
+    views.write("/seen/f", b"less")
     assert file.read_text() == "less"
+
+
+def test_a_file_system_that_promises_no_room_is_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unable(fd: int, offset: int, size: int) -> None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    monkeypatch.setattr(os, "posix_fallocate", unable)  # a fake: no such file system can be mounted here
+    (tmp_path / "f").write_text("a longer text")
+    Views([View(("seen",), tmp_path, writable=True)], masked=()).write("/seen/f", b"short")
+    assert (tmp_path / "f").read_text() == "short"
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
