@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import compare_speed, false_alarms, feedback, level3_throughput, localisation, mcp_roundtrip
+from benchmarks import (
+    compare_speed,
+    false_alarms,
+    feedback,
+    level3_throughput,
+    localisation,
+    mcp_roundtrip,
+    pong_per_core,
+    profile_cost,
+    trainer_peers,
+    transfer_errors,
+)
 
 BENCHMARKS = {
     "compare_speed": compare_speed.main,
@@ -13,6 +24,10 @@ BENCHMARKS = {
     "localisation": localisation.main,
     "false_alarms": false_alarms.main,
     "mcp_roundtrip": mcp_roundtrip.main,
+    "profile_cost": profile_cost.main,
+    "pong_per_core": pong_per_core.main,
+    "trainer_peers": trainer_peers.main,
+    "transfer_errors": transfer_errors.main,
 }
 
 if __name__ == "__main__":

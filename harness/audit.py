@@ -151,6 +151,7 @@ class _Audit:
         self.start: Event | None = None
         self.trusted: dict[str, Entry] = {}
         self.pending: Event | None = None
+        self.seeds: dict[int, str] = {}
         self.summary: str | None = None
         self.attempts = 0
         self.dollars = 0.0
@@ -279,6 +280,11 @@ class _Audit:
     def _attempt(self, event: Event) -> None:
         self._require(self.pending is None, "order", event, "the attempt before has no verdict")
         self.pending = event
+        # An interrupted attempt may go on with its seed, but a seed that is known must judge no other tree.
+        seed, tree = event.seeds.get("run", -1), _workspace(event)["gitTree"]
+        drawn = event.detail.get("drawn", True)
+        same = not drawn or self.seeds.setdefault(seed, tree) == tree
+        self._require(same, "seed", event, f"the seed {seed} had been drawn for another tree")
         changes = trusted_changes(self.store.files(_workspace(event)["gitTree"]), self.trusted)
         self._require(not changes, "trusted", event, f"task or tests are not the session's: {changes}")
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import harness.adapters
+import harness.training
 import harness.worker
 from harness.adapters.jax_flags import jax_environment
 from harness.channel import Channel
@@ -31,6 +32,7 @@ from harness.task import CANDIDATE_DIRECTORY, Task
 from sandboxes import Driver, Limits, Mount, Running, Sandbox, SandboxSpec
 
 BASE_PACKAGES = ("msgpack", "numpy")
+TRAINING_PACKAGES = ("equinox", "optax")
 JUDGE_MEMORY_MB = 1024
 JUDGE_TIMEOUT_S = 30.0
 CODE = "/lockstep/candidate"
@@ -94,6 +96,11 @@ class SandboxedWorker:
         """The worker's pipes."""
         return Channel(self._running, name, timeout)
 
+    @property
+    def pid(self) -> int:
+        """This machine's number of the outermost process."""
+        return self._running.pid
+
     def close(self) -> None:
         """Kill everything in the sandbox and remove its files."""
         self._sandbox.close()
@@ -106,18 +113,29 @@ class CandidateWorker:
 
     Starting takes a second or two, nearly all of it the import of JAX, so a verifier starts the next one while an agent
     is still thinking. Each worker serves one candidate tree, once.
+
+    Args:
+        task: whose candidate it will be.
+        driver: the kind of sandbox.
+        training: whether it will be asked to train, for which it gets the trainer's libraries.
     """
 
-    def __init__(self, task: Task, driver: Driver) -> None:
+    def __init__(self, task: Task, driver: Driver, *, training: bool = False) -> None:
         self._task = task
+        libraries = TRAINING_PACKAGES if training else ()
         self._worker = SandboxedWorker(
             driver,
             ADAPTER,
-            {*BASE_PACKAGES, "jax", "jaxlib", *task.candidate.packages},
+            {*BASE_PACKAGES, "jax", "jaxlib", *libraries, *task.candidate.packages},
             jax_environment(task.candidate.xla_flags),
             task.candidate.memory_mb,
         )
         self.close = self._worker.close
+
+    @property
+    def pid(self) -> int:
+        """This machine's number of the outermost process of the worker."""
+        return self._worker.pid
 
     def open(self, tree: Path) -> Environment:
         """Bring the candidate's code from an exported tree into the sandbox, and load it.
@@ -269,12 +287,15 @@ def _installed_plugins(name: str) -> list[str]:
 
 
 def _trusted_files(directory: Path) -> Path:
-    """The worker and the adapters, laid out as the candidate's interpreter shall see them."""
+    """The worker, the adapters and the trainer, laid out as the candidate's interpreter shall see them."""
     package = directory / "harness"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
-    adapters = Path(harness.adapters.__path__[0])
-    shutil.copytree(adapters, package / "adapters", ignore=shutil.ignore_patterns("__pycache__"))
+    for inner in (harness.adapters, harness.training):
+        place = Path(inner.__path__[0])
+        shutil.copytree(place, package / place.name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("policy.py", "ppo.py"):
+        shutil.copy(Path(harness.worker.__file__).with_name(name), package)
     shutil.copy(harness.worker.__file__, directory / "worker.py")
     return directory
 

@@ -17,8 +17,9 @@ import numpy as np
 
 from harness.channel import Channel
 from harness.errors import BadAnswer
+from harness.lanes import Lanes, SpreadLanes
 from harness.model import ENDINGS, STATE, Array, Case, Draw, Leaf, Leaves, Tape, Trajectory
-from harness.spec import DrawSpec, ProbeSpec, Spec, check_arrays, is_action, parse_spec
+from harness.spec import DrawSpec, ProbeSpec, Spec, check_arrays, is_action, parse_spec, tape_to_wire
 
 __all__ = ["DrawSpec", "Environment", "Pool", "ProbeSpec", "Spec", "is_action", "parse_spec", "tape_to_wire"]
 
@@ -118,6 +119,15 @@ class Environment:
                     raise BadAnswer(what, where="drive", expected="an action for each step, and steps to the end")
         return driven
 
+    def lanes(self, seeds: Sequence[int], *, draws: Sequence[Tape | None] | None = None, state: bool = False) -> Lanes:
+        """Begin one episode for each seed, to be stepped together; see `harness.lanes`.
+
+        Args:
+            draws: tapes for the episodes to take their draws from, as far as these reach.
+            state: whether the canonical state is reported too.
+        """
+        return Lanes(self, seeds, draws, state)
+
     def probe(self, name: str, inputs: Leaves) -> dict[str, Array]:
         """Outputs of a probe for stacked inputs, each leaf of shape `[N, *leaf shape]`."""
         rows = len(next(iter(inputs.values())))
@@ -166,7 +176,7 @@ class Environment:
         if not isinstance(answer, dict):
             raise BadAnswer("an answer without leaves", where=call)
         check_arrays(answer.get("leaves"), self.spec.outputs, call, 1)
-        return {"leaves": answer["leaves"], "draws": self._tape(answer.get("draws", []), 1, call)}
+        return {"leaves": answer["leaves"], "draws": self.tape(answer.get("draws", []), 1, call)}
 
     def _trajectory(self, case: Case, answer: Any, where: str) -> Trajectory:
         """The answer as a trajectory, refused unless its rows are those of one episode of this case."""
@@ -189,10 +199,10 @@ class Environment:
             raise BadAnswer(f"it stopped after {rows - 1} of {case.length} actions without an end", where=where)
         if "draws" not in self.spec.capabilities:
             return Trajectory(case, leaves)
-        return Trajectory(case, leaves, self._tape(answer.get("draws", []), rows, where))
+        return Trajectory(case, leaves, self.tape(answer.get("draws", []), rows, where))
 
-    def _tape(self, described: Any, rows: int, where: str) -> Tape:
-        """Draws row by row; rows at the end that the answer leaves out had none."""
+    def tape(self, described: Any, rows: int, where: str) -> Tape:
+        """The draws of an answer row by row, checked; rows at the end that it leaves out had none."""
         try:
             tape = tuple(tuple(self._draw(draw, where) for draw in row) for row in described)
         except TypeError:
@@ -240,6 +250,12 @@ class Pool:
     def drive(self, policy: str, seeds: Sequence[int], horizon: int, stickiness: float = 0.25) -> list[Trajectory]:
         """`Environment.drive`, spread over the workers; answers in the order of the seeds."""
         return self._spread(seeds, lambda environment, part: environment.drive(policy, part, horizon, stickiness))
+
+    def lanes(
+        self, seeds: Sequence[int], *, draws: Sequence[Tape | None] | None = None, state: bool = False
+    ) -> SpreadLanes:
+        """`Environment.lanes`, shared out among the workers, which step at the same time."""
+        return SpreadLanes(self.environments, self._threads, seeds, draws, state)
 
     def close(self) -> None:
         """End all workers."""
@@ -302,14 +318,6 @@ class _Heap:
         """Leave nothing to take."""
         with self._turn:
             self._next = self._count
-
-
-def tape_to_wire(tape: Tape) -> list[list[list[Any]]]:
-    """A tape as the wire carries it: for each row a list of `[name, array]`, without the empty rows at the end."""
-    count = len(tape)
-    while count and not tape[count - 1]:
-        count -= 1
-    return [[[draw.name, draw.value] for draw in row] for row in tape[:count]]
 
 
 def _case_to_wire(case: Case) -> dict[str, Any]:

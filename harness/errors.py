@@ -11,6 +11,7 @@
     │   ├── Raised                its own code raised an exception
     │   ├── BadAnswer             it answered something that the protocol does not allow
     │   └── BrokenContract        a candidate's functions do not have the form that its task demands
+    ├── TrainingError             a policy cannot be trained, or its checkpoint is of another training
     ├── SessionError              a session cannot do what was asked
     │   ├── SessionLocked         another process works on the same session
     │   └── TrustedFileChanged    the workspace changes files that belong to the verifier
@@ -105,6 +106,10 @@ class BrokenContract(EnvironmentFailure):
     def __init__(self, what: str, *, where: str, mistakes: tuple[dict[str, str], ...]) -> None:
         self.mistakes = mistakes
         super().__init__(what, where=where, expected="what task.toml declares")
+
+
+class TrainingError(LockstepError):
+    """A policy cannot be trained, or a file does not hold what it should: says nothing of a candidate."""
 
 
 class SessionError(LockstepError):

@@ -247,17 +247,22 @@ class Divergence:
 
 
 class Outcome(enum.StrEnum):
-    """What a check came to. Only PASS verifies; ERROR is infrastructure, never a judgement of the candidate."""
+    """What a check came to. Only PASS verifies.
+
+    ERROR is infrastructure, never a judgement of the candidate. INCONCLUSIVE is a judgement that could not be made: no
+    difference was shown, and no equality either.
+    """
 
     PASS = "PASS"
     FAIL = "FAIL"
     ERROR = "ERROR"
+    INCONCLUSIVE = "INCONCLUSIVE"
     SKIPPED = "SKIPPED"
 
     @staticmethod
     def worst(outcomes: Sequence[Outcome]) -> Outcome:
-        """The outcome of a whole from those of its parts: FAIL, then ERROR, then PASS; SKIPPED if nothing ran."""
-        for outcome in (Outcome.FAIL, Outcome.ERROR, Outcome.PASS):
+        """The outcome of a whole from those of its parts: FAIL, ERROR, INCONCLUSIVE, PASS; SKIPPED if nothing ran."""
+        for outcome in (Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.PASS):
             if outcome in outcomes:
                 return outcome
         return Outcome.SKIPPED
@@ -299,6 +304,7 @@ class LevelReport:
         features: for each declared feature, in how many compared steps it occurred.
         notes: what could not be checked, and why.
         duration_s: seconds on the host's clock.
+        transfer: level 4 only: what was trained, played and compared, JSON-ready (docs/levels.md).
     """
 
     level: int
@@ -310,10 +316,11 @@ class LevelReport:
     features: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     duration_s: float = 0.0
+    transfer: Mapping[str, Any] | None = None
 
     @property
     def outcome(self) -> Outcome:
-        """FAIL if a check failed, else ERROR if one could not be done, else PASS; SKIPPED if none ran."""
+        """That of the worst check (`Outcome.worst`); SKIPPED if none ran."""
         return Outcome.worst([check.outcome for check in self.checks])
 
     @property
@@ -351,7 +358,7 @@ class LevelReport:
             "notes": list(self.notes),
             "duration_s": round(self.duration_s, 3),
             "checks": [check.to_json() for check in self.checks],
-        }
+        } | ({} if self.transfer is None else {"transfer": dict(self.transfer)})
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The recipe as a state machine, folded from the event log: what passed, what comes next, when to ask a person.
 
-Modules in dependency order at level 1, then level 2, then level 3 (and 4, where a task has it). When a later level finds
+Modules in dependency order at level 1, then levels 2 and 3, then level 4 where the task has it. When a later level finds
 a difference that was traced to a module, that module is back at level 1, with the new case. Pure: the same events give the
 same state, so status, history and a reopened session can never disagree.
 """
@@ -239,10 +239,12 @@ def _passed(state: State, event: Event) -> frozenset[Step]:
     if event.outcome == Outcome.PASS:
         earned = plan.covered(event.arguments.get("levels", ()), module) if event.detail.get("counts") else frozenset()
         return state.passed | earned
-    if event.outcome != Outcome.FAIL:
+    if event.outcome not in (Outcome.FAIL, Outcome.INCONCLUSIVE):
         return state.passed
     failed = int(event.detail.get("failed_level", 1))
     below = plan.covered(range(1, failed), None) if module is None and event.detail.get("counts") else frozenset()
+    if event.outcome == Outcome.INCONCLUSIVE:
+        return state.passed | below  # nothing was shown against what had passed
     blamed = set(event.detail.get("blamed", ()))
     if failed == 1 and module is not None:
         blamed.add(module)
@@ -271,6 +273,11 @@ def verdict_detail(verdict: Mapping[str, Any], *, counts: bool) -> dict[str, Any
     if verdict["outcome"] == Outcome.ERROR:
         errors = [check["detail"] for r in reports for check in r["checks"] if check["outcome"] == Outcome.ERROR]
         return detail | {"finding": "; ".join(filter(None, [verdict["error"], *errors]))[:FINDING_AT_MOST]}
+    undecided = next((report for report in reports if report["outcome"] == Outcome.INCONCLUSIVE), None)
+    if undecided is not None:
+        open_checks = [c for c in undecided["checks"] if c["outcome"] == Outcome.INCONCLUSIVE]
+        finding = "; ".join(f"{check['name']}: {check['detail']}" for check in open_checks)
+        return detail | {"failed_level": undecided["level"], "finding": finding[:FINDING_AT_MOST]}
     failed = next((report for report in reports if report["outcome"] == Outcome.FAIL), None)
     if failed is not None:
         broken = [check for check in failed["checks"] if check["outcome"] == Outcome.FAIL]

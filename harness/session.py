@@ -10,8 +10,8 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -51,6 +51,7 @@ __all__ = ["Progress", "Session", "SessionView", "Verification", "Verifier", "Ve
 REFUSED = "refused"
 USAGE = "usage"
 RESERVED = frozenset({START, REFUSED, USAGE, recipe.ATTEMPT, recipe.VERDICT, recipe.INTERRUPTED, recipe.RESUMED})
+TRAINING_LEVEL = 4
 MAX_NEW_CASES = 8
 """As many counterexamples of one attempt are kept: they run first from then on, and must stay quick."""
 
@@ -145,7 +146,7 @@ class Session(SessionView):
         *,
         verifier: VerifierFactory | None = None,
         author: str = AGENT,
-        levels: tuple[int, ...] = (1, 2, 3),
+        levels: tuple[int, ...] | None = None,
         sandbox: str | None = None,
     ) -> Session:
         """Begin a session on a task.
@@ -157,7 +158,7 @@ class Session(SessionView):
             home: where sessions and keys are kept; by default `lockstep_home()`.
             verifier: makes what judges the trees; by default Lockstep's levels in the session's sandbox.
             author: `Name <mail>` for the verified commits.
-            levels: the recipe's levels.
+            levels: the recipe's levels; by default all that the task has.
             sandbox: the driver in which candidates and the agent's commands run; by default the best that works.
 
         Raises:
@@ -172,7 +173,7 @@ class Session(SessionView):
             task=task.name,
             task_directory=task_directory,
             workspace=(workspace or Path.cwd() / f"{task.name}-session").expanduser().resolve(),
-            plan=Plan(tuple(module.name for module in task.modules), levels, task.limits),
+            plan=Plan(tuple(module.name for module in task.modules), levels or task.levels, task.limits),
             author=author,
             sandbox=sandbox,
         )
@@ -242,10 +243,12 @@ class Session(SessionView):
         duration_s: float = 0.0,
         usage: Mapping[str, float] | None = None,
         with_tree: bool = False,
+        taken: Snapshot | None = None,
     ) -> Event:
         """Record anything else that happened (a tool call); values must be JSON.
 
-        `with_tree` keeps the workspace as it is now with it, where it can be recorded and changes nothing trusted.
+        `with_tree` keeps the workspace as it is now with it, where it can be recorded and changes nothing trusted; `taken`
+        keeps a snapshot that `exported_workspace` took.
 
         Raises:
             SessionError: `kind` is one that the session itself records, or a value is not JSON.
@@ -261,10 +264,25 @@ class Session(SessionView):
                 detail=detail,
                 duration_s=duration_s,
                 usage=usage,
-                workspace=self._tree_if_sound() if with_tree else None,
+                workspace=taken or (self._tree_if_sound() if with_tree else None),
             )
         except (TypeError, ValueError) as error:
             raise SessionError(f"an event of kind {kind!r} cannot be recorded: {error}", expected="JSON") from error
+
+    @contextmanager
+    def exported_workspace(self, arguments: Mapping[str, Any]) -> Iterator[tuple[Snapshot, Path]]:
+        """The workspace as it is now, recorded, and a read-only export of it for as long as the context lasts.
+
+        Args:
+            arguments: of the call that asks for it, for the record of a refusal.
+
+        Raises:
+            SessionError: the workspace cannot be recorded, or changes files that belong to the verifier.
+            RecordError: it cannot be written.
+        """
+        taken = self._take_snapshot(arguments)
+        with exported(self.store, taken.tree, self.directory.exports / f"run-{secrets.token_hex(8)}") as tree:
+            yield taken, tree
 
     def report_usage(
         self,
@@ -332,7 +350,13 @@ class Session(SessionView):
         if level is None:
             return Step(1, module) if module else following or plan.steps[-1]
         if level not in plan.levels:
-            raise SessionError(f"there is no level {level}", expected=f"one of {', '.join(map(str, plan.levels))}")
+            raise SessionError(
+                f"this session has no level {level}",
+                expected=f"one of {', '.join(map(str, plan.levels))}",
+                next_step="a session has level 4 if its task.toml said, when it began, how long to train (transfer.steps)"
+                if level == TRAINING_LEVEL
+                else "",
+            )
         if module is not None and level != 1:
             raise SessionError(
                 f"level {level} is about all modules together", expected="level 1 where a module is named"
@@ -353,8 +377,10 @@ class Session(SessionView):
         began = time.monotonic()
         taken = self._take_snapshot(arguments)
         # Drawn only now: no candidate can have been written for it.
-        seed = secrets.randbits(63) if given is None else given
-        attempt = self._append(recipe.ATTEMPT, arguments=arguments, detail=asked, seeds={"run": seed}, workspace=taken)
+        seed = self._interrupted_seed(arguments, taken) if given is None else given
+        seed = secrets.randbits(63) if seed is None else seed
+        detail = {**asked, "drawn": given is None}
+        attempt = self._append(recipe.ATTEMPT, arguments=arguments, detail=detail, seeds={"run": seed}, workspace=taken)
         try:
             with exported(self.store, taken.tree, self.directory.exports / str(attempt.seq)) as tree:
                 verdict = self._judge().verify(tree, levels=levels, module=step.module, seed=seed)
@@ -374,6 +400,21 @@ class Session(SessionView):
             self._append(REFUSED, arguments=arguments, outcome=kind, detail={"finding": refusal.what})
             raise
         return taken
+
+    def _interrupted_seed(self, arguments: Mapping[str, Any], taken: Snapshot) -> int | None:
+        """The seed with which the last attempt at this went on until it was interrupted, if it judged this very tree.
+
+        It was drawn after that tree was fixed, so it is as good as a fresh one; with it, level 4 finds what it had trained,
+        and nobody can interrupt what goes badly in the hope of a better seed.
+        """
+        last = next((event for event in reversed(self._events) if event.kind == recipe.ATTEMPT), None)
+        if last is None or not last.detail.get("drawn") or TRAINING_LEVEL not in arguments["levels"]:
+            return None
+        interrupted = self._state.attempts[-1].outcome == recipe.INTERRUPTED
+        same = last.workspace is not None and last.workspace["gitTree"] == taken.tree
+        asked = ("level", "levels", "module")
+        same = same and all(last.arguments[name] == arguments[name] for name in asked)
+        return last.seeds["run"] if interrupted and same else None
 
     def _tree_if_sound(self) -> Snapshot | None:
         with suppress(SessionError):
@@ -532,7 +573,8 @@ def levels_verifier(
     from harness import verify  # imports the levels and their test generator: a status needs neither
     from sandboxes import choose
 
-    return verify.Verifier(load_task(task_directory), choose(driver), progress=progress, prepare=prepare)
+    task, kept = load_task(task_directory), task_directory.parent / directories.POLICIES
+    return verify.Verifier(task, choose(driver), progress=progress, prepare=prepare, policies=kept)
 
 
 def _holds(directory: Path, files: Mapping[str, Entry], store: Store) -> bool:

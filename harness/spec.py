@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from harness.errors import BadAnswer
-from harness.model import Array, Leaf
+from harness.model import Array, Leaf, Tape
 from harness.worker import BASIC_LEAVES, PROTOCOL, WIRE_DTYPES
 
 T = TypeVar("T")
 
-CAPABILITIES = ("restore", "probe", "draws", "force_draws")
+CAPABILITIES = ("restore", "probe", "draws", "force_draws", "lanes")
 MOMENTS = ("reset", "step", "both")
 
 
@@ -41,7 +41,8 @@ class Spec:
 
     Attributes:
         leaves: all leaves by path: observation, reward, terminated, truncated, legal_actions, `state/`, and action leaves.
-        capabilities: of `restore`, `probe`, `draws` (reports its draws), `force_draws` (takes draws).
+        capabilities: of `restore`, `probe`, `draws` (reports its draws), `force_draws` (takes draws), `lanes` (steps many
+            environments in one message).
         policies: names of scripted policies that it can `drive`, besides `random` and `sticky`.
     """
 
@@ -121,6 +122,14 @@ def check_arrays(arrays: Any, declared: Mapping[str, Leaf], where: str, rows: in
             expected = f"{rows}, the same for every leaf"
             raise BadAnswer(f"leaf {path} has {len(array)} rows", where=where, expected=expected)
     return rows or 0
+
+
+def tape_to_wire(tape: Tape, *, whole: bool = False) -> list[list[list[Any]]]:
+    """A tape as the wire carries it: for each row a list of `[name, array]`; `whole` keeps empty rows at the end."""
+    count = len(tape)
+    while count and not tape[count - 1] and not whole:
+        count -= 1
+    return [[[draw.name, draw.value] for draw in row] for row in tape[:count]]
 
 
 def _demand_basics(spec: Spec) -> None:

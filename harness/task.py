@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -168,19 +169,43 @@ class Budgets:
 
 @dataclass(frozen=True)
 class Transfer:
-    """Level 4's equivalence margin on the mean return, fixed before any run, and the reason for it."""
+    """Level 4: what is trained, how much, and how far mean returns may lie apart. Fixed before any run.
+
+    Attributes:
+        margin: the difference of mean returns that still counts as none, and `because`, the reason for it.
+        steps: environment steps of each training in the candidate. Without it there is no level 4.
+        reference_steps: of each training in the reference; by default `steps`.
+        minimum_return: policies that earn less on average have learned too little to prove anything.
+        seeds: how many trainings there are in each backend at each look; the last number is the budget.
+        episodes: how many episodes each policy plays in each backend.
+        ppo: hyper-parameters that differ from those of `harness.training.config.PpoConfig`.
+    """
 
     margin: float
     because: str
+    steps: int | None = None
+    reference_steps: int | None = None
+    minimum_return: float = -math.inf
+    seeds: tuple[int, ...] = (6, 10, 16)
+    episodes: int = 32
+    ppo: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A fast implementation to measure beside: requirements for an environment of its own and an adapter."""
+    """A fast implementation to measure beside (docs/profiling.md).
+
+    Attributes:
+        name: what to call it.
+        requirements: what pip installs into an environment of its own; without any it lives in the reference's.
+        adapter: `peers/file.py:Class`, served by `harness/worker.py`.
+        python: version specifier of its interpreter; None takes the one that runs the harness.
+    """
 
     name: str
     requirements: tuple[str, ...]
     adapter: str
+    python: str | None = None
 
 
 @dataclass(frozen=True)
@@ -228,6 +253,11 @@ class Task:
     def state(self) -> dict[str, Leaf]:
         """The canonical state's leaves, with their prefix."""
         return {path: leaf for path, leaf in self.leaves.items() if path.startswith(STATE)}
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The levels of verification that this task has: level 4 only where it says how long to train."""
+        return (1, 2, 3) if self.transfer is None or self.transfer.steps is None else (1, 2, 3, 4)
 
     def tolerance(self, path: str) -> Tolerance:
         """The tolerance of a leaf; exact where the task states none."""

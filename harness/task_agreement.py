@@ -36,8 +36,19 @@ def check_agreement(written: Mapping[str, Any], read: Mapping[str, Any], root: P
         _probe(probe, leaves, root.at("probes", name))
     _randomness(_table(written, "randomness"), read.get("randomness", {}), root.at("randomness"))
     _tolerances(written, read, root.at("tolerance"))
+    _transfer(_table(written, "transfer"), root.at("transfer"))
     names = [peer.get("name") for _, peer in valid(read.get("peers", ()))]
     _no_duplicates(names, "peer", root.at("peers"))
+
+
+def _transfer(written: Mapping[str, Any], place: Place) -> None:
+    if "steps" in written and "minimum_return" not in written:
+        place.wrong(
+            "the key `minimum_return` is missing", "it where `steps` asks for level 4: equal ignorance is no proof"
+        )
+    if "steps" not in written:
+        for name in sorted({"reference_steps", "minimum_return", "seeds", "episodes", "ppo"} & set(written)):
+            place.at(name).wrong("nothing is trained without `steps`", "`steps` beside it, or neither")
 
 
 def _reference(written: Mapping[str, Any], place: Place) -> None:

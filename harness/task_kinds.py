@@ -26,6 +26,7 @@ from harness.toml_schema import (
     text,
     whole,
 )
+from harness.training.config import PpoConfig
 
 PINNED = "one exact version, as in `numpy==2.4.6`"
 _WIDTHS = (8, 16, 32, 64)
@@ -255,3 +256,27 @@ def adapter_in(directory: Path) -> Kind:
         return INVALID if file(path, place) is INVALID else value
 
     return read
+
+
+# --- training ---------------------------------------------------------------------------------------------------------
+
+
+def looks(value: Any, place: Place) -> Any:
+    """How many trainings there are at each look of level 4: whole numbers, ascending."""
+    read = array_of(whole(2), at_least=1)(value, place)
+    if read is INVALID or INVALID in read:
+        return INVALID
+    if list(read) != sorted(set(read)):
+        return place.wrong(f"it is {list(read)}", "numbers that rise: each look adds trainings to the one before")
+    return read
+
+
+def hyper_parameters(value: Any, place: Place) -> Any:
+    """The trainer's hyper-parameters, as far as they differ from its own."""
+    if not isinstance(value, dict):
+        return place.wrong(f"it is {describe(value)}", "a table")
+    try:
+        PpoConfig.from_json(value)
+    except (ValueError, TypeError) as error:
+        return place.wrong(str(error))
+    return value

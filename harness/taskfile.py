@@ -39,6 +39,7 @@ from harness.toml_schema import (
     anything,
     array_of,
     flag,
+    number,
     one_of,
     table,
     table_of,
@@ -83,6 +84,15 @@ def load_task(directory: Path) -> Task:
     if mistakes:
         raise _refused(path, mistakes.sorted())
     return _build(read, directory)
+
+
+def without_training(text: str) -> str:
+    """The text of a task file without `[transfer]`: a session on it has no level 4, and takes seconds where others train."""
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    document.pop("transfer", None)
+    return tomlkit.dumps(document)
 
 
 def _refused(path: Path, mistakes: tuple[str, ...]) -> TaskError:
@@ -161,14 +171,26 @@ def _schema(directory: Path) -> Kind:
                     "samples": whole(1),
                 }
             ),
-            "transfer": table({"margin": Required(kinds.positive), "because": Required(text("the reason for it"))}),
+            "transfer": table(
+                {
+                    "margin": Required(kinds.positive),
+                    "because": Required(text("the reason for it")),
+                    "steps": whole(1),
+                    "reference_steps": whole(1),
+                    "minimum_return": number(),
+                    "seeds": kinds.looks,
+                    "episodes": whole(2),
+                    "ppo": kinds.hyper_parameters,
+                }
+            ),
             "profile": table({"batch_sizes": Required(array_of(whole(1), at_least=1, unique=True))}),
             "peers": array_of(
                 table(
                     {
                         "name": Required(text()),
-                        "requirements": Required(requirements),
                         "adapter": Required(kinds.adapter_in(directory)),
+                        "requirements": requirements,
+                        "python": kinds.interpreter,
                     }
                 )
             ),
@@ -225,7 +247,7 @@ def _build(read: dict[str, Any], directory: Path) -> Task:
         tolerances=read.get("tolerance", {}),
         budgets=Budgets(**read.get("budgets", {})),
         transfer=Transfer(**read["transfer"]) if "transfer" in read else None,
-        peers=tuple(Peer(**peer) for peer in read.get("peers", ())),
+        peers=tuple(Peer(**({"requirements": ()} | peer)) for peer in read.get("peers", ())),
         limits=Limits(**read.get("limits", {})),
         **read.get("profile", {}),
     )

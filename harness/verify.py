@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from harness.candidate import CandidateWorker, start_judge
 from harness.channel import Channel
 from harness.environment import Environment, Pool
-from harness.errors import BrokenContract, EnvironmentFailure, LockstepError
+from harness.errors import BrokenContract, EnvironmentFailure, LockstepError, TrainingError
 from harness.levels import interaction, known, property, proposed, rollout
 from harness.levels.pair import Pair, Progress
 from harness.model import CheckResult, Divergence, LevelReport, Outcome, Verdict
@@ -27,7 +28,6 @@ from harness.suite import load_suite
 from harness.task import Task
 from sandboxes import Driver, SandboxError
 
-LEVELS = (1, 2, 3)
 CONTRACT = "contract"
 
 
@@ -44,27 +44,39 @@ class Verifier:
         progress: called with what is being done, how much is done, and how much there is.
         prepare: start the next candidate's worker ahead, so that the import of JAX is over when a tree comes.
         workers: how many references step in parallel; 0 takes what the task says.
+        policies: where level 4 keeps what it trained, so that an interrupted one goes on; None keeps nothing.
     """
 
     def __init__(
-        self, task: Task, driver: Driver, *, progress: Progress = silent, prepare: bool = False, workers: int = 0
+        self,
+        task: Task,
+        driver: Driver,
+        *,
+        progress: Progress = silent,
+        prepare: bool = False,
+        workers: int = 0,
+        policies: Path | None = None,
     ) -> None:
         self._task = task
         self._driver = driver
         self._progress = progress
         self._prepare = prepare
         self._workers = workers
+        self._policies = policies
         self._pool: Pool | None = None
         self._next: Future[CandidateWorker] | None = None
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="lockstep-prepare")
         if prepare:
             self._start_next()
 
-    def verify(self, tree: Path, *, levels: Sequence[int] = LEVELS, module: str | None = None, seed: int) -> Verdict:
+    def verify(
+        self, tree: Path, *, levels: Sequence[int] | None = None, module: str | None = None, seed: int
+    ) -> Verdict:
         """Verify an exported tree at some levels, lowest first, until one does not pass.
 
         Args:
             tree: a directory with the candidate (and what its agent proposes); nothing else of it is used.
+            levels: by default all that the task has.
             module: limits level 1 to one module.
             seed: from which everything random is derived; drawn after the tree was fixed.
         """
@@ -79,7 +91,7 @@ class Verifier:
                 reference = self.reference()
                 candidate = self._open_candidate(tree, stack)
                 pair = Pair(self._task, suite, reference, candidate, seed, self._progress)
-                for level in sorted(levels):
+                for level in sorted(self._task.levels if levels is None else levels):
                     reports.append(self._run_level(pair, level, module, tree, cases, stack))
                     if reports[-1].outcome is not Outcome.PASS:
                         break
@@ -153,11 +165,18 @@ class Verifier:
         began = time.monotonic()
         tally = rollout.Tally()
         results: list[CheckResult] = []
+        measured: dict[str, Any] = {}
 
-        def another() -> Environment:
-            worker = CandidateWorker(self._task, self._driver)
+        def another(*, training: bool = False) -> Environment:
+            worker = CandidateWorker(self._task, self._driver, training=training)
             stack.callback(worker.close)
             return worker.open(tree)
+
+        def transferred() -> Iterator[CheckResult]:
+            from harness.levels import transfer  # with it comes JAX, which no other level needs
+
+            trainer = transfer.Trainer(pair, lambda: another(training=True), tree, self._policies)
+            return transfer.checks(pair, trainer, tally, measured)
 
         def judge(file: Path) -> Channel:
             return start_judge(self._driver, file, stack)
@@ -166,6 +185,7 @@ class Verifier:
             1: lambda: property.checks(pair, module),
             2: lambda: interaction.checks(pair),
             3: lambda: rollout.checks(pair, tally, another),
+            4: transferred,
         }
         try:
             if level == 1:
@@ -176,12 +196,12 @@ class Verifier:
             if Outcome.worst([result.outcome for result in results]) in (Outcome.PASS, Outcome.SKIPPED):
                 for result in running[level]():
                     results.append(result)
-                    if level > 1 and result.outcome is not Outcome.PASS and result.outcome is not Outcome.SKIPPED:
+                    if level in (2, 3) and result.outcome not in (Outcome.PASS, Outcome.SKIPPED):
                         break
                 else:
                     if level == proposed.LEVEL:
                         results.extend(proposed.checks(pair, tree, judge))
-        except (EnvironmentFailure, SandboxError) as failure:
+        except (EnvironmentFailure, SandboxError, TrainingError) as failure:
             results.append(CheckResult("workers", Outcome.ERROR, detail=str(failure)))
         return LevelReport(
             level=level,
@@ -193,6 +213,7 @@ class Verifier:
             features=tally.features,
             notes=_notes(pair, level),
             duration_s=time.monotonic() - began,
+            transfer=measured or None,
         )
 
 

@@ -180,9 +180,11 @@ class SingleEnvironment:
     def __init__(self, make: Callable[..., Any]) -> None:
         self._make = make
         self._adapter = None  # type: Any
+        self._lanes = []  # type: List[_Lane]
 
     def open(self, options: Dict[str, Any]) -> Dict[str, Any]:
         self.close()
+        self._options = options
         self._adapter = self._make(**options)
         spec = dict(self._adapter.spec())
         leaves = [Leaf(path, described) for path, described in spec["leaves"].items()]
@@ -194,6 +196,7 @@ class SingleEnvironment:
         if lacking or not self._actions or not any(path.split("/")[0] == "observation" for path in paths):
             raise ProtocolError("the spec needs leaves observation, action, reward, terminated, truncated")
         self._get = operator.itemgetter(*paths)
+        self._shown = [leaf for leaf in self._leaves if leaf.path not in self._state]
         self._endings = paths.index("terminated"), paths.index("truncated")
         self._probes = {
             name: tuple([Leaf(path, d) for path, d in probe[side].items()] for side in ("inputs", "outputs"))
@@ -205,6 +208,7 @@ class SingleEnvironment:
         self._draws_at_reset = "draws" in self._capabilities and any(at != "step" for at in moments)
         self._draws_at_step = "draws" in self._capabilities and any(at != "reset" for at in moments)
         self._policies = getattr(self._adapter, "policies", {})
+        spec["capabilities"] = sorted(self._capabilities | {"lanes"})
         spec.setdefault("protocol", PROTOCOL)
         spec.setdefault("policies", sorted(self._policies))
         self._spec = spec
@@ -264,10 +268,73 @@ class SingleEnvironment:
         answers = [self._adapter.probe(name, {path: array[i] for path, array in columns}) for i in range(rows)]
         return {leaf.path: leaf.stack([_lookup(answer, leaf.path) for answer in answers]) for leaf in outputs}
 
+    def lanes(self, seeds: List[int], draws: Optional[List[Any]] = None, state: bool = False) -> Dict[str, Any]:
+        """Begin one episode for each seed, to be stepped together: each lane is an adapter of its own."""
+        self._opened()
+        if not seeds or (draws is not None and len(draws) != len(seeds)):
+            raise ProtocolError("lanes need a seed each, and a tape each where tapes are given")
+        while len(self._lanes) < len(seeds):
+            self._lanes.append(_Lane(self._make(**self._options)))
+        self._running, self._with_state = self._lanes[: len(seeds)], state
+        tapes = [None] * len(seeds) if draws is None else draws  # type: List[Any]
+        taken = [self._begin_lane(lane, seed, tape) for lane, seed, tape in zip(self._running, seeds, tapes)]  # noqa: B905
+        return {"leaves": self._lane_rows([lane.row for lane in self._running]), "draws": taken}
+
+    def advance(self, actions: Dict[str, Any], next: Optional[List[int]] = None) -> Dict[str, Any]:
+        """Step each lane that is not over; with `next`, a lane that ends begins anew from its seed there."""
+        running = self._opened()._running
+        chosen = self._as_actions(actions)
+        if len(chosen) != len(running) or (next is not None and len(next) != len(running)):
+            raise ProtocolError("{} lanes need an action each, and a next seed each".format(len(running)))
+        note = self._draws_at_step
+        rows: List[Any] = []
+        taken: List[Any] = []
+        ended: List[int] = []
+        final: List[Any] = []
+        begun: List[Any] = []
+        for index, (lane, action) in enumerate(zip(running, chosen)):  # noqa: B905
+            if lane.over:
+                rows.append(lane.row)
+                taken.append([])
+                continue
+            row = lane.step(action)
+            rows.append(row)
+            taken.append(self._taken(True, lane.adapter) if note else [])
+            if row["terminated"] or row["truncated"]:
+                lane.over = True
+                ended.append(index)
+                if next is not None:
+                    final.append(row)
+                    begun.append(self._begin_lane(lane, next[index], None))
+        leaves = self._lane_rows(rows)
+        answer: Dict[str, Any] = {"ended": ended, "draws": taken, "final": {}, "next_draws": begun}
+        if final:
+            fresh = self._lane_rows([running[index].row for index in ended])
+            for path in leaves:
+                if path not in BASIC_LEAVES:
+                    answer["final"][path] = leaves[path][ended]
+                    leaves[path] = np.array(leaves[path])
+                    leaves[path][ended] = fresh[path]
+        answer["leaves"] = leaves
+        return answer
+
     def close(self) -> None:
-        adapter, self._adapter = self._adapter, None
-        if hasattr(adapter, "close"):
-            adapter.close()
+        adapters = [self._adapter] + [lane.adapter for lane in self._lanes]
+        self._adapter, self._lanes, self._running = None, [], []
+        for adapter in adapters:
+            if hasattr(adapter, "close"):
+                adapter.close()
+
+    def _begin_lane(self, lane: "_Lane", seed: int, tape: Any) -> List[Any]:
+        """Begin a lane's episode; returns what its reset drew."""
+        self._demand_seed(seed)
+        self._forcing(tape)
+        lane.begin(seed, tape)
+        return self._taken(self._draws_at_reset, lane.adapter)
+
+    def _lane_rows(self, rows: List[Any]) -> Dict[str, np.ndarray]:
+        leaves = self._leaves if self._with_state else self._shown
+        return {leaf.path: leaf.stack([_lookup(row, leaf.path) for row in rows]) for leaf in leaves}
 
     # A rollout is the hot path: everything that can be looked up once is looked up before the loop.
     def _play(self, case: Dict[str, Any], actions: Any, choose: Optional[Callable[..., Any]] = None) -> Dict[str, Any]:
@@ -305,8 +372,7 @@ class SingleEnvironment:
         self._forcing(tape)
         if start is None:
             seed = case["seed"]
-            if not isinstance(seed, int) or not 0 <= seed < SEEDS:
-                raise ProtocolError("seed {!r} is not a whole number from 0 to 2**63 - 1".format(seed))
+            self._demand_seed(seed)
             return self._adapter.reset(seed) if tape is None else self._adapter.reset(seed, tape[0] if tape else [])
         if "restore" not in self._capabilities:
             raise ProtocolError("a start state needs the capability restore")
@@ -318,6 +384,10 @@ class SingleEnvironment:
             self._adapter.reset(case["seed"])
             self._taken(self._draws_at_reset)
         return self._adapter.restore({path: leaf.one(start[path]) for path, leaf in self._state.items()})
+
+    def _demand_seed(self, seed: Any) -> None:
+        if not isinstance(seed, int) or not 0 <= seed < SEEDS:
+            raise ProtocolError("seed {!r} is not a whole number from 0 to 2**63 - 1".format(seed))
 
     def _forcing(self, draws: Optional[List[Any]]) -> None:
         if draws is not None and "force_draws" not in self._capabilities:
@@ -334,11 +404,11 @@ class SingleEnvironment:
     def _stacked(self, rows: List[Any]) -> Dict[str, np.ndarray]:
         return {leaf.path: leaf.stack(column) for leaf, column in zip(self._leaves, zip(*rows))}  # noqa: B905
 
-    def _taken(self, expected: bool) -> List[Any]:
+    def _taken(self, expected: bool, adapter: Any = None) -> List[Any]:
         if not expected:
             return []
         taken = []
-        for name, value in self._adapter.take_draws():
+        for name, value in (adapter or self._adapter).take_draws():
             if name not in self._draws:
                 raise ProtocolError("the adapter reports the draw {!r}, which its spec does not declare".format(name))
             taken.append([name, self._draws[name].one(value)])
@@ -365,6 +435,28 @@ class SingleEnvironment:
         if self._adapter is None:
             raise ProtocolError("`open` comes before every other call")
         return self
+
+
+class _Lane:
+    """One adapter whose episode goes on step by step beside others: its newest row, and whether that was the last."""
+
+    def __init__(self, adapter: Any) -> None:
+        self.adapter = adapter
+        self.row = {}  # type: Dict[str, Any]
+        self.over = True
+        self._tape = []  # type: List[Any]
+
+    def begin(self, seed: int, tape: Optional[List[Any]]) -> None:
+        """Begin an episode; its draws come from the tape as long as that has rows, then from the adapter's own chance."""
+        self._tape = list(tape or ())[::-1]
+        self.over = False
+        self.row = self.adapter.reset(seed, self._tape.pop()) if self._tape else self.adapter.reset(seed)
+
+    def step(self, action: Any) -> Any:
+        self.row = self.adapter.step(action, self._tape.pop()) if self._tape else self.adapter.step(action)
+        if not isinstance(self.row, dict):
+            raise ProtocolError("the adapter answered with a {}, not with a dict".format(type(self.row).__name__))
+        return self.row
 
 
 class _Masked:
@@ -435,8 +527,12 @@ def _same_names(what: str, given: Dict[str, Any], declared: List[str]) -> None:
 # --- serving ----------------------------------------------------------------------------------------------------------
 
 CALLS = frozenset(
-    ["open", "spec", "reset", "step", "restore", "rollout", "drive", "probe", "sample", "autoreset", "judge", "close"]
-)
+    [
+        "open", "spec", "reset", "step", "restore", "rollout", "drive", "probe", "lanes", "advance", "close",
+        "sample", "autoreset", "train", "bench_prepare", "bench_run", "bench_lanes", "bench_trace",  # of candidates only
+        "judge",
+    ]
+)  # fmt: skip
 
 
 def serve(handler: Any, read: Callable[[int], bytes], write: Callable[[bytes], Any]) -> None:

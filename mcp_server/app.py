@@ -23,10 +23,12 @@ from pydantic import AnyHttpUrl
 from harness import __version__
 from mcp_server.completions import add_completions
 from mcp_server.desk import Desk
+from mcp_server.profile_tools import profile_tools
 from mcp_server.prompts import add_prompts
 from mcp_server.resources import add_resources
 from mcp_server.session_tools import session_tools
 from mcp_server.shelf import Shelf
+from mcp_server.transfer_tools import transfer_tools
 from mcp_server.verification_tools import verification_tools
 from mcp_server.watch import Watch
 from mcp_server.workspace_tools import workspace_tools
@@ -94,7 +96,7 @@ def build_server(
         description="Proves that a fast translation of an RL environment is its slow reference.",
         instructions=INSTRUCTIONS,
         version=__version__,
-        tools=[*session_tools(), *verification_tools(), *workspace_tools()],
+        tools=[*session_tools(), *verification_tools(), *transfer_tools(), *profile_tools(), *workspace_tools()],
         lifespan=running,
         cache_hints=_CACHE,
         subscriptions=bus,

@@ -24,7 +24,7 @@ JobId = Annotated[
 ]
 Level = Annotated[
     int | None,
-    Field(description="Verify up to this level (1 property, 2 interaction, 3 rollout).", ge=1, le=4),
+    Field(description="Verify up to this level (1 property, 2 interaction, 3 rollout, 4 transfer).", ge=1, le=4),
 ]
 Module = Annotated[
     str,

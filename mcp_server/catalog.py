@@ -36,6 +36,8 @@ _PROMPTS = "the server offers its prompts as prompts of the protocol"
 _PREPARES = "tasks are made and checked by people, before any session"
 _MACHINE = "this is about the machine and its clients, not about a session"
 
+_TRAINS = "an agent's candidate is judged by what level 4 trains, under the task's own settings"
+
 _STARTED = {"task": "task", "workspace": "workspace", "fresh": "fresh", "sandbox": "sandbox"}
 _EXPLAINED = {"session": "session", "event": "event", "index": "index"}
 
@@ -49,10 +51,22 @@ OPERATIONS = (
         {"session": "session_id", "level": "level", "module": "module", "message": "message", "seed": "seed"},
     ),
     Operation(
+        "train policies in both backends and compare what they earn",
+        "policy_transfer",
+        "transfer",
+        {"session": "session_id", "message": "message", "seed": "seed"},
+    ),
+    Operation(
         "play one case on both sides",
         "compare_rollouts",
         "compare",
         {"case": "case_file", "policy": "policy", "steps": "steps", "seed": "seed"},
+    ),
+    Operation(
+        "measure a candidate's speed beside reference and peers",
+        "profile_sps",
+        "profile",
+        {"session": "where", "batch_sizes": "batches", "seconds_per": "seconds_per"},
     ),
     Operation("what a verification found", "explain_divergence", "explain", _EXPLAINED),
     Operation("everything that happened in a session", "history", "history", {"session": "session"}),
@@ -68,6 +82,7 @@ OPERATIONS = (
     Operation("list the files of the workspace", "list_files", None, because=_OWN_FILES),
     Operation("let a session that reached its limits go on", None, "resume", because=_PERSON),
     Operation("make an installable package of a candidate", None, "export", because=_PERSON),
+    Operation("train policies in a candidate or in the reference", None, "train", because=_TRAINS),
     Operation("make a task from an environment", None, "new", because=_PREPARES),
     Operation("build the environment of a task's reference", None, "setup", because=_PREPARES),
     Operation("find out what is wrong with a reference", None, "check-reference", because=_PREPARES),

@@ -11,10 +11,21 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from harness.explain import divergence_from_json, first
 from harness.host.jobs import Job
+from harness.profile import text
 from mcp_server import words
 from mcp_server.desk import progress_text
 from mcp_server.limits import RESULT_CHARACTERS
-from mcp_server.results import CommandRun, Comparison, Finding, JobStatus, LevelLine, StepView, Verification
+from mcp_server.results import (
+    CommandRun,
+    Comparison,
+    Finding,
+    JobStatus,
+    LevelLine,
+    Profile,
+    StepView,
+    TransferView,
+    Verification,
+)
 
 NEEDS_HUMAN = "NEEDS_HUMAN"
 OUTPUT_CHARACTERS = 10_000
@@ -117,6 +128,7 @@ def verification(job: Job, also: list[str]) -> Verification:
         next=following,
         session_state=document["state"],
         levels=[_level(each) for each in document["verdict"]["levels"]],
+        transfer=_transfer(document["verdict"]),
         error=document["verdict"]["error"],
         new_cases=document["new_cases"],
         found=_finding(document["verdict"]),
@@ -130,6 +142,13 @@ def _finding(verdict: Mapping[str, Any]) -> Finding | None:
     checks = [check for level in verdict["levels"] for check in level["checks"]]
     told = first([divergence_from_json(each) for check in checks for each in check["divergences"]])
     return None if told is None else Finding.model_validate(told.to_json())
+
+
+def _transfer(verdict: Mapping[str, Any]) -> TransferView | None:
+    measured = next((level["transfer"] for level in verdict["levels"] if "transfer" in level), None)
+    if measured is None:
+        return None
+    return TransferView.model_validate(measured | {"policies": len(measured["policies"])})
 
 
 def comparison(job: Job, also: list[str]) -> Comparison:
@@ -152,6 +171,60 @@ def comparison(job: Job, also: list[str]) -> Comparison:
         played=document["played"],
         difference=found,
     )
+
+
+def profile(job: Job, also: list[str]) -> Profile:
+    """What `profile_sps` answers. Raises ToolError as `outcome_of`."""
+    document = outcome_of(job)
+    common = running(job, also)
+    if not document:
+        return Profile(**common, **still_running(job))
+    outcome, advice, hot = document["outcome"], document["advice"], document["hot"]
+    best = max(
+        (each for each in document["measurements"] if each["role"] == "candidate"),
+        key=lambda each: each["steps_per_s"]["median"],
+        default=None,
+    )
+    said = f"{outcome}: {document['error'] or 'the candidate could not be measured'}"
+    following = call("run_level_tests", session=job.session)
+    if outcome == "FAIL":
+        said = "FAIL: what was timed is not what the reference does, so no figure counts."
+    elif best is not None and outcome == "PASS":
+        rate = text.figure(best["steps_per_s"]["median"])
+        said = f"The candidate makes up to {rate} steps/s ({best['kind']}, batch {best['batch']})."
+        if document["verified"]:
+            following = "take the prompt `optimise_jax`, change one thing, verify it, and measure again"
+        else:
+            said += " This code is not verified as a whole: finish the recipe before you make it faster."
+    elif outcome == "ERROR":
+        following = "read `error`: mend what it names if it is yours, else tell a person"
+    found = document["divergence"]
+    return Profile(
+        **common,
+        summary=said,
+        next_call=following,
+        outcome=outcome,
+        event=document["event"],
+        verified=document["verified"],
+        measurements=[_measured(each) for each in document["measurements"]],
+        state_bytes=document["state_bytes"],
+        hot=[" ".join(row) for row in text.operations(hot)] if hot else [],
+        advice=text.next_step(advice) if advice else "",
+        remarks=list(text.behind(document)),
+        error=document["error"],
+        divergence="" if found is None else text.divergence(found),
+    )
+
+
+def _measured(each: Mapping[str, Any]) -> dict[str, Any]:
+    """One measurement, short: there may be fifty."""
+    rates = each["steps_per_s"]
+    shown = {name: each[name] for name in ("contender", "kind", "batch")}
+    shown |= {"steps_per_s": rates["median"], "low": rates["low"], "high": rates["high"]}
+    if each["role"] == "candidate":
+        shown |= {name: each[name] for name in ("compile_s", "compile_added_mb") if name in each}
+        shown |= {"suspicious": True} if each["suspicious"] else {}
+    return shown | ({"environment_share": each["environment_share"]} if "environment_share" in each else {})
 
 
 def command_run(job: Job, also: list[str]) -> CommandRun:
@@ -193,6 +266,8 @@ def job_status(job: Job) -> JobStatus:
         made["verification"] = verification(job, [])
     elif job.operation == "compare":
         made["comparison"] = comparison(job, [])
+    elif job.operation == "profile":
+        made["profile"] = profile(job, [])
     elif job.operation == "run_command":
         made["command"] = command_run(job, [])
     inner = next(iter(made.values()), None)
@@ -210,6 +285,8 @@ def _verdict_summary(document: Mapping[str, Any], step: StepView | None, followi
         return f"PASS: {step} is verified, {kept}; {then}."
     if outcome == "FAIL":
         return f"FAIL: {step} is not verified; the first difference stands under `divergence`."
+    if outcome == "INCONCLUSIVE":
+        return f"INCONCLUSIVE: {step} is not verified, but no difference was found; `levels` says what would decide."
     return f"ERROR: nothing could be judged, which says nothing of the candidate: {document['verdict']['error'][:300]}"
 
 
@@ -217,6 +294,8 @@ def _after_verdict(session: str, document: Mapping[str, Any], following: StepVie
     if document["outcome"] == "FAIL" and document["state"] == "working":
         again = document.get("reproduce")
         return f"follow `repair_prompt`; to see the case again: {again}" if again else "mend what `levels` names"
+    if document["outcome"] == "INCONCLUSIVE":
+        return "read the remarks in `levels`; the budget of level 4 belongs to the task, so tell a person what would decide"
     if document["outcome"] == "ERROR":
         return "read `error` and `levels`: mend what they name if it is yours, else tell a person"
     return due(session, document["state"], following)

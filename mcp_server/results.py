@@ -103,6 +103,31 @@ class LevelLine(BaseModel):
     remarks: list[str] = Field(default_factory=list, description="Checks that did not pass, and what was not checked.")
 
 
+class ComparisonLine(BaseModel):
+    """One comparison of mean returns at level 4."""
+
+    name: str
+    decision: str = Field(description="equivalent, different or undecided")
+    difference: float
+    interval: list[float]
+    identical: bool = Field(False, description="Whether the episodes themselves are the same in both.")
+    trainings: int
+    trainings_to_decide: int | None = None
+
+
+class TransferView(BaseModel):
+    """What level 4 compared. The report's resource also holds every policy, bootstrap intervals and effect sizes."""
+
+    margin: float
+    because: str
+    minimum_return: float
+    noise_floor: dict[str, Any] | None = Field(
+        None, description="How far trainings in the reference lie apart; a margin below half_width cannot be shown."
+    )
+    policies: int = 0
+    comparisons: list[ComparisonLine] = Field(default_factory=list)
+
+
 class Finding(BaseModel):
     """One difference, field by field, for a client that is a program."""
 
@@ -129,7 +154,9 @@ class Verification(Running):
 
     session: str
     outcome: str | None = Field(
-        None, description="PASS, FAIL, ERROR, or NEEDS_HUMAN where nothing was verified; none while the job runs."
+        None,
+        description="PASS, FAIL, INCONCLUSIVE (level 4 showed neither a difference nor equality), ERROR, or NEEDS_HUMAN "
+        "where nothing was verified; none while the job runs.",
     )
     step: StepView | None = Field(None, description="What was verified, up to this level.")
     event: int | None = Field(None, description="The event of the session's log that holds the verdict.")
@@ -137,6 +164,7 @@ class Verification(Running):
     next: StepView | None = None
     session_state: str = ""
     levels: list[LevelLine] = Field(default_factory=list)
+    transfer: TransferView | None = Field(None, description="Level 4's comparisons, where it ran.")
     error: str = Field("", description="Why nothing could be judged (outcome ERROR).")
     new_cases: list[str] = Field(default_factory=list, description="Counterexamples that run first from now on.")
     found: Finding | None = Field(None, description="The difference that `divergence` tells.")
@@ -153,6 +181,30 @@ class Comparison(Running):
     steps: int = 0
     played: dict[str, Any] = Field(default_factory=dict)
     difference: dict[str, Any] | None = Field(None, description="The first difference, with the leaves around it.")
+
+
+class Profile(Running):
+    """How fast the candidate is, beside its reference and its peers."""
+
+    session: str
+    outcome: str | None = Field(
+        None,
+        description="PASS: what was timed is what the reference does. FAIL: it is not, and no figure counts. ERROR: "
+        "nothing was measured. None while the job runs.",
+    )
+    event: int | None = Field(None, description="The event of the session's log that holds the figures.")
+    verified: str | None = Field(None, description="The verified commit that holds this very code; none if none does.")
+    measurements: list[dict[str, Any]] = Field(
+        default_factory=list, description="Steps per second (median, low, high), compile time in s and memory in MB."
+    )
+    state_bytes: int = Field(0, description="Bytes of state of one environment.")
+    hot: list[str] = Field(default_factory=list, description="Where a step's time goes: share, kind, line.")
+    advice: str = Field("", description="What to do next about the speed, if anything.")
+    remarks: list[str] = Field(
+        default_factory=list, description="Machine, spot checks, what was not measured, warnings."
+    )
+    error: str = Field("", description="Why nothing could be measured (outcome ERROR).")
+    divergence: str = Field("", description="How a timed run differs from the reference (outcome FAIL).")
 
 
 class CommandRun(Running):
@@ -177,6 +229,7 @@ class JobStatus(Running):
     ended: str | None = None
     verification: Verification | None = None
     comparison: Comparison | None = None
+    profile: Profile | None = None
     command: CommandRun | None = None
     error: str = Field("", description="Why it failed, was cancelled or is lost.")
 

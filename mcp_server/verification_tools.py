@@ -26,10 +26,11 @@ async def run_level_tests(
 ) -> Annotated[CallToolResult, Verification]:
     """Verify the workspace as it is now against the reference, and commit it if that is progress. Without arguments this
     is the recipe's next step: each module at level 1 (properties) in order, then level 2 (interactions), then level 3
-    (whole episodes); lower levels are always verified along. Only PASS counts. On FAIL it tells ONE divergence, its
-    shortest case and a repair prompt: understand the case, mend the candidate (never the tests, the tolerances or the
-    reference), and call it again. Takes seconds to minutes: after 42 s it answers with a job to be asked for with
-    get_job. Each call is an attempt, and attempts are limited. Give a message, it becomes the commit's."""
+    (whole episodes), then level 4 (policy_transfer) where the task has it; lower levels are always verified along. Only
+    PASS counts. On FAIL it tells ONE divergence, its shortest case and a repair prompt: understand the case, mend the
+    candidate (never the tests, the tolerances or the reference), and call it again. Takes seconds to minutes: after 42 s
+    it answers with a job to be asked for with get_job. Each call is an attempt, and attempts are limited. Give a message,
+    it becomes the commit's."""
     given = {"level": level, "module": module or None, "message": message, "seed": seed}
     job, also = await desk_of(ctx).begin(ctx, session, "verify", given)
     job = await desk_of(ctx).wait(ctx, job)

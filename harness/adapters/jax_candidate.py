@@ -16,9 +16,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from harness.adapters.jax_batch import Batch, Case, bucket, fitting, key_words
+from harness.adapters.jax_bench import Bench
 from harness.adapters.jax_check import CandidateMistakes, Mistake, check, explain
 from harness.adapters.jax_env import OBSERVED, JaxEnv, load_module, output_leaves
+from harness.adapters.jax_lanes import Lanes
 from harness.adapters.jax_rollout import Consumed, advance_one, begin_one, random_key, rollout
+from harness.adapters.jax_trace import hot_operations
 
 Answer = dict[str, Any]
 PROTOCOL = 1
@@ -34,9 +37,13 @@ class JaxCandidate:
 
     def __init__(self) -> None:
         self._env: JaxEnv = None  # type: ignore[assignment]  # until `open`
+        self._bench: Bench = None  # type: ignore[assignment]
+        self._code = Path()
         self._state: Any = None
         self._seed = 0
         self._row = -1  # of the episode that goes on step by step; none yet
+        self._lanes: Lanes | None = None
+        self._trainer: Any = None
 
     def open(self, options: Mapping[str, Any]) -> Answer:
         """Load the candidate at `options["entry"]` and check it against the contract that the other options are.
@@ -54,6 +61,8 @@ class JaxCandidate:
         env = JaxEnv(module, options)
         check(env)
         self._env = env
+        self._bench = Bench(env)
+        self._code = entry.parent
         self._probes: dict[str, Any] = {name: jax.jit(jax.vmap(module.probes[name])) for name in options["probes"]}
         return self.spec()
 
@@ -65,7 +74,7 @@ class JaxCandidate:
         return {
             "protocol": PROTOCOL,
             "leaves": env.leaves,
-            "capabilities": capabilities + ["draws", "force_draws"] * bool(draws),
+            "capabilities": [*capabilities, *["draws", "force_draws"] * bool(draws), "lanes"],
             "probes": env.contract["probes"],
             "draws": {name: {key: draw[key] for key in ("dtype", "shape", "at")} for name, draw in draws.items()},
             "policies": [],
@@ -132,6 +141,36 @@ class JaxCandidate:
     def _actions(self, count: int) -> dict[str, np.ndarray[Any, Any]]:
         return {path: np.zeros((count, *leaf["shape"]), leaf["dtype"]) for path, leaf in self._env.actions.items()}
 
+    # --- many at once, and training -----------------------------------------------------------------------------------
+
+    def lanes(self, seeds: Sequence[int], draws: Sequence[Any] | None = None, state: bool = False) -> Answer:
+        """Begin one episode in each of as many lanes as there are seeds, with tapes where they are given."""
+        self._lanes = Lanes(self._env, seeds, draws, state)
+        return self._lanes.first
+
+    def advance(self, actions: Mapping[str, Any], next: Sequence[int] | None = None) -> Answer:
+        """Step all lanes that are not over; with `next`, those that end begin anew from their seeds there."""
+        if self._lanes is None:
+            raise ValueError("`lanes` comes before `advance`")
+        return self._lanes.advance(actions, next)
+
+    def train(
+        self,
+        config: Mapping[str, Any],
+        learners: Mapping[str, Any],
+        seeds: Sequence[int],
+        segment: int,
+        updates: int,
+        total: int,
+    ) -> Answer:
+        """Train one segment; see `harness.adapters.jax_training`."""
+        # Only a worker that is asked to train has what this needs.
+        from harness.adapters.jax_training import Trainer
+
+        if self._trainer is None or self._trainer.config != config:
+            self._trainer = Trainer(self._env, config)
+        return self._trainer.segment(learners, seeds, segment, updates, total)
+
     # --- chance and auto-reset ----------------------------------------------------------------------------------------
 
     def sample(
@@ -191,6 +230,24 @@ class JaxCandidate:
         step_part = {"step_draws": rows.pop("step_draws"), "step_used": rows.pop("step_used")}
         whole = jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, rows)
         return step_part | whole
+
+    # --- measured runs (harness/profile) ------------------------------------------------------------------------------
+
+    def bench_prepare(self, kind: str, batch: int, length: int) -> Answer:
+        """Compile a measured run; see `Bench.prepare`."""
+        return self._bench.prepare(kind, batch, length)
+
+    def bench_run(self, kind: str, batch: int, length: int, seed: int, repeats: int) -> Answer:
+        """Do a measured run; see `Bench.run`."""
+        return self._bench.run(kind, batch, length, seed, repeats)
+
+    def bench_lanes(self, kind: str, batch: int, length: int, seed: int, repeat: int, lanes: Sequence[int]) -> Answer:
+        """All outputs of a repetition of a measured run, and what went into some of its lanes; see `Bench.lanes`."""
+        return self._bench.lanes(kind, batch, length, seed, repeat, lanes)
+
+    def bench_trace(self, batch: int) -> Answer:
+        """Where the time of the prepared step of a batch goes; see `hot_operations`."""
+        return hot_operations(*self._bench.program(batch), self._code)
 
 
 @partial(jax.jit, static_argnums=(0, 1, 4))

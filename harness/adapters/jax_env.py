@@ -131,7 +131,8 @@ class JaxEnv:
             `step_used`, `reset_draws`, `reset_used`: the draws that the step took, and those of the reset, which
             counts only where the episode ended.
         """
-        step_key, reset_key = jax.random.split(key)
+        # A split costs as much as a small environment's whole step, and only one of two that draw needs it.
+        step_key, reset_key = jax.random.split(key) if self.step_draws and self.reset_draws else (key, key)
         step_draws = self.sample_step(step_key, state, action)
         stepped, final = self.advance(state, action, step_draws)
         reset_draws = self.sample_reset(reset_key)

@@ -19,6 +19,14 @@ FLAGS = ("--xla_cpu_enable_concurrency_optimized_scheduler=false", "--xla_gpu_de
 PASSED_ON = ("JAX_PLATFORMS", "CUDA_VISIBLE_DEVICES")
 
 
+def prepare_process() -> None:
+    """Have JAX run in this process as it does in a candidate's. It reads its flags when it begins, so call this before."""
+    present = os.environ.get("XLA_FLAGS", "")
+    lacking = [flag for flag in FLAGS if flag.partition("=")[0] not in present]
+    os.environ["XLA_FLAGS"] = " ".join([*lacking, present]).strip()
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+
 def jax_environment(xla_flags: Sequence[str] = ()) -> dict[str, str]:
     """Environment variables for a process that runs a candidate, with a task's own XLA flags last so that they win.
 

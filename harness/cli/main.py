@@ -19,8 +19,11 @@ from harness.cli.compare import compare
 from harness.cli.connect import connect
 from harness.cli.frame import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, Output, report_error
 from harness.cli.images import images
+from harness.cli.profile import profile
 from harness.cli.prompt import prompt
 from harness.cli.shell import shell
+from harness.cli.train import train
+from harness.cli.transfer import transfer
 from harness.cli.usage import usage
 from harness.cli.verify import verify
 from harness.errors import LockstepError
@@ -32,6 +35,7 @@ Exit codes:
     2  usage: the command line is wrong
     3  ERROR: infrastructure failed, or the task is wrong; says nothing of the candidate
     4  a person is needed: the session has reached a limit
+    5  INCONCLUSIVE: level 4 showed neither a difference nor equality; says what would decide
   130  interrupted
 
 Every command takes --json: then standard output is exactly one JSON document, and progress goes to
@@ -63,7 +67,10 @@ COMMANDS = (
     tasks.check_reference,
     sessions.start,
     verify,
+    transfer,
     compare,
+    profile,
+    train,
     sessions.status,
     sessions.history,
     sessions.explain,

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from harness.sidebyside import SideBySide
 
 LEVEL_NAMES = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}
-COLOURS = {"PASS": "green", "FAIL": "bold red", "ERROR": "bold magenta", "SKIPPED": "yellow"}
+COLOURS = {
+    "PASS": "green",
+    "FAIL": "bold red",
+    "ERROR": "bold magenta",
+    "INCONCLUSIVE": "bold yellow",
+    "SKIPPED": "yellow",
+}
 SHOWN_ROWS = 24
 
 
@@ -69,6 +75,8 @@ def verdict(judged: Verdict) -> Iterator[RenderableType]:
         )
     yield table
     for report in judged.reports:
+        if report.transfer is not None:
+            yield indented(transfer(report.transfer))
         yield from (indented(line) for line in _remarks(report))
     if judged.error:
         yield Text("could not be judged: " + judged.error, "magenta")
@@ -86,6 +94,28 @@ def checks(results: Sequence[CheckResult]) -> RenderableType:
             outcome_text(str(check.outcome)), Text(check.name), f"{check.examples or ''}", Text(check.detail, "dim")
         )
     return table
+
+
+def transfer(measured: Mapping[str, Any]) -> RenderableType:
+    """What level 4 compared, beside its margin and the noise of the reference itself."""
+    table = grid("left", "left", "right", "right", "right", header=("", "", "difference", "interval", "trainings"))
+    colours = {"equivalent": "green", "different": "bold red", "undecided": "bold yellow"}
+    for row in measured["comparisons"]:
+        low, high = row["interval"]
+        interval = "the same episodes" if row["identical"] else f"{low:.4g} to {high:.4g}"
+        decision = Text(row["decision"], colours[row["decision"]])
+        table.add_row(row["name"], decision, f"{row['difference']:+.4g}", interval, str(row["trainings"]))
+    lines: list[RenderableType] = [table, Text(f"margin {measured['margin']:g}: {measured['because']}", "dim")]
+    floor = measured.get("noise_floor")
+    if floor is not None:
+        text = (
+            f"noise floor: trainings in the reference differ by {floor['spread']:.4g} (standard deviation), so that two "
+            f"groups of {floor['trainings']} can be told to be equal within {floor['half_width']:.4g}"
+        )
+        lines.append(Text(text, "dim"))
+        if not floor["decidable"]:
+            lines.append(Text("the margin lies below the noise floor: so few trainings cannot show equality", "yellow"))
+    return Group(*lines)
 
 
 def divergence(found: Divergence) -> RenderableType:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
+from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
 
 if TYPE_CHECKING:
     from harness.model import Divergence, Verdict
@@ -24,14 +24,18 @@ sandbox_option = click.option(
 seed_option = click.option("--seed", type=click.IntRange(0, (1 << 63) - 1), help="Repeat a run; default: a fresh seed.")
 
 
-@command("verify", "verify a candidate, and commit it if that is progress")
-@click.argument("directory", required=False)
-@click.option(
+message_option = click.option("--message", default="", help="Words for the commit, if this makes progress.")
+session_option = click.option(
     "--session", "session_id", metavar="ID", help="The session to verify in; default: the one that works here."
 )
+
+
+@command("verify", "verify a candidate, and commit it if that is progress")
+@click.argument("directory", required=False)
+@session_option
 @click.option("--level", type=click.IntRange(1), help="Verify up to this level; default: the recipe's next step.")
 @click.option("--module", help="Verify level 1 of this module only.")
-@click.option("--message", default="", help="Words for the commit, if this makes progress.")
+@message_option
 @seed_option
 @sandbox_option
 def verify(
@@ -49,6 +53,20 @@ def verify(
     In the workspace of a session the attempt is recorded and, if it is progress, committed. In any other task directory
     all levels are run and nothing is recorded.
     """
+    return run(output, directory, session_id, level, module, message, seed, sandbox)
+
+
+def run(
+    output: Output,
+    directory: str | None,
+    session_id: str | None,
+    level: int | None,
+    module: str | None,
+    message: str,
+    seed: int | None,
+    sandbox: str | None,
+) -> int:
+    """What `lockstep verify` does; `lockstep transfer` is the same for level 4."""
     from harness.cli.places import session_at, session_named
 
     if directory and session_id:
@@ -139,17 +157,17 @@ def _verify_directory(
     from harness.operations.explanation import first_of
     from harness.operations.words import shell_words
     from harness.taskfile import load_task
-    from harness.verify import LEVELS, verify_directory
+    from harness.verify import verify_directory
     from sandboxes import choose
 
     task = load_task(find_task(directory))
     if module is not None and module not in [m.name for m in task.modules]:
         raise click.UsageError(f"{task.name} has no module {module!r}: {', '.join(m.name for m in task.modules)}")
-    if level is not None and level not in LEVELS:
-        raise click.UsageError(f"there is no level {level}: {', '.join(map(str, LEVELS))}")
+    if level is not None and level not in task.levels:
+        raise click.UsageError(f"{task.name} has no level {level}: {', '.join(map(str, task.levels))}")
     if module is not None and level not in (None, 1):
         raise click.UsageError(f"level {level} is about all modules together; --module goes with level 1")
-    levels = [n for n in LEVELS if n <= (level or (1 if module else max(LEVELS)))]
+    levels = [n for n in task.levels if n <= (level or (1 if module else max(task.levels)))]
     output.kept = "nothing is recorded outside a session"
     with output.progress() as progress:
         judged = verify_directory(
@@ -217,4 +235,5 @@ def _how_to_resume(identifier: str) -> str:
 
 
 def _exit_code(judged: Verdict) -> int:
-    return {"PASS": EXIT_OK, "FAIL": EXIT_FAIL}.get(str(judged.outcome), EXIT_ERROR)
+    codes = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL, "INCONCLUSIVE": EXIT_INCONCLUSIVE}
+    return codes.get(str(judged.outcome), EXIT_ERROR)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from harness.conformance import behaviour, calls, chance, declaration, state
+from harness.conformance import behaviour, calls, chance, declaration, lanes, state
 from harness.conformance.kit import Failed, Kit, Passed, Skipped
 from harness.environment import Environment
 from harness.errors import LockstepError
@@ -26,6 +26,7 @@ CHECKS: dict[str, Callable[[Kit], Passed]] = {
     "determinism": behaviour.repeats_itself,
     "seeds": behaviour.heeds_its_seed,
     "single steps": behaviour.steps_singly,
+    "lanes": lanes.keeps_lanes_apart,
     "restore": state.restores,
     "sufficient state": state.suffices,
     "tape": chance.replays_its_tape,

@@ -1,7 +1,7 @@
 """The calls of a host: what can be asked of a session. Each takes and gives JSON.
 
 Whatever takes longer than a moment is a job: the call answers with it at once, and its file tells the rest.
-Verifications and comparisons run one after another in the main thread, commands each in a thread of its own.
+Verifications, comparisons and profiles run one after another in the main thread, commands each in a thread of its own.
 """
 
 from __future__ import annotations
@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     from harness.sidebyside import Episode
 
 VERIFY, COMPARE, RUN_COMMAND = "verify", "compare", "run_command"
+PROFILE = "profile"
 PRESENT_S = 600.0
 """Who has called within this time still works here."""
 MOST_COMMANDS = 8
 TIMEOUT_S, LONGEST_S = 120.0, 3600.0
+PROFILE_SECONDS = 0.5
 MAX_ARGUMENT = 2000
 """Longer texts are cut in events, with the digest of the whole."""
 MAX_MESSAGE = 10_000
@@ -184,6 +186,43 @@ class Calls:
                 raise
             finally:
                 self._record(COMPARE, arguments, outcome, client, began, job=job.id)
+
+        self._submit(lambda: self._run(job, work))
+        return {"job": job.to_json()}
+
+    def profile(
+        self, client: str, *, batch_sizes: list | None = None, seconds_per: float = PROFILE_SECONDS, peers: bool = True
+    ) -> dict[str, Any]:
+        """Begin to measure the candidate's speed beside the reference and, with `peers`, the task's peers."""
+        from harness.operations import profiling
+        from harness.profile.run import Settings
+
+        batches = None if batch_sizes is None else tuple(dict.fromkeys(batch_sizes))
+        whole = all(isinstance(size, int) and not isinstance(size, bool) and size >= 1 for size in batches or ())
+        if batches == () or not whole or not 0 < seconds_per <= LONGEST_S:
+            raise SessionError(
+                "the profile makes no sense",
+                expected=f"batch sizes from 1 on, and seconds_per over 0 and at most {LONGEST_S:.0f}",
+            )
+        arguments = {"batch_sizes": batch_sizes, "seconds_per": seconds_per, "peers": peers}
+        job = self._jobs.begin(PROFILE, _short(arguments), client)
+        self._jobs.progress(job, "waiting for its turn", 0, 1)
+
+        def work() -> dict[str, Any]:
+            began = time.monotonic()
+            try:
+                with self._interrupts.allowed():
+                    return profiling.profile_session(
+                        self._session,
+                        Settings(batches, seconds_per=seconds_per, peers=None if peers else ()),
+                        client=client,
+                        job=job.id,
+                        progress=lambda text, done, total: self._jobs.progress(job, text, done, total),
+                    )
+            except BaseException as error:
+                outcome = CANCELLED if isinstance(error, KeyboardInterrupt) else FAILED
+                self._record(PROFILE, arguments, outcome, client, began, job=job.id)
+                raise
 
         self._submit(lambda: self._run(job, work))
         return {"job": job.to_json()}
@@ -410,6 +449,7 @@ class Calls:
         for function in (
             verify,
             compare,
+            profile,
             run_command,
             cancel,
             read_file,

@@ -211,7 +211,7 @@ def _optimise(kind: str) -> Callable[[_Subject], dict[str, str]]:
                 where="candidate.kind in task.toml",
                 next_step=f"ask for the prompt optimise_{task.candidate.kind}",
             )
-        told = subject.given.get("measured")
+        told = subject.given.get("measured") or _last_profile(subject.view)
         unknown = "Nothing was measured yet: begin with that. Without a figure no change can be called faster."
         machine = fingerprint()
         return {
@@ -227,6 +227,13 @@ def _optimise(kind: str) -> Callable[[_Subject], dict[str, str]]:
         }
 
     return values
+
+
+def _last_profile(view: SessionView | None) -> str | None:
+    """What the session's newest profile that counts came to, in words; None where there is none."""
+    events = [] if view is None else [event for event in view.events if event.kind == "profile"]
+    newest = next((event for event in reversed(events) if event.outcome == "PASS"), None)
+    return None if newest is None else f"The last profile (event {newest.seq}):\n{newest.detail.get('summary', '')}"
 
 
 def _extract(subject: _Subject) -> dict[str, str]:

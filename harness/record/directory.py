@@ -8,6 +8,7 @@
                          repo.git/     the record
                          task/         the trusted copy of the task: read by the verifier, rebuilt from the record
                          exports/      trees being verified
+                         policies/     what level 4 trained, by what it was trained on and with
                          restoring     there while the workspace is being filled
 """
 
@@ -24,6 +25,7 @@ from harness.errors import RecordError, SessionError
 from harness.record.files import make_writable, storing, sync_directory, write_durably
 
 SESSIONS = "sessions"
+POLICIES = "policies"
 UNFINISHED = ".new-"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 

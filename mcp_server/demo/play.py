@@ -27,7 +27,7 @@ from harness.host import client as host
 from harness.record.directory import find
 from harness.session import Progress
 from harness.task import TASK_FILE
-from harness.taskfile import load_task
+from harness.taskfile import load_task, without_training
 from mcp_server.demo import agent
 from mcp_server.demo.agent import Diagnosis
 from mcp_server.demo.faults import Fault, faulty
@@ -281,7 +281,7 @@ def _prepare(scratch: Path, source: str) -> tuple[Path, dict[str, tuple[int, int
     prepared = scratch / TASK
     shutil.copytree(task.directory, prepared, ignore=shutil.ignore_patterns("__pycache__"))
     (prepared / task.candidate.entry).write_text(source, encoding="utf-8")
-    text = (prepared / TASK_FILE).read_text(encoding="utf-8")
+    text = without_training((prepared / TASK_FILE).read_text(encoding="utf-8"))
     changed = {}
     for name, smaller in BUDGETS.items():
         usual = int(getattr(task.budgets, name))

@@ -20,8 +20,8 @@ def test_the_spec_is_the_contract(dice: JaxCandidate, lcg: JaxCandidate) -> None
     spec = dice.spec()
     assert spec["leaves"] == DICE["leaves"]
     assert spec["draws"]["roll"] == {"dtype": "int32", "shape": [], "at": "step"}
-    assert spec["capabilities"] == ["restore", "probe", "draws", "force_draws"]
-    assert lcg.spec()["capabilities"] == ["restore"]
+    assert spec["capabilities"] == ["restore", "probe", "draws", "force_draws", "lanes"]
+    assert lcg.spec()["capabilities"] == ["restore", "lanes"]
 
 
 def test_reset_and_steps_add_up_to_the_rollout(dice: JaxCandidate, rng: Any) -> None:

@@ -21,7 +21,9 @@ from mcp_server import words
 from mcp_server.app import INSTRUCTIONS
 from mcp_server.catalog import OPERATIONS
 from mcp_server.limits import RESULT_CHARACTERS
+from mcp_server.profile_tools import profile_tools
 from mcp_server.session_tools import session_tools
+from mcp_server.transfer_tools import transfer_tools
 from mcp_server.verification_tools import verification_tools
 from mcp_server.workspace_tools import workspace_tools
 from tests.mcp_server.conftest import ERAS, Place, call, text_of
@@ -74,7 +76,7 @@ async def test_commands_and_tools_are_the_same_operations_with_the_same_words(op
         options = {parameter.name for parameter in command.params}
         assert set(operation.shared.values()) <= options
     if operation.tool is not None:
-        tools = (*session_tools(), *verification_tools(), *workspace_tools())
+        tools = (*session_tools(), *verification_tools(), *transfer_tools(), *profile_tools(), *workspace_tools())
         tool = next(tool for tool in tools if tool.name == operation.tool)
         assert tool.title == operation.summary
         assert set(operation.shared) <= set(tool.parameters["properties"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import shutil
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -16,6 +17,8 @@ from mcp.types import TextResourceContents
 
 from harness.data import embedded_tasks
 from harness.host import jobs
+from harness.task import TASK_FILE
+from harness.taskfile import without_training
 from tests.mcp_server.conftest import RIGHT, WRONG, Place, call, newest_job, processes_with, until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -37,6 +40,15 @@ def written(call_text: str) -> tuple[str, dict[str, Any]]:
     parsed = ast.parse(call_text, mode="eval").body
     assert isinstance(parsed, ast.Call) and isinstance(parsed.func, ast.Name)
     return parsed.func.id, {each.arg or "": ast.literal_eval(each.value) for each in parsed.keywords}
+
+
+def without_level_4(place: Place, task: str) -> Path:
+    """A copy of an embedded task that trains nothing, where the server finds it."""
+    copy = place.task_root / f"{task}-untrained"
+    shutil.copytree(embedded_tasks()[task], copy, ignore=shutil.ignore_patterns("__pycache__"))
+    text = (copy / TASK_FILE).read_text()
+    (copy / TASK_FILE).write_text(without_training(text).replace(f'name = "{task}"', f'name = "{copy.name}"', 1))
+    return copy
 
 
 async def recipe(place: Place, connect: Connect, task: str, candidate: Path, right: str, wrong: str) -> list[str]:
@@ -114,18 +126,23 @@ async def test_the_walk_is_translated_over_each_transport_in_each_era(place: Pla
 
 @pytest.mark.parametrize("over", ["stdio", "http"])
 async def test_cartpole_is_translated(place: Place, over: str) -> None:
-    found = embedded_tasks()["cartpole"] / "candidate"
+    task = without_level_4(place, "cartpole")
     connect = lambda: place.connect(over, "auto")  # noqa: E731
-    outcomes = await recipe(place, connect, "cartpole", found, "GRAVITY = 9.8\n", "GRAVITY = 9.81\n")
+    outcomes = await recipe(place, connect, task.name, task / "candidate", "GRAVITY = 9.8\n", "GRAVITY = 9.81\n")
     assert outcomes.count("FAIL") == 1 and outcomes[-1] == "PASS" and set(outcomes) == {"FAIL", "PASS"}
 
 
 @pytest.mark.pong
 @pytest.mark.parametrize("over", ["stdio", "http"])
 async def test_pong_is_translated(place: Place, over: str) -> None:
-    found = embedded_tasks()["pong"] / "candidate"
+    task = without_level_4(place, "pong")
     connect = lambda: place.connect(over, "auto")  # noqa: E731
     outcomes = await recipe(
-        place, connect, "pong", found, "PADDLE_SPEED, BALL_SPEED = 8.0,", "PADDLE_SPEED, BALL_SPEED = 8.24,"
+        place,
+        connect,
+        task.name,
+        task / "candidate",
+        "PADDLE_SPEED, BALL_SPEED = 8.0,",
+        "PADDLE_SPEED, BALL_SPEED = 8.24,",
     )
     assert outcomes.count("FAIL") == 1 and outcomes[-1] == "PASS" and set(outcomes) == {"FAIL", "PASS"}

@@ -118,6 +118,8 @@ class FileComparison:
         if kind == f"fail{level}":
             found = _divergence(level, blamed or None, f"{kind}{blamed}")
             checks = (CheckResult("whole", Outcome.FAIL, blamed or None, 1, divergences=(found,)),)
+        elif kind == f"undecided{level}":
+            checks = (CheckResult("whole", Outcome.INCONCLUSIVE, detail="12 trainings would decide"),)
         else:
             checks = (CheckResult("whole", Outcome.PASS, None, 10),)
         return LevelReport(level, None, checks, seed, episodes=20 if level == 3 else 0, steps=steps)

@@ -107,6 +107,14 @@ def test_an_error_changes_nothing_but_the_count() -> None:
     assert after(attempt(), verdict("ERROR")).spent[START].iterations == 1
 
 
+def test_an_undecided_level_earns_what_passed_below_it_and_takes_nothing_away() -> None:
+    plan = Plan(("start",), (1, 2, 3, 4))
+    undecided = verdict("INCONCLUSIVE", (1, 2, 3, 4), failed=4)
+    assert next_step(after(undecided, plan=plan)) == Step(4)
+    assert after(verdict("PASS", (1, 2, 3, 4)), undecided, plan=plan).passed == frozenset(plan.steps)
+    assert after(verdict("INCONCLUSIVE", (1, 2), failed=2, counts=False)).passed == frozenset()
+
+
 def test_a_pass_on_a_chosen_seed_shows_nothing() -> None:
     assert after(verdict("PASS", (1, 2, 3), counts=False)).passed == frozenset()
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -293,8 +293,8 @@ def test_money_counts_against_its_limit(agent: Agent) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"level": 4}, "there is no level 4"),
-        ({"level": 0}, "there is no level 0"),
+        ({"level": 4}, "this session has no level 4"),
+        ({"level": 0}, "this session has no level 0"),
         ({"module": "ends"}, "there is no module 'ends'"),
         ({"level": 2, "module": "start"}, "all modules together"),
     ],
@@ -396,6 +396,62 @@ def test_an_interrupted_verification_is_recorded_and_the_session_goes_on(
     agent.write("whole.txt", "")
     assert agent.session.verify().commit is not None
     assert audit(agent.session.store).ok
+
+
+@pytest.fixture
+def trainer(home: Path, task: Path, workspace: Path) -> Iterator[Agent]:
+    """An agent whose task has level 4."""
+    with (task / "task.toml").open("a") as file:
+        file.write('\n[transfer]\nmargin = 1.0\nbecause = "a test"\nsteps = 10\nminimum_return = 0.0\n')
+    made: list[FileComparison] = []
+    with Session.start(task, workspace, home, verifier=factory(made)) as session:
+        yield Agent(session, made)
+
+
+def test_a_task_that_trains_has_level_4(trainer: Agent) -> None:
+    trainer.get_right()
+    done = trainer.session.verify(4)
+    assert done.commit is not None and done.next is None
+    assert trainer.verifier.calls[-1][0] == (1, 2, 3, 4)
+
+
+def test_an_inconclusive_level_commits_nothing_and_says_what_would_decide(trainer: Agent) -> None:
+    trainer.get_right()
+    trainer.write("whole.txt", "undecided4")
+    done = trainer.session.verify(4)
+    assert done.verdict.outcome is Outcome.INCONCLUSIVE and done.commit is None and done.cases == ()
+    assert done.next == Step(4)
+    status = trainer.session.status()
+    assert status["last_attempt"]["outcome"] == "INCONCLUSIVE"
+    assert "12 trainings would decide" in status["last_attempt"]["finding"]
+    assert audit(trainer.session.store).ok
+    trainer.write("whole.txt", "")
+    assert trainer.session.verify().commit is not None
+    assert audit(trainer.session.store).ok
+
+
+def test_an_interrupted_level_4_goes_on_with_its_seed_as_long_as_the_tree_is_the_same(trainer: Agent) -> None:
+    trainer.get_right()
+    trainer.write("whole.txt", "interrupt")
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            trainer.session.verify(4)
+    first, again = (seed for _, _, seed in trainer.verifier.calls)
+    assert first == again
+    trainer.write("whole.txt", "")
+    assert trainer.session.verify(4).commit is not None
+    assert trainer.verifier.calls[-1][2] != first
+    assert audit(trainer.session.store).ok
+
+
+def test_a_seed_that_was_given_is_not_taken_up_after_an_interruption(trainer: Agent) -> None:
+    trainer.get_right()
+    trainer.write("whole.txt", "interrupt")
+    with pytest.raises(KeyboardInterrupt):
+        trainer.session.verify(4, seed=5)
+    with pytest.raises(KeyboardInterrupt):
+        trainer.session.verify(4)
+    assert trainer.verifier.calls[-1][2] != 5
 
 
 def test_a_lost_workspace_comes_back_from_the_record(agent: Agent, reopen: Open) -> None:

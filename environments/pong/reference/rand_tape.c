@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define VALUES 16
-#define WATCHES 4
+#define WATCHES 1024 /* four for each adapter in the process: lanes are as many adapters */
 
 struct watch {
     const void *from;
@@ -25,13 +25,14 @@ struct {
     int tape[VALUES];
     int record[VALUES];
     /* Memory copied at each call, before the caller goes on: the state in the middle of a step that draws. */
+    int watched;           /* slots up to the last one in use */
     struct watch watches[WATCHES];
 } rand_tape;
 
 int rand(void) {
     static int (*real)(void);
     int value = 0;
-    for (int i = 0; i < WATCHES; i++) {
+    for (int i = 0; i < rand_tape.watched; i++) {
         if (rand_tape.watches[i].size > 0) {
             memcpy(rand_tape.watches[i].to, rand_tape.watches[i].from, rand_tape.watches[i].size);
         }

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 VALUES = 16
+WATCHES = 1024
 RAND_MAX = 2**31 - 1
 
 
@@ -25,7 +26,8 @@ class _Shared(ctypes.Structure):
         ("recorded", ctypes.c_int),
         ("tape", ctypes.c_int * VALUES),
         ("record", ctypes.c_int * VALUES),
-        ("watches", _Watch * 4),
+        ("watched", ctypes.c_int),
+        ("watches", _Watch * WATCHES),
     ]
 
 
@@ -50,21 +52,30 @@ class RandTape:
             )
         self._shared.forced = 0
         self._shared.recorded = 0
-        self.unwatch()
+        self._watched: list[tuple[Any, Any]] = []
 
     def watch(self, address: int, size: int) -> memoryview:
-        """Copy `size` bytes at `address` at each `rand()`; returns a view of the newest copy."""
+        """Copy `size` bytes at `address` at each `rand()`; returns a view of the newest copy.
+
+        Raises:
+            RuntimeError: more is watched in this process than there is room for.
+        """
+        shared = self._shared
+        free = next((index for index in range(WATCHES) if not shared.watches[index].size), None)
+        if free is None:
+            raise RuntimeError("{} memories are watched already: this process has too many games".format(WATCHES))
         copy = (ctypes.c_char * size)()
-        slot = self._shared.watches[len(self._watched)]
+        slot = shared.watches[free]
         slot.source, slot.target, slot.size = address, ctypes.addressof(copy), size
-        self._watched.append(copy)
+        shared.watched = max(shared.watched, free + 1)
+        self._watched.append((slot, copy))
         return memoryview(copy).cast("B")
 
     def unwatch(self) -> None:
         """Forget what `watch` began, before the memory goes away."""
-        self._watched: list[Any] = []
-        for slot in self._shared.watches:
+        for slot, _ in self._watched:
             slot.size = 0
+        self._watched = []
 
     def force(self, draws: list[Any]) -> None:
         """Make `rand()` return these draws, a list of `[name, value]`, until `settle` is called.

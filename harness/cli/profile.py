@@ -1,0 +1,109 @@
+"""`lockstep profile`: steps per second beside the reference and its peers, and where a step's time goes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
+from harness.cli.verify import sandbox_option, seed_option
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+EXITS = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL, "ERROR": EXIT_ERROR}
+
+
+@command("profile", "measure a candidate's speed beside reference and peers")
+@click.argument("where", metavar="[TASK|SESSION]", default=".")
+@click.option("--batch", "batches", type=click.IntRange(1), multiple=True, help="Batch size; default: the task's.")
+@click.option(
+    "--seconds-per",
+    type=click.FloatRange(0.01, 600.0),
+    default=0.5,
+    show_default=True,
+    help="Seconds of measuring for each kind of run at each batch size.",
+)
+@click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice(["step", "scan", "train"]), help="Only these kinds of run."
+)
+@click.option("--peer", "peers", multiple=True, metavar="NAME", help="Beside these peers of the task; default: all.")
+@click.option("--no-peers", is_flag=True, help="Beside no peer.")
+@seed_option
+@sandbox_option
+def profile(
+    output: Output,
+    where: str,
+    batches: tuple[int, ...],
+    seconds_per: float,
+    kinds: tuple[str, ...],
+    peers: tuple[str, ...],
+    no_peers: bool,
+    seed: int | None,
+    sandbox: str | None,
+) -> int:
+    """Measure random-action steps, scanned rollouts and training of a candidate, beside its reference and its peers.
+
+    What was timed is then played again by the reference: if they disagree, no figure counts and the exit code is 1. In the
+    workspace of a session a snapshot of it is measured, and the figures are recorded.
+    """
+    from harness.cli.places import opened, session_at, session_named
+    from harness.data import find_task
+    from harness.errors import SessionError
+    from harness.operations.profiling import profile_directory, profile_session
+    from harness.profile.run import Settings
+    from harness.taskfile import load_task
+    from sandboxes import choose
+
+    if no_peers and peers:
+        raise click.UsageError("give --peer or --no-peers, not both")
+    sizes = tuple(dict.fromkeys(batches)) or None
+    settings = Settings(batches=sizes, seconds_per=seconds_per, peers=() if no_peers else peers or None)
+    if kinds:
+        settings = replace(settings, kinds=tuple(dict.fromkeys(kinds)))
+    found = session_at(Path(where)) if Path(where).is_dir() else None
+    if found is None and not Path(where).exists():
+        try:
+            found = session_named(where)
+        except SessionError:
+            found = None  # then it is the name of a task, or `find_task` says what there is
+    if found is not None:
+        if "train" in kinds:
+            settings = replace(settings, train_at=sizes or load_task(found.trusted).batch_sizes)
+        with opened(found.id) as session, output.progress() as progress:
+            output.kept = "nothing was recorded of this profile"
+            document = profile_session(session, settings, seed=seed, driver=sandbox, progress=progress)
+    else:
+        task = load_task(find_task(where))
+        if "train" in kinds:
+            settings = replace(settings, train_at=sizes or task.batch_sizes)
+        with output.progress() as progress:
+            document = profile_directory(task, choose(sandbox), settings, seed, progress)
+    output.emit(document, *_shown(document))
+    return EXITS[document["outcome"]]
+
+
+def _shown(document: dict[str, Any]) -> list[RenderableType | str]:
+    from rich.text import Text
+
+    from harness.cli import show
+    from harness.profile import text
+
+    table = show.grid("left", "left", *["right"] * 6, "left", header=text.HEADER)
+    for row in text.rows(document):
+        table.add_row(*row)
+    told: list[RenderableType | str] = [table, "", *text.behind(document)]
+    if document["hot"]:
+        told += ["", "where a step's time goes (share, kind, line of the candidate):"]
+        hot = show.grid("right", "left", "left")
+        for row in text.operations(document["hot"]):
+            hot.add_row(*row)
+        told.append(show.indented(hot))
+    if document["advice"]:
+        told += ["", text.next_step(document["advice"])]
+    if document["error"]:
+        told.append(Text("could not be measured: " + document["error"], "magenta"))
+    return told

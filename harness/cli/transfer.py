@@ -1,0 +1,33 @@
+"""`lockstep transfer`: level 4. Are policies that learned in the one worth the same in the other?"""
+
+from __future__ import annotations
+
+import click
+
+from harness.cli.frame import Output, command
+from harness.cli.verify import message_option, run, sandbox_option, seed_option, session_option
+
+LEVEL = 4
+
+
+@command("transfer", "train policies in both backends and compare what they earn")
+@click.argument("directory", required=False)
+@session_option
+@message_option
+@seed_option
+@sandbox_option
+def transfer(
+    output: Output,
+    directory: str | None,
+    session_id: str | None,
+    message: str,
+    seed: int | None,
+    sandbox: str | None,
+) -> int:
+    """Verify a candidate up to level 4: train policies in it and in its reference, and play them in both.
+
+    It is `lockstep verify --level 4`: the levels below are verified along, and in the workspace of a session it is recorded
+    and, if it is progress, committed. The task says how long to train, and within which margin mean returns must agree.
+    An attempt that was interrupted goes on with the policies that it had trained, as long as the candidate is the same.
+    """
+    return run(output, directory, session_id, LEVEL, None, message, seed, sandbox)

@@ -1,0 +1,237 @@
+"""Lanes: many environments that are stepped in one message, from the harness's side (docs/protocol.md, "Lanes").
+
+What a worker answers is checked against its spec, as all its answers are, and against what had been asked: which lanes can
+have ended, and that an ended one begins anew exactly where it was told to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from harness.errors import BadAnswer
+from harness.model import STATE, Array, Draw, Leaf, Leaves, Tape
+from harness.spec import Spec, check_arrays, tape_to_wire
+from harness.worker import BASIC_LEAVES
+
+
+@dataclass(frozen=True)
+class LaneStep:
+    """What one step of all lanes led to.
+
+    Attributes:
+        leaves: outputs, each `[N, ...]`. Where a lane began anew, its observation, legal actions and state are those of
+            the new episode, while reward, terminated and truncated are those of the step. The rows of a lane that was
+            over before are meaningless.
+        ended: which lanes ended in this step, `[N]` bools.
+        final: observation, legal actions and state of the lanes that ended and began anew, as they were before that;
+            rows in the order of the lanes.
+        draws: what each lane drew in the step, `N` rows.
+        next_draws: what the resets of those that began anew drew; a row for each.
+    """
+
+    leaves: Leaves
+    ended: Array
+    final: Leaves
+    draws: Tape
+    next_draws: Tape
+
+    def before_reset(self, path: str) -> Array:
+        """A leaf as the step itself left it, `[N, ...]`."""
+        array = self.leaves[path]
+        if path not in self.final:
+            return array
+        whole = np.array(array)
+        whole[self.ended] = self.final[path]
+        return whole
+
+
+class Stepped(Protocol):
+    """Lanes of one worker or of several."""
+
+    leaves: Leaves
+    draws: Tape
+
+    @property
+    def count(self) -> int:
+        """How many lanes there are."""
+        ...
+
+    def advance(self, actions: Leaves, following: Sequence[int] | None = None) -> LaneStep:
+        """Step all lanes that are not over."""
+        ...
+
+
+class Asked(Protocol):
+    """The part of an environment that lanes need."""
+
+    spec: Spec
+
+    def ask(self, call: str, **arguments: Any) -> Any:
+        """One call of the protocol."""
+        ...
+
+    def tape(self, described: Any, rows: int, where: str) -> tuple[tuple[Draw, ...], ...]:
+        """An answer's draws, checked."""
+        ...
+
+
+class Lanes:
+    """Episodes of one worker that go on beside each other.
+
+    There is one set of lanes in a worker: a new one ends those before.
+
+    Args:
+        environment: the worker.
+        seeds: of the first episodes, one for each lane.
+        draws: tapes for them, or None.
+        state: whether answers hold the canonical state.
+
+    Attributes:
+        leaves: outputs at the begin, each `[N, ...]`.
+        draws: what the resets drew.
+
+    Raises:
+        BadAnswer: the worker has no lanes, or answers otherwise than docs/protocol.md says.
+    """
+
+    def __init__(
+        self, environment: Asked, seeds: Sequence[int], draws: Sequence[Tape | None] | None = None, state: bool = False
+    ) -> None:
+        if "lanes" not in environment.spec.capabilities:
+            raise BadAnswer(
+                "it cannot step several environments in one message",
+                where="lanes",
+                expected="the capability `lanes`",
+                next_step="see docs/protocol.md, section Lanes; an adapter in Python gets it from harness/worker.py",
+            )
+        self._environment = environment
+        self._over = np.zeros(len(seeds), bool)
+        outputs = environment.spec.outputs
+        self._declared = {path: leaf for path, leaf in outputs.items() if state or not path.startswith(STATE)}
+        self._of_reset = {path: leaf for path, leaf in self._declared.items() if path not in BASIC_LEAVES}
+        extra: dict[str, Any] = {}
+        if draws is not None:
+            # A lane's own chance takes over where its tape ends, so rows at the end in which nothing was drawn count.
+            extra["draws"] = [None if tape is None else tape_to_wire(tape, whole=True) for tape in draws]
+        answer = environment.ask("lanes", seeds=[int(seed) for seed in seeds], state=state, **extra)
+        self.leaves: Leaves = _checked(answer, "leaves", self._declared, "lanes", len(seeds))
+        self.draws = self._rows(answer, "draws", len(seeds), "lanes")
+        for path in BASIC_LEAVES:
+            if np.any(self.leaves[path]):
+                raise BadAnswer(f"{path} is not zero at the begin of an episode", where="lanes")
+
+    @property
+    def count(self) -> int:
+        """How many lanes there are."""
+        return len(self._over)
+
+    @property
+    def over(self) -> Array:
+        """Which lanes' episodes are over, `[N]` bools."""
+        return self._over.copy()
+
+    def advance(self, actions: Leaves, following: Sequence[int] | None = None) -> LaneStep:
+        """Step all lanes that are not over.
+
+        Args:
+            actions: action leaves, each `[N, ...]`; for a lane that is over any that its bounds allow.
+            following: a seed for each lane, from which it begins anew if it ends in this step. Without them it is over.
+        """
+        where, count = "advance", self.count
+        extra = {} if following is None else {"next": [int(seed) for seed in following]}
+        answer = self._environment.ask(where, actions=dict(actions), **extra)
+        leaves = _checked(answer, "leaves", self._declared, where, count)
+        ended = (leaves["terminated"] | leaves["truncated"]) & ~self._over
+        named = answer.get("ended")
+        if not isinstance(named, list) or named != np.flatnonzero(ended).tolist():
+            raise BadAnswer(
+                f"`ended` is {named!r:.200}",
+                where=where,
+                expected=f"the lanes that terminated or were truncated in this step, {np.flatnonzero(ended).tolist()}",
+            )
+        draws = self._rows(answer, "draws", count, where)
+        final: Leaves = {}
+        begun: Tape = ()
+        if following is None:
+            self._over |= ended
+        elif named:
+            final = _checked(answer, "final", self._of_reset, where, len(named))
+            begun = self._rows(answer, "next_draws", len(named), where)
+        return LaneStep(leaves, ended, final, draws, begun)
+
+    def _rows(self, answer: Mapping[str, Any], name: str, count: int, where: str) -> Tape:
+        if "draws" not in self._environment.spec.capabilities:
+            return ((),) * count
+        return self._environment.tape(answer.get(name, []), count, where)
+
+
+class SpreadLanes:
+    """Lanes shared out among several workers of one environment, as equally as can be.
+
+    Args:
+        environments: the workers.
+        threads: in which they are asked at the same time.
+        seeds, draws, state: as for `Lanes`.
+    """
+
+    def __init__(
+        self,
+        environments: Sequence[Asked],
+        threads: Executor,
+        seeds: Sequence[int],
+        draws: Sequence[Tape | None] | None = None,
+        state: bool = False,
+    ) -> None:
+        share = math.ceil(len(seeds) / len(environments))
+        self._parts = [slice(start, start + share) for start in range(0, len(seeds), share)]
+        self._threads = threads
+
+        def begin(environment: Asked, part: slice) -> Lanes:
+            return Lanes(environment, seeds[part], None if draws is None else draws[part], state)
+
+        self._lanes = list(threads.map(begin, environments, self._parts))
+        self.leaves: Leaves = _joined([lanes.leaves for lanes in self._lanes])
+        self.draws: Tape = tuple(row for lanes in self._lanes for row in lanes.draws)
+
+    @property
+    def count(self) -> int:
+        """How many lanes there are."""
+        return sum(lanes.count for lanes in self._lanes)
+
+    @property
+    def over(self) -> Array:
+        """Which lanes' episodes are over, `[N]` bools."""
+        return np.concatenate([lanes.over for lanes in self._lanes])
+
+    def advance(self, actions: Leaves, following: Sequence[int] | None = None) -> LaneStep:
+        """As `Lanes.advance`."""
+
+        def advance(lanes: Lanes, part: slice) -> LaneStep:
+            own = {path: array[part] for path, array in actions.items()}
+            return lanes.advance(own, None if following is None else following[part])
+
+        steps = list(self._threads.map(advance, self._lanes, self._parts))
+        return LaneStep(
+            _joined([step.leaves for step in steps]),
+            np.concatenate([step.ended for step in steps]),
+            _joined([step.final for step in steps if step.final]),
+            tuple(row for step in steps for row in step.draws),
+            tuple(row for step in steps for row in step.next_draws),
+        )
+
+
+def _joined(parts: Sequence[Leaves]) -> Leaves:
+    return {path: np.concatenate([part[path] for part in parts]) for path in parts[0]} if parts else {}
+
+
+def _checked(answer: Any, name: str, declared: Mapping[str, Leaf], where: str, rows: int) -> Leaves:
+    if not isinstance(answer, dict):
+        raise BadAnswer("an answer without leaves", where=where)
+    check_arrays(answer.get(name), declared, f"{where}, {name}", rows)
+    return answer[name]

@@ -1,0 +1,399 @@
+"""Level 4, transfer: policies learned in one backend must be worth the same in the other.
+
+The levels below play what chance or a script plays; here the trainer looks for whatever pays, also where a candidate is
+wrong. One trainer code trains in the candidate (in its sandbox) and in the reference. What decides is computed here, from
+episodes that are played here:
+
+- each policy plays the same episodes in both backends, step by step: any difference in them is a divergence, as at level 3;
+- the mean returns of each policy in both backends, and of policies trained here and there, must lie within the margin
+  (`harness.levels.equivalence`), at looks that come until the answer is clear or the budget is spent.
+
+A difference shown is FAIL. PASS needs equality shown, by policies that have learned something. Everything else is
+INCONCLUSIVE, and says what would decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from harness.compare import Difference
+from harness.levels import equivalence, statistics
+from harness.levels.equivalence import Decision, Interval
+from harness.levels.laws import compare_outcomes, verdict
+from harness.levels.localise import localise
+from harness.levels.pair import Pair
+from harness.levels.rollout import Tally
+from harness.levels.transfer_policies import CANDIDATE, REFERENCE, Trainer
+from harness.model import Array, CheckResult, Divergence, Outcome, Trajectory
+from harness.task import Mode, Transfer
+from harness.training.trained import Trained
+
+__all__ = ["LEVEL", "Trainer", "checks"]
+
+LEVEL = 4
+EPISODES = "episodes under policies trained in the {}"
+LAWS = "laws of episodes under policies trained in the {}"
+LEARNED = "policies have learned"
+PLAYED = "trained in the {}, played in both"
+TRAINED = "trained in either, played in the reference"
+VISITED_ROWS = 200
+"""So many rows of a policy's episodes stand for the states that it visits."""
+
+
+@dataclass
+class Group:
+    """Policies trained in one backend with one budget, and what they did in both; lists go by policy."""
+
+    backend: str
+    steps: int
+    trained: list[Trained] = field(default_factory=list)
+    returns: dict[str, list[Array]] = field(default_factory=lambda: {CANDIDATE: [], REFERENCE: []})
+    visited: dict[str, list[Array]] = field(default_factory=lambda: {CANDIDATE: [], REFERENCE: []})
+    outcomes: dict[str, list[Trajectory]] = field(default_factory=lambda: {CANDIDATE: [], REFERENCE: []})
+    same: bool = True
+    """Whether every episode so far was the same in both backends, step by step."""
+
+    def means(self, backend: str) -> Array:
+        """The mean return of each policy in a backend, `[policies]`."""
+        return np.array([returns.mean() for returns in self.returns[backend]])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sets of mean returns and what is said of them; `first` less `second` is compared with the margin."""
+
+    name: str
+    first: Array
+    second: Array
+    paired: bool
+    identical: bool
+    visited: float
+
+    def interval(self, margin: float, level: float) -> Interval:
+        """The interval of the difference; of length 0 where the episodes themselves are the same."""
+        if self.identical:
+            nothing = np.zeros(())
+            return Interval(nothing, nothing, nothing)
+        if self.paired:
+            return equivalence.of_pairs(self.first - self.second, margin, level)
+        return equivalence.of_groups(self.first, self.second, margin, level)
+
+
+def checks(pair: Pair, trainer: Trainer, tally: Tally, measured: dict[str, Any]) -> Iterator[CheckResult]:
+    """All checks of level 4. `measured` is filled with what was trained, played and compared (`LevelReport.transfer`)."""
+    assert pair.task.transfer is not None and pair.task.transfer.steps is not None
+    return _Run(pair, trainer, tally, pair.task.transfer, pair.task.transfer.steps).checks(measured)
+
+
+class _Run:
+    """One run of the level: groups of policies that grow with each look."""
+
+    def __init__(self, pair: Pair, trainer: Trainer, tally: Tally, contract: Transfer, steps: int) -> None:
+        self.pair = pair
+        self.trainer = trainer
+        self.tally = tally
+        self.contract = contract
+        there = Group(REFERENCE, contract.reference_steps or steps)
+        here = Group(CANDIDATE, steps)
+        # What is trained here and there is compared after equally long trainings.
+        as_long = here if there.steps == here.steps else Group(CANDIDATE, there.steps)
+        self.groups = list({id(group): group for group in (here, as_long, there)}.values())
+        self.here, self.as_long, self.there = here, as_long, there
+        self.played: dict[str, int] = {}
+        self.looks: list[dict[str, Any]] = []
+
+    def checks(self, measured: dict[str, Any]) -> Iterator[CheckResult]:
+        looks = self.contract.seeds
+        decided: dict[str, tuple[Comparison, Interval, Decision]] = {}
+        for look, level in zip(looks, equivalence.levels(looks), strict=True):
+            for group in self.groups:
+                failed = self._extend(group, look)
+                if failed is not None:
+                    measured.update(self._measured(decided))
+                    self.trainer.conclude()
+                    yield failed
+                    return
+            decided = {one.name: self._judged(one, level) for one in self._comparisons()}
+            self.looks.append({"trainings": look, "level": level, "decisions": _decisions(decided)})
+            if self._settled(decided):
+                break
+        measured.update(self._measured(decided))
+        self.trainer.conclude()
+        yield from self._results(decided)
+
+    # --- training and playing -----------------------------------------------------------------------------------------
+
+    def _extend(self, group: Group, look: int) -> CheckResult | None:
+        """Train and play until the group has so many policies; a result if a difference was found."""
+        count, before = look - len(group.trained), len(group.trained)
+        name = f"transfer/train/{group.backend}/{group.steps}"
+        seeds = self.pair.seeds(name, self.contract.seeds[-1])[before:look]
+        trained = self.trainer.train(group.backend, seeds, group.steps)
+        for number, policy in enumerate(trained, start=before):
+            self.pair.progress(f"level 4: playing policies trained in the {group.backend}", number - before, count)
+            failed = self._play(group, policy, number)
+            if failed is not None:
+                return failed
+        return None if self.pair.paired else self._laws(group)
+
+    def _play(self, group: Group, policy: Trained, number: int) -> CheckResult | None:
+        """Play a policy's episodes in both backends, and compare them where they can be compared."""
+        pair, count = self.pair, self.contract.episodes
+        play = partial(self.trainer.play, policy)
+        stream = f"transfer/play/{group.backend}/{group.steps}/{number}"
+        group.trained.append(policy)
+        expected = play(pair.reference, pair.seeds(stream, count))
+        if not pair.paired:
+            actual = play(pair.candidate, pair.seeds(f"{stream}/candidate", count))
+            self._keep(group, expected, actual)
+            return None
+        draws = [one.draws for one in expected] if pair.task.mode is Mode.TAPE else None
+        actual = play(pair.candidate, [one.case.seed for one in expected], draws)
+        name = EPISODES.format(group.backend)
+        self.played[name] = self.played.get(name, 0) + len(expected)
+        alone = pair.differences(expected, actual)
+        group.same &= not any(alone)
+        divergence = self._divergence(name, expected, actual, alone)
+        self._keep(group, expected, actual)
+        if divergence is not None:
+            return CheckResult(name, Outcome.FAIL, examples=self.played[name], divergences=(divergence,))
+        self.tally.episodes += len(expected)
+        self.tally.steps += sum(one.steps for one in expected)
+        for feature in pair.suite.features:
+            self.tally.features[feature.name] = self.tally.features.get(feature.name, 0) + sum(
+                feature.count(one) for one in expected
+            )
+        return None
+
+    def _divergence(
+        self,
+        name: str,
+        expected: Sequence[Trajectory],
+        actual: Sequence[Trajectory],
+        alone: Sequence[Difference | None],
+    ) -> Divergence | None:
+        """The first difference of episodes that the candidate follows action by action, or plays by itself.
+
+        By itself it may take another action in the end because of an observation that differs within its tolerance: what
+        comes after is no difference of the environments. Before that it is.
+        """
+        followed = self.pair.follow(expected, room=(self.contract.episodes, self.pair.task.budgets.horizon))
+        found = self.pair.differences(expected, followed)
+        failing = [(one.step, number) for number, one in enumerate(found) if one is not None]
+        if failing:
+            number = min(failing)[1]
+            difference = found[number]
+            assert difference is not None
+            return localise(self.pair, expected[number], difference, level=LEVEL, check=name)
+        for one, other, difference in zip(expected, actual, alone, strict=True):
+            if difference is not None and _same_actions(one, other, difference.step):
+                return Divergence(
+                    one.case, difference.step, difference.path, difference.expected, difference.actual,
+                    difference.rule, LEVEL, name, index=difference.index,
+                    cause="stepped in lanes, the candidate answers otherwise than in whole episodes",
+                )  # fmt: skip
+        return None
+
+    def _keep(self, group: Group, expected: Sequence[Trajectory], actual: Sequence[Trajectory]) -> None:
+        """Keep what is needed of episodes: returns and a sample of what was visited; all of them where laws are compared."""
+        for backend, played in ((REFERENCE, expected), (CANDIDATE, actual)):
+            group.returns[backend].append(np.array([one.leaves["reward"].sum(dtype=np.float64) for one in played]))
+            group.visited[backend].append(_visited(played))
+            if not self.pair.paired:
+                group.outcomes[backend] += played
+
+    def _laws(self, group: Group) -> CheckResult | None:
+        """Where single episodes cannot be compared: whether episodes under the same policies follow one law."""
+        name = LAWS.format(group.backend)
+        expected, actual = group.outcomes[REFERENCE], group.outcomes[CANDIDATE]
+        passed, worst = verdict(compare_outcomes(expected, actual, self.pair.task.outputs, seed=self.pair.derive(name)))
+        self.played[name] = len(expected) + len(actual)
+        if passed:
+            return None
+        divergence = Divergence(
+            None, 0, worst.name, worst.expected, worst.observed, "law", LEVEL, name,
+            cause=f"{worst.statistic}, p = {worst.p_value:.2g} over {worst.n} episodes",
+        )  # fmt: skip
+        return CheckResult(name, Outcome.FAIL, examples=self.played[name], divergences=(divergence,))
+
+    # --- comparing ----------------------------------------------------------------------------------------------------
+
+    def _comparisons(self) -> Iterator[Comparison]:
+        for group in (self.here, self.there):
+            yield Comparison(
+                PLAYED.format(group.backend),
+                group.means(CANDIDATE),
+                group.means(REFERENCE),
+                paired=True,
+                identical=self.pair.paired and group.same,
+                visited=_distance(group.visited[CANDIDATE], group.visited[REFERENCE]),
+            )
+        yield Comparison(
+            TRAINED,
+            self.as_long.means(REFERENCE),
+            self.there.means(REFERENCE),
+            paired=False,
+            identical=False,
+            visited=_distance(self.as_long.visited[REFERENCE], self.there.visited[REFERENCE]),
+        )
+
+    def _judged(self, one: Comparison, level: float) -> tuple[Comparison, Interval, Decision]:
+        interval = one.interval(self.contract.margin, level)
+        return one, interval, equivalence.decide(interval, self.contract.margin)
+
+    def _learned(self, group: Group) -> bool:
+        return bool(group.means(REFERENCE).mean() >= self.contract.minimum_return)
+
+    def _settled(self, decided: dict[str, tuple[Comparison, Interval, Decision]]) -> bool:
+        decisions = {decision for _, _, decision in decided.values()}
+        ignorant = not any(self._learned(group) for group in self.groups)
+        return Decision.DIFFERENT in decisions or decisions == {Decision.EQUIVALENT} or ignorant
+
+    def _results(self, decided: dict[str, tuple[Comparison, Interval, Decision]]) -> Iterator[CheckResult]:
+        for name, examples in self.played.items():
+            yield CheckResult(name, Outcome.PASS, examples=examples)
+        yield self._check_learned()
+        for one, interval, decision in decided.values():
+            yield self._check_equivalence(one, interval, decision)
+
+    def _check_learned(self) -> CheckResult:
+        least = self.contract.minimum_return
+        worst = min(self.groups, key=lambda group: group.means(REFERENCE).mean())
+        mean = float(worst.means(REFERENCE).mean())
+        detail = (
+            f"mean return {mean:.4g} in the reference of those trained in the {worst.backend}, at least {least:.4g}"
+        )
+        if self._learned(worst):
+            return CheckResult(LEARNED, Outcome.PASS, detail=detail)
+        return CheckResult(
+            LEARNED,
+            Outcome.INCONCLUSIVE,
+            detail=f"{detail} is asked for: raise transfer.steps (now {self.here.steps:,} here and {self.there.steps:,} in "
+            "the reference), or change transfer.ppo",
+        )
+
+    def _check_equivalence(self, one: Comparison, interval: Interval, decision: Decision) -> CheckResult:
+        margin, count = self.contract.margin, len(one.first)
+        if one.identical:
+            return CheckResult(one.name, Outcome.PASS, examples=count, detail="every episode is the same in both")
+        seen = (
+            f"difference {float(interval.difference):+.4g}, interval [{float(interval.low):.4g}, "
+            f"{float(interval.high):.4g}], margin {margin:.4g}, {count} trainings"
+        )
+        if decision is Decision.EQUIVALENT:
+            return CheckResult(one.name, Outcome.PASS, examples=count, detail=seen)
+        if decision is Decision.UNDECIDED:
+            return CheckResult(
+                one.name, Outcome.INCONCLUSIVE, examples=count, detail=f"{seen}: {self._would_decide(interval, count)}"
+            )
+        sides = ("candidate", "reference")
+        first, second = (f"mean return {side.mean():.6g}" for side in (one.first, one.second))
+        what = "played in" if one.paired else "trained in"
+        divergence = Divergence(
+            None, 0, "return", f"{second}, {what} the {sides[1]}", f"{first}, {what} the {sides[0]}", "equivalence",
+            LEVEL, one.name, cause=f"{seen}: the whole interval lies beyond the margin",
+        )  # fmt: skip
+        return CheckResult(one.name, Outcome.FAIL, examples=count, detail=seen, divergences=(divergence,))
+
+    def _would_decide(self, interval: Interval, count: int) -> str:
+        needed = equivalence.seeds_to_decide(interval, count, self.contract.margin)
+        power = f"with a chance of {equivalence.POWER:.0%}, if difference and spread stay as they are"
+        if needed is None:
+            return "the difference lies at the margin, and no number of trainings would decide"
+        if needed > self.contract.seeds[-1]:
+            return f"{needed} trainings in each backend would decide {power}: raise transfer.seeds"
+        return f"{needed} trainings would decide {power}: repeat the run, or raise transfer.seeds"
+
+    # --- telling ------------------------------------------------------------------------------------------------------
+
+    def _measured(self, decided: dict[str, tuple[Comparison, Interval, Decision]]) -> dict[str, Any]:
+        contract = self.contract
+        config = self.trainer.config
+        told: dict[str, Any] = {
+            "margin": contract.margin,
+            "because": contract.because,
+            "minimum_return": contract.minimum_return,
+            "looks": self.looks,
+            "budget": contract.seeds[-1],
+            "episodes": contract.episodes,
+            "ppo": config.to_json(),
+            "ppo_digest": config.digest,
+            "policies": [line for group in self.groups for line in _lines(group)],
+            "comparisons": [self._compared(*each) for each in decided.values()],
+        }
+        means = self.there.means(REFERENCE)
+        if len(means) >= 2:
+            budget = contract.seeds[-1]
+            floor = equivalence.noise_floor(means, budget, contract.margin)
+            told["noise_floor"] = {
+                "spread": float(means.std(ddof=1)),
+                "half_width": floor,
+                "trainings": budget,
+                "decidable": bool(floor < contract.margin),
+            }
+        return told
+
+    def _compared(self, one: Comparison, interval: Interval, decision: Decision) -> dict[str, Any]:
+        needed = None
+        if decision is Decision.UNDECIDED:
+            needed = equivalence.seeds_to_decide(interval, len(one.first), self.contract.margin)
+        resample = equivalence.bootstrap_of_pairs if one.paired else equivalence.bootstrap_of_groups
+        return {
+            "name": one.name,
+            "decision": str(decision),
+            "identical": one.identical,
+            "trainings": len(one.first),
+            "means": [float(one.first.mean()), float(one.second.mean())],
+            "difference": float(interval.difference),
+            "interval": [float(interval.low), float(interval.high)],
+            "bootstrap_95": list(resample(one.first, one.second, self.pair.random("bootstrap"))),
+            "bootstrap_middle_half_95": list(
+                resample(one.first, one.second, self.pair.random("bootstrap middle"), middle=True)
+            ),
+            "effect_size": equivalence.effect_size(one.first, one.second),
+            "probability_of_improvement": equivalence.probability_of_improvement(one.first, one.second),
+            "visited_distance": one.visited,
+            "trainings_to_decide": needed,
+        }
+
+
+def _decisions(decided: dict[str, tuple[Comparison, Interval, Decision]]) -> dict[str, str]:
+    return {name: str(decision) for name, (_, _, decision) in decided.items()}
+
+
+def _lines(group: Group) -> Iterator[dict[str, Any]]:
+    for number, policy in enumerate(group.trained):
+        played = {side: returns[number] for side, returns in group.returns.items() if number < len(returns)}
+        yield {
+            "trained_in": group.backend,
+            "seed": policy.seed,
+            "steps": policy.steps,
+            "digest": policy.digest,
+            "returns": {side: float(returns.mean()) for side, returns in played.items()},
+        }
+
+
+def _same_actions(one: Trajectory, other: Trajectory, steps: int) -> bool:
+    """Whether both episodes took the same first `steps` actions."""
+    return all(
+        np.array_equal(actions[:steps], other.case.actions[path][:steps]) for path, actions in one.case.actions.items()
+    )
+
+
+def _visited(played: Sequence[Trajectory]) -> Array:
+    """What episodes showed, every so many rows, as columns `[elements, rows]`."""
+    paths = [path for path in played[0].leaves if path.split("/", 1)[0] == "observation"]
+    columns = [np.concatenate([one.leaves[path].reshape(one.rows, -1) for one in played]) for path in sorted(paths)]
+    rows = np.concatenate(columns, axis=1).astype(np.float64)
+    return rows[np.linspace(0, len(rows) - 1, min(len(rows), VISITED_ROWS)).astype(int)].T
+
+
+def _distance(first: Sequence[Array], second: Sequence[Array]) -> float:
+    """How far apart two sets of visited states lie: the largest Kolmogorov-Smirnov distance of an observation's elements."""
+    one, other = (np.concatenate(list(side), axis=1) for side in (first, second))
+    return float(statistics.ks_two_samples(one, other).distance.max())

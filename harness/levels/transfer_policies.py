@@ -1,0 +1,158 @@
+"""Where level 4's policies come from: trained in the candidate's sandbox or in the reference's workers, kept, and played."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import queue
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+from harness.environment import Environment, Pool
+from harness.levels.pair import Pair
+from harness.model import Tape, Trajectory
+from harness.policy import make_policy
+from harness.ppo import Ppo
+from harness.task import CANDIDATE_DIRECTORY
+from harness.training.config import PpoConfig
+from harness.training.evaluate import evaluate
+from harness.training.host import train_host
+from harness.training.remote import train_candidate
+from harness.training.trained import Trained
+
+CANDIDATE, REFERENCE = "candidate", "reference"
+
+
+class Trainer:
+    """Trains policies in both backends and plays them.
+
+    Args:
+        pair: reference and candidate; its task says how to train.
+        start: starts a worker of the candidate that can train. It trains and nothing else.
+        tree: the candidate's code: what was trained in other code is not taken for what this one teaches.
+        kept: a directory for policies, and for trainings that an interruption leaves; None keeps nothing.
+    """
+
+    def __init__(self, pair: Pair, start: Callable[[], Environment], tree: Path, kept: Path | None) -> None:
+        assert pair.task.transfer is not None
+        self.config = PpoConfig.from_json(pair.task.transfer.ppo)
+        self._pair = pair
+        self._start = start
+        self._worker: Environment | None = None
+        self._ppo = Ppo(make_policy(pair.task.leaves, self.config))
+        self._kept = kept
+        self._code = {CANDIDATE: _digest_of(tree / CANDIDATE_DIRECTORY), REFERENCE: ""}
+        self._checkpoints: list[Path] = []
+
+    def train(self, backend: str, seeds: Sequence[int], steps: int) -> list[Trained]:
+        """One policy for each seed.
+
+        Raises:
+            TrainingError: a training has diverged.
+            EnvironmentFailure: a worker failed.
+        """
+        trained = self._in_candidate(seeds, steps) if backend == CANDIDATE else self._in_reference(seeds, steps)
+        if self._kept is not None:
+            for policy in trained:
+                policy.save(self._kept / f"{policy.digest}.npz")
+        return trained
+
+    def play(
+        self,
+        trained: Trained,
+        where: Environment | Pool,
+        seeds: Sequence[int],
+        draws: Sequence[Tape | None] | None = None,
+    ) -> list[Trajectory]:
+        """A policy's episodes, closed loop; its own chance comes from the episodes' seeds, so both backends see the same.
+
+        It acts as it learned to act. Its most probable actions alone are another policy, one that
+        was never trained (docs/decisions/0011-equivalence.md).
+        """
+        horizon = self._pair.task.budgets.horizon
+        return evaluate(where, self._ppo.policy, trained.learner, seeds, horizon=horizon, draws=draws, greedy=False)
+
+    def conclude(self) -> None:
+        """Forget what only an interrupted run would need."""
+        for path in self._checkpoints:
+            path.unlink(missing_ok=True)
+
+    def _in_candidate(self, seeds: Sequence[int], steps: int) -> list[Trained]:
+        if self._worker is None:
+            self._worker = self._start()
+        checkpoint, identity = self._checkpoint(CANDIDATE, seeds, steps)
+        return train_candidate(
+            self._worker,
+            self._pair.task.leaves,
+            self.config,
+            steps,
+            seeds,
+            progress=lambda what, done, total: self._pair.progress(f"level 4: {what}", done, total),
+            checkpoint=checkpoint,
+            identity=identity,
+        )
+
+    def _in_reference(self, seeds: Sequence[int], steps: int) -> list[Trained]:
+        """Each seed in a worker of its own, as many at once as there are workers."""
+        idle: queue.SimpleQueue[Environment] = queue.SimpleQueue()
+        for environment in self._pair.reference.environments:
+            idle.put(environment)
+        segments = self.config.segments(steps)
+        done = [0] * len(seeds)
+
+        def train(index: int) -> Trained:
+            def tell(what: str, segment: int, _: int) -> None:
+                done[index] = segment
+                self._pair.progress(f"level 4: {what}", sum(done), segments * len(seeds))
+
+            checkpoint, identity = self._checkpoint(REFERENCE, seeds[index : index + 1], steps)
+            environment = idle.get()
+            try:
+                return train_host(
+                    environment.lanes,
+                    self._pair.task.leaves,
+                    self.config,
+                    steps,
+                    seeds[index],
+                    progress=tell,
+                    checkpoint=checkpoint,
+                    identity=identity,
+                    ppo=self._ppo,
+                )
+            finally:
+                idle.put(environment)
+
+        count = len(self._pair.reference.environments)
+        with ThreadPoolExecutor(count, thread_name_prefix="lockstep-train") as threads:
+            futures = [threads.submit(train, index) for index in range(len(seeds))]
+            try:
+                wait(futures, return_when="FIRST_EXCEPTION")
+                return [future.result() for future in futures]
+            except BaseException:
+                # An interrupt, or a failure: the other trainings would go on for minutes, and nobody asks for them.
+                threads.shutdown(wait=False, cancel_futures=True)
+                for environment in self._pair.reference.environments:
+                    environment.kill()
+                raise
+
+    def _checkpoint(self, backend: str, seeds: Sequence[int], steps: int) -> tuple[Path | None, Mapping[str, Any]]:
+        """Where a training is saved on the way, and what makes it the same training."""
+        identity = {"task": self._pair.task.digest, "code": self._code[backend]}
+        if self._kept is None:
+            return None, identity
+        whole = identity | {"backend": backend, "seeds": list(seeds), "steps": steps, "config": self.config.digest}
+        name = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+        self._checkpoints.append(self._kept / f"training-{name[:32]}.npz")
+        return self._checkpoints[-1], identity
+
+
+def _digest_of(directory: Path) -> str:
+    """SHA-256 over the names and contents of a directory's files."""
+    sha = hashlib.sha256()
+    for path in sorted(directory.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            sha.update(f"{path.relative_to(directory).as_posix()}\0{content}\n".encode())
+    return sha.hexdigest()

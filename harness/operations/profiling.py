@@ -1,0 +1,85 @@
+"""One profile, told in one document."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from harness import recipe
+from harness.profile import text
+from harness.profile.run import Settings, profile
+from harness.session import Progress, Session
+from harness.task import Task
+from harness.taskfile import load_task
+from harness.verify import copy_candidate, silent
+from sandboxes import Driver, choose
+
+PROFILE = "profile"
+"""The kind of event that a profile leaves in a session's record."""
+MAX_SUMMARY = 4000
+
+
+def profile_directory(
+    task: Task, driver: Driver, settings: Settings, seed: int | None = None, progress: Progress = silent
+) -> dict[str, Any]:
+    """Profile the candidate in a task directory, outside any session: nothing is recorded.
+
+    The document is that of `Profile.to_json`, and `verified`: None, as nobody knows.
+    """
+    with tempfile.TemporaryDirectory(prefix="lockstep-tree-") as tree:
+        copy_candidate(task.directory, Path(tree))
+        measured = profile(task, Path(tree), driver, settings, seed=seed, progress=progress)
+    return {**measured.to_json(), "verified": None}
+
+
+def profile_session(
+    session: Session,
+    settings: Settings,
+    *,
+    seed: int | None = None,
+    client: str = "",
+    job: str | None = None,
+    driver: str | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Profile the workspace of a session as it is now, from an export of its snapshot, and record it.
+
+    The document is that of `profile_directory`, with `session`, `event`, and `verified`: the newest verified commit if it
+    holds this very tree and every step of the recipe has passed, else None.
+
+    Raises:
+        SessionError: the workspace cannot be recorded, or changes trusted files.
+        RecordError: it cannot be recorded.
+    """
+    began = time.monotonic()
+    task = load_task(session.task_directory)
+    arguments = {
+        "batches": list(settings.batches or task.batch_sizes),
+        "kinds": list(settings.kinds),
+        "seconds_per": settings.seconds_per,
+    }
+    with session.exported_workspace(arguments) as (taken, tree):
+        measured = profile(task, tree, choose(driver or session.sandbox), settings, seed=seed, progress=progress)
+    document = measured.to_json()
+    head = session.head
+    same = head is not None and head.workspace is not None and head.workspace["gitTree"] == taken.tree
+    finished = recipe.next_step(session.state) is None
+    document |= {"session": session.id, "verified": head.commit if head and same and finished else None}
+    found = measured.divergence
+    detail: dict[str, Any] = {
+        "figures": text.compact(document),
+        "summary": text.summary(document)[:MAX_SUMMARY],
+        "finding": measured.error[:MAX_SUMMARY] if found is None else found.cause,
+    }
+    detail |= ({"client": client} if client else {}) | ({"job": job} if job else {})
+    event = session.record(
+        PROFILE,
+        arguments=arguments,
+        outcome=str(measured.outcome),
+        detail=detail,
+        duration_s=time.monotonic() - began,
+        taken=taken,
+    )
+    return {**document, "event": event.seq}

@@ -1,0 +1,476 @@
+"""Policies: from leaves to features, through a network, to a distribution over actions and a value.
+
+A policy is made from the leaves that an environment declares, so it fits any environment behind the protocol. Everything
+works on batches: arrays have any number of leading axes. All numbers are float32 and say so, so that the results
+are the same, bit for bit, whether JAX's 64-bit types are on or off.
+
+**Discrete actions** (integer and boolean leaves) are one categorical distribution for each element. Where the environment
+tells which actions are legal, the others have no probability. **Continuous actions** are independent normal distributions
+around the network's output, in a unit in which the leaf's bounds are -1 and 1, and are *clipped* to the bounds when they are
+handed to the environment. Squashing them through a tanh would bound them too, but the correction that it needs makes
+densities near the bounds useless in float32, and the bounds, where the best action often lies, would never be reached.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from harness.adapters.jax_env import bounds, is_action
+from harness.training.config import PpoConfig
+
+Array = Any
+F32 = jnp.float32
+ILLEGAL = -1e9
+"""The logit of an action that cannot be chosen: its probability is exactly 0 in float32, and no NaN comes of it."""
+CLIP_FEATURES = 10.0
+ACTIVATIONS = {"tanh": jnp.tanh, "relu": jax.nn.relu, "swish": jax.nn.swish}
+FILTERS = ((32, 3), (64, 3))
+"""Output channels and size of each convolution; all have stride 1 and keep the size, and each is followed by pooling."""
+
+
+class Observed(NamedTuple):
+    """What a network gets to see: numbers `[..., F]`, images `[..., H, W, C]`, and legal actions `[..., D, n]` or None."""
+
+    vector: Array
+    images: tuple[Array, ...]
+    legal: Array | None
+
+
+class Actions(NamedTuple):
+    """Actions as a policy chooses them: indices `[..., D]` (int32) and numbers before clipping `[..., C]` (float32)."""
+
+    discrete: Array
+    continuous: Array
+
+
+class Distribution(NamedTuple):
+    """Over actions: logits `[..., D, n]` of which the illegal ones are `ILLEGAL`, mean and log deviation `[..., C]`."""
+
+    logits: Array
+    mean: Array
+    log_std: Array
+
+
+class Stats(NamedTuple):
+    """Running mean and variance of the features `[F]`, and of how many rows they are."""
+
+    mean: Array
+    variance: Array
+    count: Array
+
+
+@dataclass(frozen=True)
+class _Element:
+    """A leaf as a policy sees it: where its elements lie among all of its kind."""
+
+    path: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    start: int
+    size: int
+    low: np.ndarray[Any, Any]
+    high: np.ndarray[Any, Any]
+
+
+class Policy:
+    """How one kind of network acts in one kind of environment; `make_policy` makes one. It holds no weights.
+
+    Args:
+        leaves: an environment's leaves by path, each a `harness.model.Leaf` or a mapping with its fields.
+        config: says which network, and how large.
+
+    Raises:
+        ValueError: the environment is not one that a single agent can be trained in, or the network does not fit it.
+    """
+
+    def __init__(self, leaves: Mapping[str, Any], config: PpoConfig) -> None:
+        described = {path: _described(leaf) for path, leaf in leaves.items()}
+        self._identity = f"{config.digest} {described}"
+        if described["reward"]["shape"]:
+            raise ValueError(f"reward has the shape {described['reward']['shape']}: the trainer trains one agent")
+        self.config = config
+        seen = {path: leaf for path, leaf in described.items() if path.split("/")[0] == "observation"}
+        convolves = config.network == "cnn"
+        self.images = {path: leaf for path, leaf in seen.items() if convolves and len(leaf["shape"]) == 3}
+        self.vectors = {path: leaf for path, leaf in seen.items() if path not in self.images}
+        if convolves and not self.images:
+            raise ValueError("a network `cnn` needs an observation of rank 3 (height, width, channels); there is none")
+        self.features = sum(math.prod(leaf["shape"]) for leaf in self.vectors.values())
+        actions = {path: leaf for path, leaf in described.items() if is_action(path)}
+        self.discrete = _elements({path: leaf for path, leaf in actions.items() if not _is_float(leaf)})
+        self.continuous = _elements({path: leaf for path, leaf in actions.items() if _is_float(leaf)})
+        self.choices = [count for leaf in self.discrete for count in _choices(leaf)]
+        self.most_choices = max(self.choices, default=1)
+        self.numbers = sum(leaf.size for leaf in self.continuous)
+        self.masks = {
+            leaf.path: "legal_actions" + leaf.path[len("action") :]
+            for leaf in self.discrete
+            if "legal_actions" + leaf.path[len("action") :] in described
+        }
+        self.observed_leaves = (*self.vectors, *self.images, *self.masks.values())
+        possible = np.arange(self.most_choices) < np.array(self.choices, np.int32).reshape(-1, 1)
+        self._possible = possible.reshape(len(self.choices), self.most_choices)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same programs compute both: what was compiled for one serves the other."""
+        return isinstance(other, Policy) and other._identity == self._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    # --- between leaves and features ----------------------------------------------------------------------------------
+
+    def observe(self, leaves: Mapping[str, Array]) -> Observed:
+        """What the network sees of leaves with any leading axes; `observed_leaves` names those that it needs."""
+        path, leaf = next(iter((self.vectors | self.images).items()))
+        shape = jnp.shape(leaves[path])
+        lead = shape[: len(shape) - len(leaf["shape"])]
+        flat = [jnp.reshape(jnp.asarray(leaves[path]).astype(F32), (*lead, -1)) for path in self.vectors]
+        vector = jnp.concatenate(flat, -1) if flat else jnp.zeros((*lead, 0), F32)
+        images = []
+        for path, leaf in self.images.items():
+            image = jnp.asarray(leaves[path])
+            scale = 1 / 255 if np.dtype(leaf["dtype"]) == np.uint8 else 1.0
+            images.append(image.astype(F32) * F32(scale))
+        return Observed(vector, tuple(images), self._legal(leaves, lead) if self.masks else None)
+
+    def _legal(self, leaves: Mapping[str, Array], lead: tuple[int, ...]) -> Array:
+        columns = []
+        for leaf in self.discrete:
+            counts = _choices(leaf)
+            possible = self._possible[leaf.start : leaf.start + leaf.size]
+            if leaf.path not in self.masks:
+                columns.append(jnp.broadcast_to(possible, (*lead, *possible.shape)))
+                continue
+            mask = jnp.reshape(jnp.asarray(leaves[self.masks[leaf.path]]), (*lead, leaf.size, -1))
+            if mask.shape[-1] != max(counts):
+                raise ValueError(f"{self.masks[leaf.path]} must say for each value of {leaf.path} whether it is legal")
+            room = [(0, 0)] * (mask.ndim - 1) + [(0, self.most_choices - mask.shape[-1])]
+            columns.append(jnp.pad(mask, room) & possible)
+        return jnp.concatenate(columns, -2)
+
+    def to_leaves(self, actions: Actions) -> dict[str, Array]:
+        """Actions as the environment takes them, by path, inside the bounds of their leaves."""
+        leaves = {}
+        for leaf in self.discrete:
+            chosen = actions.discrete[..., leaf.start : leaf.start + leaf.size]
+            shaped = jnp.reshape(chosen, (*chosen.shape[:-1], *leaf.shape))
+            held = jax.dtypes.canonicalize_dtype(leaf.dtype)
+            taken = shaped.astype(held)
+            leaves[leaf.path] = taken if held == np.bool_ else taken + leaf.low.astype(held)
+        for leaf in self.continuous:
+            number = actions.continuous[..., leaf.start : leaf.start + leaf.size]
+            shaped = jnp.reshape(number, (*number.shape[:-1], *leaf.shape))
+            held = jax.dtypes.canonicalize_dtype(leaf.dtype)
+            bounded = np.isfinite(leaf.low) & np.isfinite(leaf.high)
+            low, high = (np.where(bounded, bound, unit) for bound, unit in ((leaf.low, -1.0), (leaf.high, 1.0)))
+            middle, reach = ((low + high) / 2).astype(np.float32), ((high - low) / 2).astype(np.float32)
+            scaled = (shaped * reach + middle).astype(held)
+            leaves[leaf.path] = jnp.clip(scaled, leaf.low.astype(held), leaf.high.astype(held))
+        return {path: leaves[path] for path in sorted(leaves)}
+
+    # --- statistics of observations -----------------------------------------------------------------------------------
+
+    def no_stats(self) -> Stats:
+        """Statistics of nothing, under which features pass unchanged."""
+        return Stats(jnp.zeros(self.features, F32), jnp.ones(self.features, F32), jnp.zeros((), F32))
+
+    def extended(self, stats: Stats, vector: Array) -> Stats:
+        """Statistics with the rows `[..., F]` added (Chan's formula for two groups)."""
+        if not self.config.normalise_observations:
+            return stats
+        rows = jnp.reshape(vector, (math.prod(vector.shape[:-1]), self.features))
+        count = stats.count + F32(rows.shape[0])
+        mean = jnp.mean(rows, 0)
+        delta, share = mean - stats.mean, F32(rows.shape[0]) / count
+        spread = jnp.mean(jnp.square(rows - mean), 0)
+        variance = stats.variance * (1 - share) + spread * share + jnp.square(delta) * share * (1 - share)
+        return Stats(stats.mean + delta * share, variance, count)
+
+    def _normal(self, stats: Stats, vector: Array) -> Array:
+        if not self.config.normalise_observations:
+            return vector
+        scaled = (vector - stats.mean) * jax.lax.rsqrt(stats.variance + F32(1e-8))
+        return jnp.clip(scaled, F32(-CLIP_FEATURES), F32(CLIP_FEATURES))
+
+    # --- the network --------------------------------------------------------------------------------------------------
+
+    def network(self, rng: np.random.Generator) -> Network:
+        """Fresh weights, made by numpy: compiling a decomposition for each shape takes longer than all of them together."""
+        return Network(self, rng)
+
+    def memory(self, count: int) -> Array:
+        """What `count` instances remember at the begin of their episodes: `[count, H]`, H = 0 without memory."""
+        return jnp.zeros((count, self.config.hidden[-1] if self.config.network == "gru" else 0), F32)
+
+    def act(self, network: Network, stats: Stats, observed: Observed, memory: Array) -> tuple[Distribution, Array]:
+        """The distribution of the next action, and what is remembered after it; no value is computed."""
+        seen = self._seen(stats, observed)
+        if network.cell is not None:
+            memory = network.cell(_layers(network.encoder, seen, network), memory)
+            return self._distribution(network, memory, observed.legal), memory
+        return self._distribution(network, self._actor(network, seen, observed), observed.legal), memory
+
+    def judge(
+        self, network: Network, stats: Stats, observed: Observed, begins: Array, memory: Array
+    ) -> tuple[Distribution, Array, Array]:
+        """Distributions, values `[...]` and memories of whole sequences; axis 0 is time where the network has memory.
+
+        Args:
+            begins: whether an episode begins in that row: nothing is remembered from before.
+            memory: at row 0.
+        """
+        seen = self._seen(stats, observed)
+        if network.cell is None:
+            values = _head(network.value, _layers(network.critic, self._images(network, 1, seen, observed), network))
+            return self._distribution(network, self._actor(network, seen, observed), observed.legal), values, memory
+        encoded = _layers(network.encoder, seen, network)
+        cell = network.cell
+
+        def body(memory: Array, row: tuple[Array, Array]) -> tuple[Array, Array]:
+            remembered = cell(row[0], jnp.where(row[1][..., None], F32(0), memory))
+            return remembered, remembered
+
+        _, memories = jax.lax.scan(body, memory, (encoded, begins))
+        values = _head(network.value, memories)
+        return self._distribution(network, memories, observed.legal), values, memories
+
+    def value(self, network: Network, stats: Stats, observed: Observed, memory: Array) -> Array:
+        """Values `[...]` of observations, seen with what is remembered from before them `[..., H]`."""
+        seen = self._seen(stats, observed)
+        if network.cell is not None:
+            return _head(network.value, network.cell(_layers(network.encoder, seen, network), memory))
+        return _head(network.value, _layers(network.critic, self._images(network, 1, seen, observed), network))
+
+    def _seen(self, stats: Stats, observed: Observed) -> Array:
+        return self._normal(stats, observed.vector)
+
+    def _actor(self, network: Network, seen: Array, observed: Observed) -> Array:
+        return _layers(network.actor, self._images(network, 0, seen, observed), network)
+
+    def _images(self, network: Network, which: int, seen: Array, observed: Observed) -> Array:
+        """The features with those of the images behind them, through the actor's convolutions (0) or the critic's (1)."""
+        parts = [seen]
+        for image, filters in zip(observed.images, network.filters[which] if network.filters else (), strict=True):
+            parts.append(_convolved(filters, image, network))
+        return jnp.concatenate(parts, -1) if len(parts) > 1 else seen
+
+    def _distribution(self, network: Network, hidden: Array, legal: Array | None) -> Distribution:
+        out = network.action(hidden)
+        size = len(self.choices) * self.most_choices
+        logits = jnp.reshape(out[..., :size], (*out.shape[:-1], len(self.choices), self.most_choices))
+        if legal is not None:
+            logits = jnp.where(legal, logits, F32(ILLEGAL))
+        elif not self._possible.all():
+            logits = jnp.where(self._possible, logits, F32(ILLEGAL))
+        return Distribution(logits, out[..., size:], network.log_std)
+
+    # --- distributions ------------------------------------------------------------------------------------------------
+
+    def noise(self, key: jax.Array, lead: Sequence[int]) -> Actions:
+        """The chance of `sample`, for leading axes `lead`: Gumbel `[*lead, D, n]` and normal `[*lead, C]`."""
+        one, two = jax.random.split(key)
+        discrete = jax.random.gumbel(one, (*lead, len(self.choices), self.most_choices), F32)
+        return Actions(discrete, jax.random.normal(two, (*lead, self.numbers), F32))
+
+    def sample(self, given: Distribution, noise: Actions) -> Actions:
+        """Actions drawn with the chance that `noise` made."""
+        chosen = jnp.argmax(given.logits + noise.discrete, -1).astype(jnp.int32)
+        return Actions(chosen, given.mean + jnp.exp(given.log_std) * noise.continuous)
+
+    def mode(self, given: Distribution) -> Actions:
+        """The most probable actions."""
+        return Actions(jnp.argmax(given.logits, -1).astype(jnp.int32), given.mean)
+
+    def log_probability(self, given: Distribution, actions: Actions) -> Array:
+        """Logarithm of the probability (density) of actions, `[...]`."""
+        total = jnp.zeros(actions.discrete.shape[:-1], F32)
+        if self.discrete:
+            logs = jax.nn.log_softmax(given.logits)
+            chosen = actions.discrete[..., None] == jnp.arange(self.most_choices, dtype=jnp.int32)
+            total += jnp.sum(jnp.where(chosen, logs, F32(0)), (-2, -1))
+        if self.continuous:
+            away = (actions.continuous - given.mean) * jnp.exp(-given.log_std)
+            total -= jnp.sum(F32(0.5) * jnp.square(away) + given.log_std + F32(0.5 * math.log(2 * math.pi)), -1)
+        return total
+
+    def entropy(self, given: Distribution) -> Array:
+        """Entropy, `[...]`."""
+        total = jnp.zeros(given.logits.shape[:-2], F32)
+        if self.discrete:
+            logs = jax.nn.log_softmax(given.logits)
+            total -= jnp.sum(jnp.exp(logs) * logs, (-2, -1))
+        if self.continuous:
+            total += jnp.sum(given.log_std + F32(0.5 * math.log(2 * math.pi * math.e)), -1)
+        return total
+
+
+def make_policy(leaves: Mapping[str, Any], config: PpoConfig) -> Policy:
+    """The policy that `config` describes, for an environment with these leaves (see `Policy`)."""
+    return Policy(leaves, config)
+
+
+# --- networks ---------------------------------------------------------------------------------------------------------
+
+
+class Dense(eqx.Module):
+    """`x @ weight + bias` over the last axis."""
+
+    weight: Array
+    bias: Array
+
+    def __init__(self, rng: np.random.Generator, inputs: int, outputs: int, gain: float) -> None:
+        self.weight = _orthogonal(rng, (inputs, outputs), gain)
+        self.bias = np.zeros(outputs, np.float32)
+
+    def __call__(self, x: Array) -> Array:
+        return x @ self.weight + self.bias
+
+
+class Cell(eqx.Module):
+    """A gated recurrent unit (Cho et al., 2014)."""
+
+    entering: Dense
+    remembered: Dense
+
+    def __init__(self, rng: np.random.Generator, inputs: int, size: int) -> None:
+        self.entering = Dense(rng, inputs, 3 * size, 1.0)
+        self.remembered = Dense(rng, size, 3 * size, 1.0)
+
+    def __call__(self, x: Array, memory: Array) -> Array:
+        reset, keep, new = jnp.split(self.entering(x), 3, -1)
+        reset_by, keep_by, new_by = jnp.split(self.remembered(memory), 3, -1)
+        keeping = jax.nn.sigmoid(keep + keep_by)
+        candidate = jnp.tanh(new + jax.nn.sigmoid(reset + reset_by) * new_by)
+        return keeping * memory + (1 - keeping) * candidate
+
+
+class Network(eqx.Module):
+    """Weights. Actor and critic share nothing, except the encoder and the memory of a network that has one."""
+
+    actor: tuple[Dense, ...]
+    critic: tuple[Dense, ...]
+    encoder: tuple[Dense, ...]
+    cell: Cell | None
+    filters: tuple[tuple[tuple[Array, ...], ...], ...]
+    action: Dense
+    value: Dense
+    log_std: Array
+    function: str = eqx.field(static=True)
+
+    def __init__(self, policy: Policy, rng: np.random.Generator) -> None:
+        config = policy.config
+        outputs = len(policy.choices) * policy.most_choices + policy.numbers
+        self.function = config.activation
+        self.filters, inputs = (), policy.features
+        if policy.images:
+            shapes = [leaf["shape"] for leaf in policy.images.values()]
+            self.filters = tuple(tuple(_filters(rng, shape[2]) for shape in shapes) for _ in range(2))
+            inputs += sum(_convolved_size(shape) for shape in shapes)
+        sizes = (inputs, *config.hidden)
+        if config.network == "gru":
+            self.actor = self.critic = ()
+            self.encoder = tuple(_stack(rng, sizes[:-1]))
+            self.cell = Cell(rng, sizes[-2], sizes[-1])
+        else:
+            self.actor, self.critic = tuple(_stack(rng, sizes)), tuple(_stack(rng, sizes))
+            self.encoder, self.cell = (), None
+        # Small weights at the end: every action is about as probable at first.
+        self.action, self.value = Dense(rng, sizes[-1], outputs, 0.01), Dense(rng, sizes[-1], 1, 1.0)
+        self.log_std = np.zeros(policy.numbers, np.float32)
+
+
+def _stack(rng: np.random.Generator, sizes: Sequence[int]) -> list[Dense]:
+    return [Dense(rng, inputs, outputs, math.sqrt(2)) for inputs, outputs in itertools.pairwise(sizes)]
+
+
+def _layers(layers: Sequence[Dense], x: Array, network: Network) -> Array:
+    for layer in layers:
+        x = ACTIVATIONS[network.function](layer(x))
+    return x
+
+
+def _head(layer: Dense, x: Array) -> Array:
+    return layer(x)[..., 0]
+
+
+def _filters(rng: np.random.Generator, channels: int) -> tuple[Array, ...]:
+    made = []
+    for outputs, size in FILTERS:
+        made.append(_orthogonal(rng, (size, size, channels, outputs), math.sqrt(2)))
+        channels = outputs
+    return tuple(made)
+
+
+def _convolved(filters: Sequence[Array], image: Array, network: Network) -> Array:
+    """Features `[..., K]` of images `[..., H, W, C]`."""
+    x = jnp.reshape(image, (-1, *image.shape[-3:]))
+    for kernel in filters:
+        x = jax.lax.conv_general_dilated(x, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        x = ACTIVATIONS[network.function](x)
+        x = jax.lax.reduce_window(x, np.float32(0), jax.lax.add, (1, 2, 2, 1), (1, 2, 2, 1), "SAME") * F32(0.25)
+    return jnp.reshape(x, (*image.shape[:-3], -1))
+
+
+def _convolved_size(shape: Sequence[int]) -> int:
+    height, width = shape[0], shape[1]
+    for _ in FILTERS:
+        height, width = -(-height // 2), -(-width // 2)
+    return height * width * FILTERS[-1][0]
+
+
+def _orthogonal(rng: np.random.Generator, shape: tuple[int, ...], gain: float) -> Array:
+    """An orthogonal matrix times `gain`, over all axes but the last: it keeps the length of what goes through it."""
+    inputs, outputs = math.prod(shape[:-1]), shape[-1]
+    tall = rng.standard_normal((max(inputs, outputs), min(inputs, outputs)))
+    basis, triangle = np.linalg.qr(tall)
+    basis = basis * np.where(np.diag(triangle) < 0, -1.0, 1.0)  # uniform over all such matrices
+    return (gain * (basis if inputs >= outputs else basis.T)).reshape(shape).astype(np.float32)
+
+
+# --- leaves -----------------------------------------------------------------------------------------------------------
+
+
+def _described(leaf: Any) -> dict[str, Any]:
+    if isinstance(leaf, Mapping):
+        return {
+            "dtype": leaf["dtype"],
+            "shape": tuple(leaf.get("shape", ())),
+            **{n: leaf.get(n) for n in ("low", "high")},
+        }
+    return {"dtype": leaf.dtype, "shape": tuple(leaf.shape), "low": leaf.low, "high": leaf.high}
+
+
+def _is_float(leaf: Mapping[str, Any]) -> bool:
+    return np.dtype(leaf["dtype"]).kind == "f"
+
+
+def _elements(leaves: Mapping[str, Mapping[str, Any]]) -> tuple[_Element, ...]:
+    elements, start = [], 0
+    for path in sorted(leaves):
+        leaf = leaves[path]
+        shape, size = tuple(leaf["shape"]), math.prod(leaf["shape"])
+        if (
+            not _is_float(leaf)
+            and np.dtype(leaf["dtype"]).kind != "b"
+            and (leaf["low"] is None or leaf["high"] is None)
+        ):
+            raise ValueError(f"the action leaf {path} has no bounds, so there is no number of actions to choose from")
+        elements.append(_Element(path, np.dtype(leaf["dtype"]), shape, start, size, *bounds(leaf)))
+        start += size
+    return tuple(elements)
+
+
+def _choices(leaf: _Element) -> list[int]:
+    if leaf.dtype.kind == "b":
+        return [2] * leaf.size
+    return [int(high) - int(low) + 1 for low, high in zip(leaf.low.ravel(), leaf.high.ravel(), strict=True)]

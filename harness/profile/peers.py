@@ -1,0 +1,71 @@
+"""Peers: other fast implementations of the task's environment, each in an environment of its own, measured beside it.
+
+Their adapters (`[[peers]]` in task.toml, docs/profiling.md) are trusted files of the task, served by `harness/worker.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from harness.adapters.jax_flags import jax_environment
+from harness.channel import Channel
+from harness.errors import BadAnswer
+from harness.profile.contenders import KINDS, PEER, Contender
+from harness.reference import MEMORY_BYTES
+from harness.setup import Progress, reference_command, setup
+from harness.task import Peer, Reference, Task
+from sandboxes import Limits, Mount, SandboxSpec, choose
+
+TIMEOUT_S = 120.0
+
+
+@contextmanager
+def started_peer(task: Task, peer: Peer, progress: Progress = lambda line: None) -> Iterator[Contender]:
+    """A peer's worker, in its environment, which is built when it is first needed.
+
+    Raises:
+        SetupError: its environment cannot be built.
+        EnvironmentFailure: it does not start, or does not say what it can do.
+    """
+    described, where = as_reference(task, peer)
+    command, environment = reference_command(described, setup(where, progress))
+    sandbox = choose("process").open(
+        SandboxSpec(
+            mounts=(Mount(task.directory, "/task", writable=True),),
+            workdir="/task",
+            environment=jax_environment() | environment,
+            limits=Limits(memory_bytes=MEMORY_BYTES, processes=1024, wall_seconds=24 * 3600.0, file_bytes=8 << 30),
+        )
+    )
+    try:
+        running = sandbox.spawn(command)
+        channel = Channel(running, f"the peer {peer.name}", TIMEOUT_S)
+        answer = channel.ask("open", options={})
+        kinds = answer.get("kinds") if isinstance(answer, dict) else None
+        if not isinstance(kinds, list) or not set(kinds) <= set(KINDS):
+            raise BadAnswer(
+                f"the peer answers `open` with kinds {kinds!r:.100}",
+                where=peer.adapter,
+                expected=f"a list of some of {', '.join(KINDS)}",
+            )
+        fixed, cores = tuple(answer.get("fixed", ())), answer.get("cores")
+        yield Contender(peer.name, PEER, channel, running.pid, tuple(kinds), fixed, cores)
+    finally:
+        sandbox.close()
+
+
+def as_reference(task: Task, peer: Peer) -> tuple[Task, Task]:
+    """The task with the peer as its reference, to be started, and the one whose environment it lives in.
+
+    A peer without requirements of its own lives in that of the task's reference, without its variables: what a reference
+    needs to be observed must not slow a peer down.
+    """
+    if not peer.requirements:
+        return replace(task, reference=replace(task.reference, adapter=peer.adapter, environment={})), task
+    name = f"{task.name}-{re.sub(r'[^a-z0-9]+', '-', peer.name.lower()).strip('-')}"
+    reference = Reference(adapter=peer.adapter, python=peer.python, requirements=peer.requirements)
+    described = replace(task, name=name, reference=reference)
+    return described, described

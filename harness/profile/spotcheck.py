@@ -1,0 +1,225 @@
+"""Whether what was fast is what was verified: single lanes of a timed run, held against the reference.
+
+The timed call answered with the sum of outputs that it computed, under a seed that it could not know before. Now one
+repetition is chosen at random, and all its outputs are asked for: they must add up to what was answered then. The actions
+must be those that follow from the seed. And lanes that are chosen only now are played again by the reference, episode by
+episode, under the draws that they consumed. So a run that left work out, answered from a store, or answered before it was
+done is found, and with it a candidate that behaves otherwise when it is timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harness.adapters.bench_random import added_up, checked_rows, random_action, run_words
+from harness.errors import BadAnswer
+from harness.levels import autoreset
+from harness.levels.localise import localise
+from harness.levels.pair import Pair
+from harness.model import Array, CheckResult, Divergence, Outcome, Trajectory
+from harness.profile.contenders import DEADLINE_S, Cell
+from harness.task import Mode
+
+LEVEL = 3
+RULE = "profiled"
+LANES = 16
+
+
+@dataclass(frozen=True)
+class SpotCheck:
+    """What was looked at of one cell, and what it came to: `episodes` and `steps` that the reference played too."""
+
+    kind: str
+    batch: int
+    result: CheckResult
+    episodes: int = 0
+    steps: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "kind": self.kind,
+            "batch": self.batch,
+            "outcome": str(self.result.outcome),
+            "episodes": self.episodes,
+            "steps": self.steps,
+            "detail": self.result.detail,
+        }
+
+
+def spot_check(pair: Pair, cell: Cell, rng: np.random.Generator, most_steps: int) -> SpotCheck:
+    """Look at one repetition of one timed reading of a candidate's cell.
+
+    Args:
+        rng: chooses them, and the lanes; not seeded by anything that the candidate has seen.
+        most_steps: how many steps the reference may play again.
+
+    Raises:
+        EnvironmentFailure: a side could not answer.
+    """
+    reading = cell.readings[rng.integers(len(cell.readings))]
+    repeat = int(rng.integers(len(reading.sums)))
+    lanes = np.sort(rng.choice(cell.batch, min(LANES, cell.batch), replace=False))
+    name = f"{cell.kind} at batch {cell.batch}, profiled"
+    answer = cell.contender.asked.ask(
+        "bench_lanes", timeout=DEADLINE_S, kind=cell.kind, batch=cell.batch, length=cell.length, seed=reading.seed,
+        repeat=repeat, lanes=lanes.tolist(),
+    )  # fmt: skip
+
+    def failed(path: str, expected: str, actual: str, cause: str) -> SpotCheck:
+        divergence = Divergence(None, 0, path, expected, actual, RULE, LEVEL, name, cause=cause)
+        return SpotCheck(
+            cell.kind, cell.batch, CheckResult(name, Outcome.FAIL, divergences=(divergence,), detail=cause)
+        )
+
+    outputs, leaves, actions = _checked(pair, cell, answer, len(lanes))
+    chosen = checked_rows(run_words(reading.seed, repeat), cell.length)
+    total = added_up({path: leaf[chosen] for path, leaf in outputs.items()})
+    if total != reading.sums[repeat]:
+        return failed(
+            "outputs", f"sum {total}", f"sum {reading.sums[repeat]}",
+            "what it answered when it was timed is not the sum of the outputs that it gives afterwards for the same run",
+        )  # fmt: skip
+    for path, expected in _actions(pair, leaves, reading.seed, repeat, lanes, cell.length).items():
+        if not _same_actions(actions[path], expected):
+            return failed(
+                path, "the actions that follow from the seed", "others", "it took other actions than it was given"
+            )
+    if pair.task.mode is Mode.LAW:
+        return _bounds_only(pair, cell, outputs, name)
+    shown = {path: np.array(leaf) for path, leaf in leaves.items()}
+    for path, leaf in outputs.items():
+        shown[path][1:] = leaf[:, lanes]
+    return _replay(pair, cell, {**answer, "leaves": shown}, actions, rng, most_steps, name)
+
+
+def _replay(
+    pair: Pair,
+    cell: Cell,
+    answer: Mapping[str, Any],
+    actions: Mapping[str, Array],
+    rng: np.random.Generator,
+    most_steps: int,
+    name: str,
+) -> SpotCheck:
+    """Some episodes of the lanes, on the reference."""
+    found = list(autoreset.episodes(pair, answer, actions))
+    chosen: list[Trajectory] = []
+    left = most_steps
+    for index in rng.permutation(len(found)):
+        if left <= 0:
+            break
+        chosen.append(_cut(found[index], left))
+        left -= chosen[-1].steps
+    forced = pair.task.mode in (Mode.NONE, Mode.SHARED) or "force_draws" in pair.reference.spec.capabilities
+    judge = pair.reference if forced else pair.candidate
+    detail = "" if forced else "against the candidate's own single steps: the reference takes no draws"
+    expected = judge.rollout([trajectory.case for trajectory in chosen])
+    comparable = frozenset(path for path in pair.task.outputs if path in chosen[0].leaves)
+    for one, difference in zip(expected, pair.differences(expected, chosen, only=comparable), strict=True):
+        if difference is None:
+            continue
+        [(alone, again)] = pair.play([one.case])
+        if again is not None:
+            divergence = localise(pair, alone, again, level=LEVEL, check=name)
+        else:
+            divergence = Divergence(
+                one.case.cut(max(1, difference.step)), difference.step, difference.path, difference.expected,
+                difference.actual, RULE, LEVEL, name, index=difference.index,
+                cause="stepped alone the candidate agrees with the reference here: it behaves otherwise when it is timed",
+            )  # fmt: skip
+        result = CheckResult(
+            name, Outcome.FAIL, examples=len(chosen), divergences=(divergence,), detail=divergence.cause
+        )
+        return SpotCheck(cell.kind, cell.batch, result, len(chosen))
+    steps = sum(trajectory.steps for trajectory in expected)
+    result = CheckResult(name, Outcome.PASS, examples=len(chosen), detail=detail)
+    return SpotCheck(cell.kind, cell.batch, result, len(chosen), steps)
+
+
+def _cut(trajectory: Trajectory, steps: int) -> Trajectory:
+    if trajectory.steps <= steps:
+        return trajectory
+    case = trajectory.case.cut(steps)
+    draws = None if trajectory.draws is None else trajectory.draws[: steps + 1]
+    return Trajectory(case, {path: leaf[: steps + 1] for path, leaf in trajectory.leaves.items()}, draws)
+
+
+def _bounds_only(pair: Pair, cell: Cell, outputs: Mapping[str, Array], name: str) -> SpotCheck:
+    """Where only laws are compared no run can be played again: that every output is within its bounds is all there is."""
+    for path, values in outputs.items():
+        leaf = pair.task.outputs[path]
+        for bound, outside in ((leaf.low, np.less), (leaf.high, np.greater)):
+            if bound is not None and outside(values, np.asarray(bound, dtype=values.dtype)).any():
+                divergence = Divergence(
+                    None, 0, path, f"values from {leaf.low} to {leaf.high}", "others", "bounds", LEVEL, name,
+                    cause="a timed run has values outside the bounds of task.toml",
+                )  # fmt: skip
+                result = CheckResult(name, Outcome.FAIL, divergences=(divergence,), detail=divergence.cause)
+                return SpotCheck(cell.kind, cell.batch, result)
+    weak = "only the bounds of its outputs were checked (randomness `law`): not that it is the environment"
+    return SpotCheck(cell.kind, cell.batch, CheckResult(name, Outcome.PASS, examples=cell.batch, detail=weak))
+
+
+def _checked(
+    pair: Pair, cell: Cell, answer: Any, lanes: int
+) -> tuple[Mapping[str, Array], Mapping[str, Array], Mapping[str, Array]]:
+    """`outputs`, `leaves` and `actions` of an answer of `bench_lanes`, of the shapes that they must have.
+
+    Raises:
+        BadAnswer: they have others.
+    """
+    shown = {path: leaf.shape for path, leaf in pair.task.outputs.items() if not path.startswith("state/")}
+    whole = {path: leaf.shape for path, leaf in pair.task.outputs.items()}
+    acted = {path: leaf.shape for path, leaf in pair.task.actions.items()}
+    wanted = (
+        ("outputs", (cell.length, cell.batch), shown),
+        ("leaves", (cell.length + 1, lanes), whole),
+        ("actions", (cell.length, lanes), acted),
+    )
+    parts = []
+    for part, leading, shapes in wanted:
+        given = answer.get(part) if isinstance(answer, dict) else None
+        for path, shape in shapes.items():
+            array = given.get(path) if isinstance(given, dict) else None
+            if not isinstance(array, np.ndarray) or array.shape != (*leading, *shape):
+                raise BadAnswer(
+                    f"its {part} lack {path}, or have it in another shape",
+                    where=f"{cell.contender.name}, bench_lanes",
+                    expected=f"shape {[*leading, *shape]}",
+                )
+        parts.append(given)
+    outputs = {path: parts[0][path] for path in shown}
+    return outputs, parts[1], parts[2]
+
+
+def _actions(
+    pair: Pair, leaves: Mapping[str, Array], seed: int, repeat: int, lanes: Array, length: int
+) -> dict[str, Array]:
+    """The actions of these lanes, computed here."""
+    words = run_words(seed, repeat)
+    rows = np.arange(1, length + 1, dtype=np.uint32)[:, None]
+    chosen = {}
+    for number, (path, leaf) in enumerate(pair.task.actions.items()):
+        mask = leaves.get("legal_actions" + path.removeprefix("action"))
+        described = {"dtype": leaf.dtype, "shape": leaf.shape, "low": leaf.low, "high": leaf.high}
+        legal = None if mask is None else mask[:-1]
+        with np.errstate(over="ignore"):
+            chosen[path] = random_action(np, number, described, words, lanes.astype(np.uint32)[None], rows, legal)
+    return chosen
+
+
+def _same_actions(given: Array, expected: Array) -> bool:
+    """Floats may differ in the last place: XLA may fuse a product and a sum, numpy does not."""
+    if given.dtype.kind == "f":
+        return bool(np.allclose(given, expected, rtol=1e-5, atol=1e-6))
+    return bool(np.array_equal(given, expected))
+
+
+def worst(checks: Sequence[SpotCheck]) -> Outcome:
+    """The outcome of them all."""
+    return Outcome.worst([check.result.outcome for check in checks])

@@ -1,0 +1,168 @@
+"""Training in a JAX environment: rollout and update in one compiled loop, for many seeds at once.
+
+A segment is one call of one compiled function. Seeds are mapped over, and laid out over devices where there are several:
+nothing passes between them, so each device trains its own. This file runs in a candidate's sandbox too, and imports nothing
+that is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from harness.adapters import jax_lanes
+from harness.adapters.jax_batch import key_words
+from harness.adapters.jax_env import JaxEnv, output_leaves, select
+from harness.adapters.jax_lanes import Lane
+from harness.policy import make_policy
+from harness.ppo import Array, Batch, Learner, Ppo
+from harness.training.config import PpoConfig
+
+F32 = jnp.float32
+
+
+class Tally(NamedTuple):
+    """Episodes that ended in each update of a segment `[segment_updates]`: how many, their returns and lengths summed."""
+
+    episodes: Array
+    returns: Array
+    lengths: Array
+
+
+class _Play(NamedTuple):
+    """Where the environments stand `[N, ...]`."""
+
+    lane: Lane
+    seen: Any
+    memory: Array
+    begins: Array
+    paid: Array
+
+
+class FusedTrainer:
+    """Trains in one JAX environment, segment by segment.
+
+    Args:
+        env: the environment.
+        config: how to train.
+
+    Raises:
+        ValueError: config and environment do not fit.
+    """
+
+    def __init__(self, env: JaxEnv, config: PpoConfig) -> None:
+        self.config = config
+        self.ppo = Ppo(make_policy(env.leaves, config))
+        self._env = env
+        self._run = jax.jit(jax.vmap(self._segment, in_axes=(0, 0, None, None, None)), donate_argnums=0)
+
+    def begin(self, seeds: Sequence[int]) -> Learner:
+        """Learners that have learned nothing, stacked along axis 0."""
+        return jax.tree.map(lambda *parts: jnp.stack(parts), *[self.ppo.begin(seed) for seed in seeds])
+
+    def segment(
+        self, learners: Learner, seeds: Sequence[int], segment: int, updates: int, total: int
+    ) -> tuple[Learner, Tally]:
+        """Train one segment; what `learners` held is used up.
+
+        Args:
+            learners: stacked, one for each seed.
+            segment: its number, from 0.
+            updates: how many updates it has, at most `segment_updates`.
+            total: updates of the whole training.
+
+        Returns:
+            The learners after it, and what was played, each `[seeds, segment_updates]`.
+        """
+        words = np.stack([key_words(seed) for seed in seeds])
+        if (sharding := _spread(len(seeds))) is not None:
+            learners, words = jax.device_put((learners, words), sharding)
+        counts = (np.int32(segment), np.int32(updates), np.int32(total))
+        learners, tally = self._run(learners, words, *counts)
+        return learners, Tally(*jax.device_get(tally))
+
+    def learners(self, leaves: Mapping[str, Any], count: int) -> Learner:
+        """Stacked learners from their leaves (see `Ppo.learner`)."""
+        return self.ppo.learner(leaves, (count,))
+
+    def leaves(self, learners: Learner) -> dict[str, np.ndarray[Any, Any]]:
+        """The leaves of stacked learners, which `learners` takes."""
+        return self.ppo.leaves(learners)
+
+    # --- compiled -----------------------------------------------------------------------------------------------------
+
+    def _segment(self, learner: Learner, words: Any, segment: Any, updates: Any, total: Any) -> tuple[Learner, Tally]:
+        key = self.ppo.segment_key(words, segment)
+        nothing = jnp.zeros(self.config.segment_updates, F32)
+
+        def update(index: Any, carry: Any) -> Any:
+            learner, play, tally = carry
+            chance = self.ppo.chance(key, index)
+            batch, play, counted = self._rollout(learner, play, chance)
+            tally = jax.tree.map(lambda whole, part: whole.at[index].set(part), tally, counted)
+            return self.ppo.update(learner, batch, chance.shuffle, total), play, tally
+
+        begun = self._begin(self.ppo.first_seeds(key))
+        learner, _, tally = jax.lax.fori_loop(0, updates, update, (learner, begun, Tally(nothing, nothing, nothing)))
+        return learner, tally
+
+    def _begin(self, seeds: Array) -> _Play:
+        def one(words: Any) -> tuple[Lane, Any]:
+            lane, outputs = jax_lanes.begin(self._env, words, jax_lanes.reset_draws(self._env, words))
+            return lane, self._seen(outputs)
+
+        lane, seen = jax.vmap(one)(seeds)
+        count = self.config.num_envs
+        return _Play(lane, seen, self.ppo.policy.memory(count), jnp.ones(count, bool), jnp.zeros(count, F32))
+
+    def _rollout(self, learner: Learner, play: _Play, chance: Any) -> tuple[Batch, _Play, Tally]:
+        env, policy = self._env, self.ppo.policy
+        # Which episodes will begin is not known yet, but what each would draw is: drawn at once, it costs far less.
+        draws = jax.vmap(jax.vmap(partial(jax_lanes.reset_draws, env)))(chance.seeds)
+
+        def one(lane: Lane, action: Any, words: Any, draws: Any) -> Any:
+            stepped, outputs, _ = jax_lanes.step(env, lane, env.pack_action(action))
+            fresh, first = jax_lanes.begin(env, words, draws)
+            ended = outputs["terminated"] | outputs["truncated"]
+            final = self._seen(outputs)
+            row = (outputs["reward"].astype(F32), outputs["terminated"], ended)
+            return select(ended, fresh, stepped), select(ended, self._seen(first), final), final, row, stepped.row
+
+        def step(play: _Play, given: Any) -> Any:
+            noise, words, draws = given
+            memory = jnp.where(play.begins[:, None], F32(0), play.memory)
+            actions, remembered = self.ppo.act(learner, policy.observe(play.seen), memory, noise)
+            lane, seen, final, (reward, terminated, ended), row = jax.vmap(one)(
+                play.lane, policy.to_leaves(actions), words, draws
+            )
+            paid = play.paid + reward
+            done = ended.astype(F32)
+            counted = Tally(jnp.sum(done), jnp.sum(done * paid), jnp.sum(done * row.astype(F32)))
+            after = _Play(lane, seen, remembered, ended, paid * (1 - done))
+            return after, (play.seen, final, actions, reward, terminated, ended, play.begins, counted)
+
+        after, rows = jax.lax.scan(step, play, (chance.noise, chance.seeds, draws))
+        seen, final, actions, reward, terminated, ended, begins, counted = rows
+        batch = Batch(
+            policy.observe(seen), policy.observe(final), actions, reward, terminated, ended, begins, play.memory
+        )
+        return batch, after, jax.tree.map(jnp.sum, counted)
+
+    def _seen(self, outputs: Any) -> dict[str, Array]:
+        leaves = output_leaves(outputs)
+        return {path: leaves[path] for path in self.ppo.policy.observed_leaves}
+
+
+def _spread(count: int) -> jax.sharding.Sharding | None:
+    """Axis 0 over as many devices as share it evenly; None where that is one."""
+    devices = jax.devices()
+    fitting = max(number for number in range(1, len(devices) + 1) if count % number == 0)
+    if fitting == 1:
+        return None
+    mesh = jax.sharding.Mesh(np.array(devices[:fitting]), ("seeds",))
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("seeds"))

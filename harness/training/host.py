@@ -1,0 +1,159 @@
+"""Training in any environment behind the protocol: it is stepped from here, all lanes in one message.
+
+Policy, update and chance are those of every backend (`harness.ppo`); only the steps come from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from harness.adapters.jax_batch import key_words
+from harness.lanes import Stepped
+from harness.model import Array, Leaf, Leaves
+from harness.policy import make_policy
+from harness.ppo import Batch, Ppo
+from harness.training.config import PpoConfig
+from harness.training.segments import Played, Report, demand_config, silent, train_segments
+from harness.training.trained import Trained
+
+LanesFactory = Callable[[Sequence[int]], Stepped]
+"""Begins one episode for each seed: `environment.lanes` of an `Environment` or a `Pool`."""
+
+
+def train_host(
+    lanes_factory: LanesFactory,
+    leaves: Mapping[str, Leaf],
+    config: PpoConfig,
+    steps: int,
+    seed: int,
+    *,
+    backend: str = "reference",
+    progress: Report = silent,
+    checkpoint: Path | None = None,
+    identity: Mapping[str, Any] | None = None,
+    log: Path | None = None,
+    ppo: Ppo | None = None,
+) -> Trained:
+    """Train one policy in an environment that is stepped from here.
+
+    Args:
+        lanes_factory: begins lanes from seeds.
+        leaves: of the environment, by path (a task's, or a spec's).
+        config, steps, seed: how and for how long to train.
+        backend: how to call the environment.
+        progress, checkpoint, identity, log: see `harness.training.segments.train_segments`.
+        ppo: of these leaves and this config, for callers that train several policies: what was compiled for it is kept.
+
+    Raises:
+        TrainingError: see there.
+        ValueError: config and environment do not fit.
+        EnvironmentFailure: the environment failed; a checkpoint keeps the segments that were done.
+    """
+    demand_config(config, steps)
+    ppo = ppo or Ppo(make_policy(leaves, config))
+    backing = _Host(lanes_factory, leaves, ppo, seed)
+    [trained] = train_segments(
+        backing.segment,
+        ppo,
+        steps,
+        [seed],
+        backend=backend,
+        progress=progress,
+        checkpoint=checkpoint,
+        identity=identity,
+        log=log,
+    )
+    return trained
+
+
+def as_taken(leaves: Mapping[str, Leaf], actions: Mapping[str, Any]) -> dict[str, Array]:
+    """Actions in the dtypes that the environment declares: JAX may hold them in narrower ones."""
+    return {path: np.asarray(array).astype(leaves[path].dtype, copy=False) for path, array in actions.items()}
+
+
+class _Host:
+    """The backend: one seed."""
+
+    def __init__(self, lanes: LanesFactory, leaves: Mapping[str, Leaf], ppo: Ppo, seed: int) -> None:
+        self._begin, self._leaves, self._ppo = lanes, leaves, ppo
+        self._words = key_words(seed)
+        programs = _compiled(ppo)
+        self._key, self._seeds, self._chance = programs.key, programs.seeds, programs.chance
+        self._act, self._learn = programs.act, programs.learn
+
+    def segment(self, learners: Leaves, segment: int, updates: int, total: int) -> tuple[Leaves, Played]:
+        """See `harness.training.segments.RunSegment`."""
+        ppo, config = self._ppo, self._ppo.config
+        learner = ppo.learner({name: leaf[0] for name, leaf in learners.items()})
+        key = self._key(self._words, np.int32(segment))
+        lanes = self._begin(_as_numbers(self._seeds(key)))
+        seen = self._observed(lanes.leaves)
+        memory = ppo.policy.memory(config.num_envs)
+        begins, paid = np.ones(config.num_envs, bool), np.zeros(config.num_envs, np.float32)
+        lengths = np.zeros(config.num_envs, np.int64)
+        tally = np.zeros(3)
+        for index in range(updates):
+            chance = self._chance(key, np.int32(index))
+            noise, seeds = jax.device_get(chance.noise), _as_numbers(chance.seeds)
+            before, rows = memory, []
+            for row in range(config.rollout_steps):
+                row_noise = jax.tree.map(lambda array, row=row: array[row], noise)
+                actions, taken, memory = self._act(learner, seen, memory, begins, row_noise)
+                step = lanes.advance(as_taken(self._leaves, jax.device_get(taken)), seeds[row])
+                reward = np.asarray(step.leaves["reward"], np.float32)
+                terminated, ended = step.leaves["terminated"], step.ended
+                final = {path: step.before_reset(path) for path in ppo.policy.observed_leaves}
+                rows.append((seen, self._observed(final), actions, reward, terminated, ended, begins))
+                seen, begins = self._observed(step.leaves), ended
+                paid, lengths = paid + reward, lengths + 1
+                tally += (ended.sum(), paid[ended].sum(), lengths[ended].sum())
+                paid, lengths = np.where(ended, np.float32(0), paid), np.where(ended, 0, lengths)
+            whole = jax.tree.map(lambda *parts: np.stack(parts), *jax.device_get(rows))
+            learner = self._learn(learner, whole, before, chance.shuffle, np.int32(total))
+        learned = {name: leaf[None] for name, leaf in ppo.leaves(learner).items()}
+        return learned, Played(*(np.array([number]) for number in tally))
+
+    def _observed(self, leaves: Leaves) -> dict[str, Array]:
+        """The leaves that the policy sees; 64-bit ones are narrowed here as they would be by JAX, but on purpose."""
+        return {path: _narrow(np.asarray(leaves[path])) for path in self._ppo.policy.observed_leaves}
+
+
+class _Programs:
+    """What is compiled for one `Ppo`, whatever the environment and the seed."""
+
+    def __init__(self, ppo: Ppo) -> None:
+        self._ppo = ppo
+        self.key, self.seeds, self.chance = jax.jit(ppo.segment_key), jax.jit(ppo.first_seeds), jax.jit(ppo.chance)
+        self.act, self.learn = jax.jit(self._acting), jax.jit(self._learning)
+
+    def _acting(self, learner: Any, seen: Any, memory: Any, begins: Any, noise: Any) -> Any:
+        policy = self._ppo.policy
+        kept = jnp.where(begins[:, None], jnp.float32(0), memory)
+        actions, remembered = self._ppo.act(learner, policy.observe(seen), kept, noise)
+        return actions, policy.to_leaves(actions), remembered
+
+    def _learning(self, learner: Any, rows: Any, memory: Any, shuffle: Any, total: Any) -> Any:
+        seen, final, actions, reward, terminated, ended, begins = rows
+        observe = self._ppo.policy.observe
+        batch = Batch(observe(seen), observe(final), actions, reward, terminated, ended, begins, memory)
+        return self._ppo.update(learner, batch, shuffle, total)
+
+
+_compiled = lru_cache(maxsize=4)(_Programs)
+
+
+def _as_numbers(words: Any) -> Any:
+    """Seeds from their two words `[..., 2]`, as nested lists of Python's whole numbers."""
+    pair = np.asarray(words).astype(np.int64)
+    return (pair[..., 0] << 32 | pair[..., 1]).tolist()
+
+
+def _narrow(array: Array) -> Array:
+    return array.astype(np.float32) if array.dtype.itemsize == 8 else array

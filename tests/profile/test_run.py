@@ -1,0 +1,106 @@
+"""A whole profile, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import sandboxes
+from harness.model import Outcome
+from harness.operations.profiling import PROFILE, profile_session
+from harness.profile import text
+from harness.profile.run import Settings, profile
+from harness.prompts.render import render
+from harness.session import Session
+from harness.taskfile import load_task
+from tests.levels.conftest import Walk
+
+pytestmark = pytest.mark.slow
+
+PEERS = """
+[[peers]]
+name = "quick"
+adapter = "peers/quick.py:Quick"
+
+[[peers]]
+name = "broken"
+adapter = "peers/quick.py:Broken"
+"""
+QUICK = """
+import numpy as np
+
+
+class Quick:
+    answers_batches = True
+
+    def open(self, options):
+        return {"kinds": ["step"], "cores": 1}
+
+    def bench_prepare(self, kind, batch, length):
+        self.place = np.zeros(batch)
+        return {}
+
+    def bench_run(self, kind, batch, length, seed, repeats):
+        for _ in range(length * repeats):
+            self.place = np.where(np.abs(self.place) > 5, 0, self.place + 1)
+        return {}
+
+    def close(self):
+        pass
+
+
+class Broken(Quick):
+    def open(self, options):
+        raise RuntimeError("it lacks a library")
+"""
+SETTINGS = Settings(batches=(16,), kinds=("step", "scan"), seconds_per=0.1)
+
+
+@pytest.fixture
+def task(walk: Walk) -> Path:
+    (walk.directory / "peers").mkdir()
+    (walk.directory / "peers" / "quick.py").write_text(QUICK)
+    with (walk.directory / "task.toml").open("a") as file:
+        file.write(PEERS)
+    return walk.directory
+
+
+def test_candidate_reference_and_peers_stand_side_by_side(task: Path) -> None:
+    done = profile(load_task(task), task, sandboxes.choose(None), SETTINGS)
+    document = json.loads(json.dumps(done.to_json(), allow_nan=False))
+    assert document["outcome"] == "PASS", document
+    cells = {(each["contender"], each["kind"]): each for each in document["measurements"]}
+    assert set(cells) == {("reference", "episodes"), ("candidate", "step"), ("candidate", "scan"), ("quick", "step")}
+    for each in cells.values():
+        assert 0 < each["steps_per_s"]["low"] <= each["steps_per_s"]["median"] <= each["steps_per_s"]["high"]
+    assert cells["quick", "step"]["per_core"] == cells["quick", "step"]["steps_per_s"]["median"]
+    assert cells["candidate", "scan"]["compile_s"] > 0 and not cells["candidate", "scan"]["suspicious"]
+    [skipped] = document["skipped"]
+    assert skipped["contender"] == "broken" and "it lacks a library" in skipped["because"]
+    assert {check["kind"] for check in document["checks"]} == {"step", "scan"}
+    assert document["state_bytes"] == 12 and document["machine"]["device"]["platform"]
+    sources = [each["source"] for each in document["hot"]["operations"]]
+    assert any(source.startswith("env.py:") for source in sources)
+    assert document["advice"]["because"] and "who" in text.summary(document)
+
+
+def test_an_unknown_peer_is_named(task: Path) -> None:
+    settings = Settings(batches=(16,), kinds=("step",), peers=("quik",))
+    done = profile(load_task(task), task, sandboxes.choose(None), settings)
+    assert done.outcome is Outcome.ERROR and "'quik'" in done.error and "quick" in done.error
+
+
+def test_a_session_keeps_the_figures_with_the_tree_and_tells_them_in_the_prompt(task: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    settings = Settings(batches=(16,), kinds=("step", "scan"), seconds_per=0.1, peers=())
+    with Session.start(task, tmp_path / "workspace", home) as session:
+        document = profile_session(session, settings, client="somebody")
+        event = next(each for each in session.events if each.kind == PROFILE)
+        assert (document["event"], event.outcome, event.detail["client"]) == (event.seq, "PASS", "somebody")
+        assert document["verified"] is None
+        assert {each["kind"] for each in event.detail["figures"]} == {"episodes", "step", "scan"}
+        assert event.workspace is not None and event.workspace["gitTree"]
+        prompt = render("optimise_jax", session.id, home=home, samples=False)
+    assert f"event {event.seq}" in prompt and "candidate  step" in prompt

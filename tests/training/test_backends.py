@@ -1,0 +1,193 @@
+"""One trainer, three backends: in a JAX environment, behind the protocol, and in a candidate's sandbox."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.environment import Environment
+from harness.errors import BadAnswer, TrainingError
+from harness.model import Trajectory
+from harness.policy import make_policy
+from harness.training.config import PpoConfig
+from harness.training.evaluate import evaluate
+from harness.training.host import train_host
+from harness.training.local import train_local
+from harness.training.remote import train_candidate
+from harness.training.trained import Trained
+from tests.adapters.contracts import DICE
+from tests.training.conftest import cue, jax_env, opened
+
+CONFIG = PpoConfig(
+    num_envs=8, rollout_steps=8, epochs=2, minibatches=2, learning_rate=3e-3, segment_updates=3, hidden=(16,)
+)
+STEPS = 5 * CONFIG.steps_per_update
+
+
+def leaves_of(contract: dict[str, Any]) -> Any:
+    return opened(contract).spec.leaves
+
+
+def furthest(one: Trained, other: Trained) -> float:
+    assert one.learner.keys() == other.learner.keys()
+    return max(
+        float(np.abs(np.asarray(one.learner[name], np.float64) - other.learner[name]).max(initial=0.0))
+        for name in one.learner
+    )
+
+
+def with_network(network: str) -> PpoConfig:
+    return PpoConfig.from_json(CONFIG.to_json() | {"network": network})
+
+
+@pytest.mark.parametrize(
+    ("contract", "network"),
+    [
+        pytest.param(cue("shown"), "mlp", id="mlp"),
+        pytest.param(cue("once"), "gru", id="gru"),
+        pytest.param(cue("picture"), "cnn", id="cnn", marks=pytest.mark.slow),
+        pytest.param(DICE, "mlp", id="dice", marks=pytest.mark.slow),
+    ],
+)
+def test_the_same_training_fused_and_behind_the_protocol_differs_by_rounding_alone(
+    contract: dict[str, Any], network: str
+) -> None:
+    """Same seeds, noise, episodes and minibatches: only what a compiler fuses differs, in a float's last bits."""
+    config = with_network(network)
+    environment = opened(contract)
+    host = train_host(environment.lanes, environment.spec.leaves, config, STEPS, 11)
+    [fused] = train_local(jax_env(contract), config, STEPS, [11])
+    assert fused.curve == pytest.approx(host.curve, rel=1e-5) and None not in fused.curve
+    assert furthest(fused, host) < 2e-5
+    other = train_host(environment.lanes, environment.spec.leaves, config, STEPS, 12)
+    assert furthest(other, host) > 1e-2, "another seed would pass for the same training"
+
+
+def test_a_candidate_s_worker_trains_as_its_environment_does_here() -> None:
+    contract = cue("shown")
+    worker = opened(contract)
+    trained = train_candidate(worker, worker.spec.leaves, CONFIG, STEPS, [1, 2])
+    local = train_local(jax_env(contract), CONFIG, STEPS, [1, 2])
+    assert [one.digest for one in trained] == [one.digest for one in local]
+    assert trained[0].digest != trained[1].digest and trained[0].steps == STEPS
+
+
+@pytest.mark.slow
+def test_another_hyper_parameter_makes_another_policy() -> None:
+    contract = cue("shown")
+    changed = PpoConfig.from_json(CONFIG.to_json() | {"learning_rate": 1e-3})
+    [one], [other] = (train_local(jax_env(contract), config, STEPS, [1]) for config in (CONFIG, changed))
+    assert furthest(one, other) > 1e-3
+
+
+def solved(network: str, *shown: str) -> float:
+    """Mean return of a short training's policy, of 4 where it names each cue."""
+    contract = cue(*shown)
+    config = PpoConfig(
+        num_envs=64, rollout_steps=16, learning_rate=1e-2, segment_updates=10, hidden=(32,), network=network
+    )
+    [trained] = train_local(jax_env(contract), config, 30 * config.steps_per_update, [0])
+    environment = opened(contract)
+    played = evaluate(environment, make_policy(environment.spec.leaves, config), trained.learner, range(32), horizon=8)
+    return float(np.mean([episode.leaves["reward"].sum() for episode in played]))
+
+
+@pytest.mark.slow
+def test_a_masked_and_continuous_task_is_learned() -> None:
+    assert solved("mlp", "shown") > 3.5
+
+
+@pytest.mark.slow
+def test_what_was_shown_once_is_remembered_by_a_network_with_memory_alone() -> None:
+    # Two actions are legal, of which the mask does not tell which is right; but it tells that much.
+    assert solved("gru", "once") > 3.5
+
+
+@pytest.mark.slow
+def test_a_picture_is_understood_by_convolutions() -> None:
+    assert solved("cnn", "picture") > 3.5
+
+
+def test_both_sides_play_the_same_episode_with_the_same_noise_and_the_same_tape() -> None:
+    environment, other = opened(cue("shown")), opened(cue("shown"))
+    policy = make_policy(environment.spec.leaves, CONFIG)
+    [trained] = train_local(jax_env(cue("shown")), CONFIG, CONFIG.steps_per_update, [0])
+    for greedy in (True, False):
+        first = evaluate(environment, policy, trained.learner, range(70), horizon=3, greedy=greedy)
+        tapes = [episode.draws for episode in first]
+        again = evaluate(other, policy, trained.learner, range(70), horizon=3, greedy=greedy, draws=tapes)
+        assert [one.digest for one in first] == [one.digest for one in again]
+        assert_replayed(environment, first)
+    noisy = [episode.case.actions["action/aim"].tobytes() for episode in first]
+    assert len(set(noisy)) == 70, "each episode has noise of its own"
+
+
+def assert_replayed(environment: Environment, played: list[Trajectory]) -> None:
+    """What was played in a closed loop is what a rollout of its actions gives."""
+    cases = [episode.case for episode in played]
+    assert [episode.digest for episode in environment.rollout(cases)] == [episode.digest for episode in played]
+
+
+class Damaged:
+    """A candidate's worker whose answers to `train` are changed on their way."""
+
+    def __init__(self, change: Any) -> None:
+        self._worker, self._change = opened(cue("shown")), change
+        self.spec = self._worker.spec
+
+    def ask(self, call: str, **arguments: Any) -> Any:
+        answer = self._worker.ask(call, **arguments)
+        self._change(answer)
+        return answer
+
+
+FIRST = "network/actor/0/weight"
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (lambda a: a["learners"].pop(FIRST), BadAnswer),
+        (lambda a: a["learners"].update({FIRST: a["learners"][FIRST].astype(np.float64)}), BadAnswer),
+        (lambda a: a["learners"].update({FIRST: a["learners"][FIRST][..., :1]}), BadAnswer),
+        (lambda a: a["learners"].update({FIRST: np.full_like(a["learners"][FIRST], np.inf)}), TrainingError),
+        (lambda a: a.update(returns=np.array(["many"])) or a.update(returns=None), BadAnswer),
+        (lambda a: a.update(episodes=np.full_like(a["episodes"], np.nan)), BadAnswer),
+    ],
+)
+def test_what_a_candidate_hands_out_must_be_learners(change: Any, error: type[Exception]) -> None:
+    worker = Damaged(change)
+    with pytest.raises(error):
+        train_candidate(worker, worker.spec.leaves, CONFIG, STEPS, [1])  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_seeds_are_laid_out_over_devices_and_learn_what_they_do_on_one(tmp_path: Path) -> None:
+    program = (
+        "import sys, jax, json, numpy as np\n"
+        "from pathlib import Path\n"
+        "from tests.training.conftest import cue, jax_env\n"
+        "from tests.training.test_backends import CONFIG, STEPS\n"
+        "from harness.training.local import train_local\n"
+        "trained = train_local(jax_env(cue('shown')), CONFIG, STEPS, [1, 2, 3, 4])\n"
+        "print(len(jax.devices()), flush=True)\n"
+        "[one.save(Path(sys.argv[1]) / f'{one.seed}.npz') for one in trained]\n"
+    )
+    # The tests' own flags come from the conftest, in which JAX has no devices yet.
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    start = "import os, tests.training.conftest; os.environ['XLA_FLAGS'] += ' ' + os.environ['MORE']\n"
+    done = subprocess.run(
+        [sys.executable, "-c", start + program, str(tmp_path)],
+        env=os.environ | {"MORE": flags["XLA_FLAGS"]}, cwd=Path(__file__).parents[2], check=True,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["2"]
+    alone = train_local(jax_env(cue("shown")), CONFIG, STEPS, [1, 2, 3, 4])
+    for one in alone:
+        assert furthest(one, Trained.load(tmp_path / f"{one.seed}.npz")) < 2e-5
