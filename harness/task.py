@@ -25,6 +25,8 @@ PROPOSED_DIRECTORY = "proposed"
 GUIDE_FILE = "AGENTS.md"
 WRITABLE = (CANDIDATE_DIRECTORY, PROPOSED_DIRECTORY)
 """The directories of a workspace that an agent may write; everything else is trusted."""
+LAW_EPISODES = 20
+"""Episodes on each side without which a comparison of their laws could not find anything (mode `law`)."""
 
 
 class Mode(enum.StrEnum):

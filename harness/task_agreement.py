@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness.model import STATE, Leaf
-from harness.task import Mode
+from harness.task import LAW_EPISODES, Mode, Transfer
 from harness.toml_schema import Place, valid
 
 SINGLE_LEAVES = ("reward", "terminated", "truncated")
@@ -36,12 +36,12 @@ def check_agreement(written: Mapping[str, Any], read: Mapping[str, Any], root: P
         _probe(probe, leaves, root.at("probes", name))
     _randomness(_table(written, "randomness"), read.get("randomness", {}), root.at("randomness"))
     _tolerances(written, read, root.at("tolerance"))
-    _transfer(_table(written, "transfer"), root.at("transfer"))
+    _transfer(_table(written, "transfer"), read, root.at("transfer"))
     names = [peer.get("name") for _, peer in valid(read.get("peers", ()))]
     _no_duplicates(names, "peer", root.at("peers"))
 
 
-def _transfer(written: Mapping[str, Any], place: Place) -> None:
+def _transfer(written: Mapping[str, Any], read: Mapping[str, Any], place: Place) -> None:
     if "steps" in written and "minimum_return" not in written:
         place.wrong(
             "the key `minimum_return` is missing", "it where `steps` asks for level 4: equal ignorance is no proof"
@@ -49,6 +49,20 @@ def _transfer(written: Mapping[str, Any], place: Place) -> None:
     if "steps" not in written:
         for name in sorted({"reference_steps", "minimum_return", "seeds", "episodes", "ppo"} & set(written)):
             place.at(name).wrong("nothing is trained without `steps`", "`steps` beside it, or neither")
+    elif read.get("randomness", {}).get("mode") == Mode.LAW:
+        _enough_for_laws(written, read.get("transfer", {}), place)
+
+
+def _enough_for_laws(written: Mapping[str, Any], read: Mapping[str, Any], place: Place) -> None:
+    """Where draws are not shared, the first look compares the laws of all episodes that it has."""
+    if any(name in written and name not in read for name in ("episodes", "seeds")):
+        return
+    trainings, episodes = read.get("seeds", Transfer.seeds)[0], read.get("episodes", Transfer.episodes)
+    if trainings * episodes < LAW_EPISODES:
+        place.at("episodes").wrong(
+            f"{trainings} trainings at the first look with {episodes} episodes each are {trainings * episodes} episodes",
+            f"at least {LAW_EPISODES} in the mode `law`, which compares nothing but the laws of episodes",
+        )
 
 
 def _reference(written: Mapping[str, Any], place: Place) -> None:

@@ -88,6 +88,15 @@ policies = ["random", "sticky", "forward"]
 [transfer]
 margin = 2.5
 because = "a tenth of a good return"
+steps = 5000
+reference_steps = 1000
+minimum_return = -3
+seeds = [3, 5]
+episodes = 8
+
+[transfer.ppo]
+num_envs = 16
+network = "gru"
 
 [profile]
 batch_sizes = [1, 64]
@@ -150,7 +159,17 @@ def test_a_right_file_becomes_a_task(tmp_path: Path) -> None:
     assert task.draws["wind"] == TaskDraw("wind", "float64", (2,), "step", 3, Law("normal", mean=0.0, std=0.5))
     assert task.tolerances["probe/move/x"] == Tolerance(atol=1e-12)
     assert task.budgets == Budgets(examples=10, policies=("random", "sticky", "forward"))
-    assert task.transfer == Transfer(2.5, "a tenth of a good return")
+    assert task.transfer == Transfer(
+        2.5,
+        "a tenth of a good return",
+        steps=5000,
+        reference_steps=1000,
+        minimum_return=-3.0,
+        seeds=(3, 5),
+        episodes=8,
+        ppo={"num_envs": 16, "network": "gru"},
+    )
+    assert task.levels == (1, 2, 3, 4)
     assert task.batch_sizes == (1, 64)
     assert task.peers == (Peer("quick walk", ("quickwalk==1.0",), "reference/peer.py:Quick"),)
     assert task.limits == Limits(dollars=0.0)
@@ -221,8 +240,32 @@ WRONG: list[tuple[str, str, str, str, str]] = [
     ('["random", "sticky", "forward"]', '["random", "random"]', "budgets.policies[1]", "stands here twice", ""),
     ("batch_sizes = [1, 64]", "batch_sizes = [0, 64]", "profile.batch_sizes[0]", "at least 1", ""),
     ("dollars = 0", "dollars = -1", "limits.dollars", "at least 0", ""),
+    # training
     ("margin = 2.5", "margin = -2.5", "transfer.margin", "a number above 0", ""),
+    ("margin = 2.5", "margin = inf", "transfer.margin", "a number above 0", ""),
+    ("margin = 2.5\n", "", "transfer", "the key `margin` is missing", "[transfer]"),
     ('because = "a tenth of a good return"', 'because = ""', "transfer.because", "the reason for it", ""),
+    ("\nsteps = 5000", "\nsteps = 0", "transfer.steps", "an integer of at least 1", "steps"),
+    ("\nsteps = 5000", "\nsteps = 5e3", "transfer.steps", "an integer of at least 1", "steps"),
+    ("reference_steps = 1000", "reference_steps = -1", "transfer.reference_steps", "an integer of at least 1", ""),
+    ("minimum_return = -3", 'minimum_return = "low"', "transfer.minimum_return", "a finite number", ""),
+    ("minimum_return = -3", "minimum_return = -inf", "transfer.minimum_return", "a finite number", ""),
+    ("minimum_return = -3\n", "", "transfer", "the key `minimum_return` is missing", "[transfer]"),
+    ("seeds = [3, 5]", "seeds = 5", "transfer.seeds", "an array", ""),
+    ("seeds = [3, 5]", "seeds = []", "transfer.seeds", "at least 1", ""),
+    ("seeds = [3, 5]", "seeds = [1, 5]", "transfer.seeds[0]", "an integer of at least 2", ""),
+    ("seeds = [3, 5]", "seeds = [5, 3]", "transfer.seeds", "numbers that rise", ""),
+    ("seeds = [3, 5]", "seeds = [5, 5]", "transfer.seeds", "numbers that rise", ""),
+    ("episodes = 8", "episodes = 1", "transfer.episodes", "an integer of at least 2", ""),
+    ("episodes = 8", "episode = 8", "transfer.episode", "did you mean `episodes`?", ""),
+    ("num_envs = 16", "num_env = 16", "transfer.ppo", "no num_env; expected some of num_envs", "[transfer.ppo]"),
+    ("num_envs = 16", "num_envs = 0", "transfer.ppo", "num_envs is 0, expected a whole number", "[transfer.ppo]"),
+    ("num_envs = 16", "clip = 0", "transfer.ppo", "clip is 0, expected a number over 0", "[transfer.ppo]"),
+    ("num_envs = 16", "anneal = 1", "transfer.ppo", "anneal is 1, expected true or false", "[transfer.ppo]"),
+    ("num_envs = 16", "hidden = []", "transfer.ppo", "hidden is (), expected a list of sizes", "[transfer.ppo]"),
+    ("num_envs = 16", "num_envs = 18", "transfer.ppo", "expected a divisor of num_envs = 18", "[transfer.ppo]"),
+    ('network = "gru"', 'network = "lstm"', "transfer.ppo", "expected one of mlp, cnn, gru", "[transfer.ppo]"),
+    ('[transfer.ppo]\nnum_envs = 16\nnetwork = "gru"', "ppo = 16", "transfer.ppo", "expected a table", "ppo"),
     # files and software
     ("adapter.py:Walk", "adapter.py", "reference.adapter", "`path/to/file.py:Class`", ""),
     ("adapter.py:Walk", "missing.py:Walk", "reference.adapter", "there is no file 'reference/missing.py'", ""),
@@ -297,6 +340,49 @@ def test_one_mistake_is_reported_once_at_its_line(
     line = document.count("\n", 0, place) + 1
     assert mistake.startswith(f"task.toml:{line}: {key}: " if key else f"task.toml:{line}: ")
     assert said in mistake
+
+
+def test_without_steps_a_task_has_no_level_4_and_nothing_else_may_be_said_of_training(tmp_path: Path) -> None:
+    document = changed(("\nsteps = 5000", ""))
+    assert [line.split(": ")[1] for line in mistakes(tmp_path, document)] == [
+        f"transfer.{name}" for name in ("reference_steps", "minimum_return", "seeds", "episodes", "ppo")
+    ]
+    assert all("nothing is trained without `steps`" in line for line in mistakes(tmp_path, document))
+    begin, end = document.index("reference_steps"), document.index("[profile]")
+    task = read(tmp_path, document[:begin] + document[end:])
+    assert task.transfer == Transfer(2.5, "a tenth of a good return") and task.levels == (1, 2, 3)
+
+
+LAWS = ('mode = "tape"', 'mode = "law"')
+
+
+@pytest.mark.parametrize(
+    ("seeds", "episodes", "few"),
+    [
+        ("seeds = [3, 5]", "episodes = 6", "3 trainings at the first look with 6 episodes each are 18 episodes"),
+        ("seeds = [2, 900]", "episodes = 9", "2 trainings at the first look with 9 episodes each are 18 episodes"),
+        ("", "episodes = 3", "6 trainings at the first look with 3 episodes each are 18 episodes"),
+    ],
+)
+def test_where_only_laws_are_compared_the_first_look_needs_twenty_episodes(
+    tmp_path: Path, seeds: str, episodes: str, few: str
+) -> None:
+    edits = ("seeds = [3, 5]", seeds), ("episodes = 8", episodes)
+    [mistake] = mistakes(tmp_path, changed(LAWS, *edits))
+    line = changed(LAWS, *edits).split("\n").index(episodes) + 1
+    assert mistake.startswith(f"task.toml:{line}: transfer.episodes: {few}; expected at least 20 in the mode `law`")
+    assert read(tmp_path, changed(*edits)).transfer is not None, "with a tape, episodes are compared one by one"
+
+
+@pytest.mark.parametrize("edits", [(("seeds = [3, 5]", "seeds = [4]"), ("episodes = 8", "episodes = 5")), ()])
+def test_where_only_laws_are_compared_twenty_episodes_are_enough(tmp_path: Path, edits: tuple[tuple[str, str]]) -> None:
+    assert read(tmp_path, changed(LAWS, *edits)).mode is Mode.LAW
+
+
+def test_looks_that_are_wrong_are_not_counted_too(tmp_path: Path) -> None:
+    edits = ("seeds = [3, 5]", "seeds = [5, 3]"), ("episodes = 8", "episodes = 2")
+    [mistake] = mistakes(tmp_path, changed(LAWS, *edits))
+    assert "transfer.seeds: " in mistake and "numbers that rise" in mistake
 
 
 def test_one_number_bounds_every_element_of_a_leaf(tmp_path: Path) -> None:

@@ -31,6 +31,9 @@ from harness.record.directory import SessionDirectory
 from harness.record.files import clear_temporaries, storing, write_durably
 from harness.record.log import now
 
+VERIFY, COMPARE, PROFILE, RUN_COMMAND = "verify", "compare", "profile", "run_command"
+"""What a job may be."""
+
 RUNNING = "running"
 DONE = "done"
 FAILED = "failed"
@@ -129,8 +132,8 @@ def recent(found: SessionDirectory, count: int = 20) -> list[Job]:
 def lost(job: Job) -> Job:
     """A running job whose host is gone."""
     told = {
-        "verify": "the attempt stands in the log as interrupted, and every commit made before is there",
-        "run_command": "the command was ended with everything that it had started; what it had written is there",
+        VERIFY: "the attempt stands in the log as interrupted, and every commit made before is there",
+        RUN_COMMAND: "the command was ended with everything that it had started; what it had written is there",
     }
     error = SessionError(
         f"the session's host ended while this {job.operation} ran",

@@ -19,9 +19,7 @@ from harness.levels.comparisons import (
     orderable,
 )
 from harness.model import Array, Trajectory
-
-EPISODES = 20
-"""Number of episodes on each side without which a comparison could not find anything."""
+from harness.task import LAW_EPISODES
 
 
 def compare_outcomes(
@@ -41,11 +39,11 @@ def compare_outcomes(
         TaskError: a side has fewer than 20 episodes.
     """
     sides = (reference, candidate)
-    if min(len(side) for side in sides) < EPISODES:
+    if min(len(side) for side in sides) < LAW_EPISODES:
         raise TaskError(
             f"{len(reference)} episodes of the reference and {len(candidate)} of the candidate tell too little of a law",
             where="task.toml: budgets.episodes",
-            next_step=f"raise it so that each side plays at least {EPISODES} episodes in each comparison",
+            next_step=f"raise it so that each side plays at least {LAW_EPISODES} episodes in each comparison",
         )
     paths, rng = list(leaves), np.random.default_rng(seed)
 
@@ -61,7 +59,7 @@ def compare_outcomes(
     results = [compare_columns(columns) for columns in wholes]
     for row in _rows():
         going = [[t for t in side if t.rows > row] for side in sides]
-        if min(len(side) for side in going) < EPISODES:
+        if min(len(side) for side in going) < LAW_EPISODES:
             break
         values = [columns_of(f"row {row}: {path}", partial(_value_at, path, row), going) for path in paths]
         results += [compare_columns(columns) for columns in values]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +44,16 @@ def profile_session(
     job: str | None = None,
     driver: str | None = None,
     progress: Progress = silent,
+    interruptible: AbstractContextManager[None] | None = None,
 ) -> dict[str, Any]:
     """Profile the workspace of a session as it is now, from an export of its snapshot, and record it.
 
     The document is that of `profile_directory`, with `session`, `event`, and `verified`: the newest verified commit if it
     holds this very tree and every step of the recipe has passed, else None.
+
+    Args:
+        interruptible: entered while it measures and at no other moment: an interruption then loses nothing, where one in
+            the middle of the record would.
 
     Raises:
         SessionError: the workspace cannot be recorded, or changes trusted files.
@@ -60,7 +66,7 @@ def profile_session(
         "kinds": list(settings.kinds),
         "seconds_per": settings.seconds_per,
     }
-    with session.exported_workspace(arguments) as (taken, tree):
+    with session.exported_workspace(arguments) as (taken, tree), interruptible or nullcontext():
         measured = profile(task, tree, choose(driver or session.sandbox), settings, seed=seed, progress=progress)
     document = measured.to_json()
     head = session.head

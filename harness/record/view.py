@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from harness import recipe
-from harness.errors import RecordError
 from harness.home import lockstep_home
-from harness.recipe import Plan, State
+from harness.recipe import State
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
-from harness.record.log import Event, read_events, verified
+from harness.record.log import Event, read_events
 from harness.record.store import Store
+from harness.record.story import Story
 
 
 class SessionView:
@@ -31,17 +31,15 @@ class SessionView:
         found = directories.find(home or lockstep_home(), which)
         store = Store(found.repository)
         try:
-            self._attach(found, store, read_events(store))
+            self._attach(found, store, Story(read_events(store)))
         except BaseException:
             store.close()
             raise
 
-    def _attach(self, found: SessionDirectory, store: Store, events: list[Event]) -> None:
+    def _attach(self, found: SessionDirectory, store: Store, story: Story) -> None:
         self.directory = found
         self.store = store
-        self._events = events
-        self._plan = plan_of(events)
-        self._state = recipe.fold(self._plan, events)
+        self._story = story
 
     @property
     def id(self) -> str:
@@ -61,34 +59,33 @@ class SessionView:
     @property
     def sandbox(self) -> str | None:
         """The sandbox driver that was asked for at the start; None for the best that works."""
-        return self._events[0].detail.get("sandbox")
+        return self._story.events[0].detail.get("sandbox")
 
     @property
     def events(self) -> tuple[Event, ...]:
         """The whole log, oldest first."""
-        return tuple(self._events)
+        return tuple(self._story.events)
 
     @property
     def state(self) -> State:
         """Where the recipe stands."""
-        return self._state
+        return self._story.state
 
     @property
     def head(self) -> Event | None:
         """The event that made the newest verified commit."""
-        done = verified(self._events)
-        return done[-1] if done else None
+        return self._story.head
 
     def status(self) -> dict[str, Any]:
         """The recipe's status, the newest verified commit, and how the last attempt ended; JSON-ready."""
-        attempts = self._state.attempts
+        state, head = self.state, self.head
         return {
             "session": self.id,
             "task": self.directory.task,
             "workspace": str(self.workspace),
-            "commit": self.head.commit if self.head else None,
-            "last_attempt": attempts[-1].to_json() if attempts else None,
-            **recipe.status(self._state),
+            "commit": head.commit if head else None,
+            "last_attempt": state.attempts[-1].to_json() if state.attempts else None,
+            **recipe.status(state),
         }
 
     def history(self) -> list[dict[str, Any]]:
@@ -106,7 +103,7 @@ class SessionView:
                 "duration_s": event.duration_s,
                 "usage": dict(event.usage),
             }
-            for event in self._events
+            for event in self._story.events
         ]
 
     def bundle(self, path: Path) -> None:
@@ -126,17 +123,3 @@ class SessionView:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def plan_of(events: list[Event]) -> Plan:
-    """The plan that a session's first event states.
-
-    Raises:
-        RecordError: the log does not begin with the start of a session.
-    """
-    try:
-        return Plan.from_json(events[0].detail["plan"])
-    except (IndexError, KeyError, TypeError) as error:
-        raise RecordError(
-            "the log does not begin with the start of a session", expected="a plan in its first event"
-        ) from error

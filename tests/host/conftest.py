@@ -119,9 +119,10 @@ def home(tmp_path: Path) -> Path:
     return place
 
 
-def make_session(place: Path, home: Path) -> Hosted:
-    """A session on the stand-in task, without a host so far."""
-    with Session.start(make_task(place / "task"), place / "workspace", home, verifier=factory([])) as session:
+def make_session(place: Path, home: Path, *, trains: bool = False) -> Hosted:
+    """A session on the stand-in task, without a host so far; with level 4 if it `trains`."""
+    task = make_task(place / "task", trains=trains)
+    with Session.start(task, place / "workspace", home, verifier=factory([])) as session:
         return Hosted(session.id, home, place / "workspace")
 
 

@@ -133,3 +133,16 @@ def test_a_cancelled_comparison_leaves_no_worker(hosted: Hosted) -> None:
     hosted.ask("cancel", job=job.id)
     assert hosted.ended(job).state in ("cancelled", "done")
     until(lambda: not alive(workers), "their end")
+
+
+def test_a_cancelled_profile_leaves_no_worker_and_stands_in_the_record(hosted: Hosted) -> None:
+    hosted.ask("list_files")
+    pid = host_of(hosted)
+    job = hosted.begin("profile", batch_sizes=[16], peers=False)
+    workers = until(lambda: len(found := workers_below(pid)) > 2 and found, "its workers")
+    hosted.ask("cancel", job=job.id)
+    assert hosted.ended(job).state == "cancelled"
+    until(lambda: not alive(workers), "their end")
+    events = hosted.ask("history")["events"]
+    assert [(event["kind"], event["outcome"]) for event in events] == [("start", ""), ("profile", "cancelled")]
+    assert list(hosted.found.exports.iterdir()) == []

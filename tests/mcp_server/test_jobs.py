@@ -62,6 +62,43 @@ async def test_what_runs_long_is_handed_out_as_a_job_that_tells_its_result_as_of
         assert (await call(client, "session_status", session=session))["attempts"] == 1
 
 
+async def test_a_profile_goes_from_its_call_to_its_figures_and_costs_no_attempt(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_server.desk.ANSWER_S", 0.1)
+    async with Client(place.inside()) as client:
+        session = await begun(client)
+        settings = {"batch_sizes": [16, 16], "seconds_per": 0.05, "peers": False}
+        answered = await call(client, "profile_sps", session=session, **settings)
+        assert (answered["state"], answered["outcome"], answered["measurements"]) == ("running", None, [])
+        assert answered["next_call"] == describing.call("get_job", job_id=answered["job"], wait_s=40)
+        result = await client.call_tool("get_job", {"job_id": answered["job"], "wait_s": 40})
+        while result.structured_content is not None and result.structured_content["state"] == "running":
+            result = await client.call_tool("get_job", {"job_id": answered["job"], "wait_s": 40})
+        asked = result.structured_content
+        assert asked is not None and (asked["operation"], asked["state"]) == ("profile", "done"), text_of(result)
+        figures = asked["profile"]
+        assert figures["outcome"] == "PASS" and figures["error"] == "" and figures["divergence"] == "", figures
+        kinds = {(each["contender"], each["kind"]): each for each in figures["measurements"]}
+        assert set(kinds) == {("reference", "episodes"), *(("candidate", kind) for kind in ("step", "scan", "train"))}
+        for each in kinds.values():
+            assert 0 < each["low"] <= each["steps_per_s"] <= each["high"], each
+            assert each["contender"] == "reference" or (each["batch"], "compile_s" in each) == (16, True), each
+        assert figures["state_bytes"] and figures["hot"] and figures["advice"] and figures["remarks"]
+        # No step of the recipe has passed, so the figures are of code that nobody has verified.
+        assert figures["verified"] is None and "not verified as a whole" in figures["summary"]
+        assert asked["summary"] == figures["summary"] and asked["summary"] in text_of(result)
+        assert asked["next_call"] == describing.call("run_level_tests", session=session)
+        assert (await call(client, "session_status", session=session))["attempts"] == 0
+        [event] = [
+            each for each in (await call(client, "history", session=session))["events"] if each["kind"] == "profile"
+        ]
+        assert (event["seq"], event["outcome"]) == (figures["event"], "PASS")
+        assert event["arguments"]["batches"] == [16]
+        refusal = await refused(client, "profile_sps", session=session, batch_sizes=[0])
+        assert "batch_sizes" in refusal
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_cancelling_a_call_ends_its_job_and_every_process_of_it(place: Place, era: str) -> None:
     command, mark = sleeper()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -95,8 +97,17 @@ def test_an_unknown_peer_is_named(task: Path) -> None:
 def test_a_session_keeps_the_figures_with_the_tree_and_tells_them_in_the_prompt(task: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     settings = Settings(batches=(16,), kinds=("step", "scan"), seconds_per=0.1, peers=())
+    recorded: list[int] = []
+
+    @contextmanager
+    def interruptible() -> Iterator[None]:
+        recorded.append(len(session.events))
+        yield
+        recorded.append(len(session.events))
+
     with Session.start(task, tmp_path / "workspace", home) as session:
-        document = profile_session(session, settings, client="somebody")
+        document = profile_session(session, settings, client="somebody", interruptible=interruptible())
+        assert recorded == [1, 1], "the record may not be cut short, so nothing is recorded where that is allowed"
         event = next(each for each in session.events if each.kind == PROFILE)
         assert (document["event"], event.outcome, event.detail["client"]) == (event.seq, "PASS", "somebody")
         assert document["verified"] is None

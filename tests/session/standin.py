@@ -17,6 +17,33 @@ from harness.session import Progress, Session, Verifier
 from harness.taskfile import load_task
 
 MODULES = ("start", "moves")
+TRANSFER = """
+[transfer]
+margin = 1.0
+because = "a test"
+steps = 10
+minimum_return = 0.0
+"""
+UNDECIDED = "12 trainings would decide"
+MEASURED = {
+    "margin": 1.0,
+    "because": "a test",
+    "minimum_return": 0.0,
+    "noise_floor": {"spread": 2.0, "half_width": 1.5, "trainings": 6, "decidable": False},
+    "policies": [{"trained_in": "candidate"}, {"trained_in": "reference"}],
+    "comparisons": [
+        {
+            "name": "whole",
+            "decision": "undecided",
+            "difference": 0.5,
+            "interval": [-1.0, 2.0],
+            "identical": False,
+            "trainings": 6,
+            "trainings_to_decide": 12,
+        }
+    ],
+}
+"""What level 4 says of itself in a report (docs/levels.md), as far as anybody here reads it."""
 TASK = """\
 name = "walk"
 summary = "a walk"
@@ -55,10 +82,10 @@ dollars = 2.0
 """
 
 
-def make_task(directory: Path) -> Path:
-    """The task, with a candidate that is wrong in everything."""
+def make_task(directory: Path, *, trains: bool = False) -> Path:
+    """The task, with a candidate that is wrong in everything; one that `trains` has level 4."""
     files = {
-        "task.toml": TASK,
+        "task.toml": TASK + (TRANSFER if trains else ""),
         "README.md": "A walk.\n",
         "properties.py": "",
         "reference/adapter.py": "class Walk: ...\n",
@@ -119,10 +146,12 @@ class FileComparison:
             found = _divergence(level, blamed or None, f"{kind}{blamed}")
             checks = (CheckResult("whole", Outcome.FAIL, blamed or None, 1, divergences=(found,)),)
         elif kind == f"undecided{level}":
-            checks = (CheckResult("whole", Outcome.INCONCLUSIVE, detail="12 trainings would decide"),)
+            checks = (CheckResult("whole", Outcome.INCONCLUSIVE, detail=UNDECIDED),)
         else:
             checks = (CheckResult("whole", Outcome.PASS, None, 10),)
-        return LevelReport(level, None, checks, seed, episodes=20 if level == 3 else 0, steps=steps)
+        measured = MEASURED if kind == f"undecided{level}" else None
+        episodes = 20 if level == 3 else 0
+        return LevelReport(level, None, checks, seed, episodes=episodes, steps=steps, transfer=measured)
 
     def _module(self, files: dict[str, str], name: str) -> CheckResult:
         expected = (self.directory / "reference" / "expected" / f"{name}.txt").read_text()

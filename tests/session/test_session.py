@@ -19,7 +19,7 @@ from harness.model import Case, Outcome
 from harness.recipe import Step
 from harness.record.log import VERDICT_FILE, event_file
 from harness.session import Session, SessionView
-from tests.session.standin import Agent, FileComparison, factory, make_task
+from tests.session.standin import UNDECIDED, Agent, FileComparison, factory, make_task
 
 Open = Callable[[], Agent]
 
@@ -399,11 +399,10 @@ def test_an_interrupted_verification_is_recorded_and_the_session_goes_on(
 
 
 @pytest.fixture
-def trainer(home: Path, task: Path, workspace: Path) -> Iterator[Agent]:
+def trainer(home: Path, tmp_path: Path, workspace: Path) -> Iterator[Agent]:
     """An agent whose task has level 4."""
-    with (task / "task.toml").open("a") as file:
-        file.write('\n[transfer]\nmargin = 1.0\nbecause = "a test"\nsteps = 10\nminimum_return = 0.0\n')
     made: list[FileComparison] = []
+    task = make_task(tmp_path / "trains", trains=True)
     with Session.start(task, workspace, home, verifier=factory(made)) as session:
         yield Agent(session, made)
 
@@ -423,7 +422,7 @@ def test_an_inconclusive_level_commits_nothing_and_says_what_would_decide(traine
     assert done.next == Step(4)
     status = trainer.session.status()
     assert status["last_attempt"]["outcome"] == "INCONCLUSIVE"
-    assert "12 trainings would decide" in status["last_attempt"]["finding"]
+    assert UNDECIDED in status["last_attempt"]["finding"]
     assert audit(trainer.session.store).ok
     trainer.write("whole.txt", "")
     assert trainer.session.verify().commit is not None
@@ -517,7 +516,7 @@ def test_an_author_can_be_chosen(home: Path, task: Path, workspace: Path) -> Non
 
 
 def test_only_so_many_counterexamples_of_one_attempt_are_kept(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.session.MAX_NEW_CASES", 1)
+    monkeypatch.setattr("harness.attempt.MAX_NEW_CASES", 1)
     agent.write("start.txt", "one")
     agent.write("moves.txt", "two")
     assert len(agent.session.verify(level=1).cases) == 1

@@ -1,0 +1,273 @@
+"""One verification: snapshot, seed, judgement, and what is believed, recorded and committed of it.
+
+The order is the point. The tree is fixed before the seed is drawn, the candidate is judged in an export of that tree, and
+what passed is committed as that very tree. An attempt without a verdict is settled as interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from harness import recipe
+from harness.errors import RecordError, SessionError
+from harness.levels.known import case_file
+from harness.model import Outcome, Verdict
+from harness.recipe import State, Step
+from harness.record.attest import SUMMARY_FILE, Subject, attestations
+from harness.record.keeper import Keeper
+from harness.record.log import VERDICT_FILE, now, seconds
+from harness.record.message import commit_message
+from harness.record.objects import Commit, identity
+from harness.record.snapshot import Snapshot
+from harness.task import CASES_DIRECTORY
+
+TRAINING_LEVEL = 4
+MAX_NEW_CASES = 8
+"""As many counterexamples of one attempt are kept: they run first from then on, and must stay quick."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much is done, and how much there is."""
+
+
+class Verifier(Protocol):
+    """What judges trees: `harness.verify.Verifier`, or a stand-in."""
+
+    def verify(self, tree: Path, *, levels: Sequence[int], module: str | None, seed: int) -> Verdict:
+        """Verify an exported tree at these levels, lowest first."""
+        ...
+
+    def close(self) -> None:
+        """End whatever it keeps running."""
+        ...
+
+
+VerifierFactory = Callable[[Path, Progress], Verifier]
+"""Makes the verifier of a session from its trusted task directory and a progress callback."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What one call of `Session.verify` came to.
+
+    Attributes:
+        verdict: what the verifier found.
+        step: what was asked for.
+        seq: the event that holds it.
+        commit: the commit that was made, or None.
+        cases: files added to `cases/`.
+        next: the recipe's next step, None when nothing is left.
+    """
+
+    verdict: Verdict
+    step: Step
+    seq: int
+    commit: str | None
+    cases: tuple[str, ...]
+    next: Step | None
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "step": self.step.to_json(),
+            "event": self.seq,
+            "commit": self.commit,
+            "new_cases": list(self.cases),
+            "next": None if self.next is None else self.next.to_json(),
+            "verdict": self.verdict.to_json(),
+        }
+
+
+def asked_step(state: State, level: int | None, module: str | None) -> Step:
+    """The step that a level and a module name; without either, the recipe's next one (or its last, when all passed).
+
+    Raises:
+        SessionError: the session has no such step.
+    """
+    plan = state.plan
+    if module is not None and module not in plan.modules:
+        raise SessionError(f"there is no module {module!r}", expected=f"one of {', '.join(plan.modules)}")
+    if level is None:
+        return Step(1, module) if module else recipe.next_step(state) or plan.steps[-1]
+    if level not in plan.levels:
+        raise SessionError(
+            f"this session has no level {level}",
+            expected=f"one of {', '.join(map(str, plan.levels))}",
+            next_step="a session has level 4 if its task.toml said, when it began, how long to train (transfer.steps)"
+            if level == TRAINING_LEVEL
+            else "",
+        )
+    if module is not None and level != 1:
+        raise SessionError(f"level {level} is about all modules together", expected="level 1 where a module is named")
+    return Step(level, module)
+
+
+class Attempts:
+    """The verifications of one open session, one at a time.
+
+    Args:
+        keeper: of the session's record.
+        factory: makes the verifier when the first attempt needs it; that one serves them all.
+    """
+
+    def __init__(self, keeper: Keeper, factory: VerifierFactory) -> None:
+        self._keeper = keeper
+        self._story = keeper.story
+        self._factory = factory
+        self._verifier: Verifier | None = None
+        self._progress: Progress | None = None
+        self._verifying = threading.Lock()
+
+    def verify(
+        self, step: Step, message: str, seed: int | None, client: str, progress: Progress | None
+    ) -> Verification:
+        """Verify the workspace as it is now, from level 1 up to the step's; see `Session.verify`."""
+        if not self._verifying.acquire(blocking=False):
+            raise SessionError("a verification is running in this session", next_step="wait for it, or interrupt it")
+        self._progress = progress
+        try:
+            return self._verify(step, message, seed, {"client": client} if client else {})
+        finally:
+            self._progress = None
+            self._verifying.release()
+
+    def close(self) -> None:
+        """End the verifier; further calls do nothing."""
+        verifier, self._verifier = self._verifier, None
+        if verifier is not None:
+            verifier.close()
+
+    def _verify(self, step: Step, message: str, given: int | None, asked: Mapping[str, str]) -> Verification:
+        keeper = self._keeper
+        keeper.settle("the attempt ended without a verdict")
+        keeper.write_cases()
+        if reached := recipe.limits_reached(self._story.state):
+            raise SessionError(
+                f"this session needs a person: {'; '.join(reached)}",
+                where=keeper.directory.id,
+                next_step="look at what was tried (status), then let it go on (resume) or change the task",
+            )
+        levels = [level for level in self._story.plan.levels if level <= step.level]
+        arguments = {"level": step.level, "levels": levels, "module": step.module, "message": message}
+        began = time.monotonic()
+        taken = keeper.take_snapshot(arguments)
+        # Drawn only now: no candidate can have been written for it.
+        seed = self._interrupted_seed(arguments, taken) if given is None else given
+        seed = secrets.randbits(63) if seed is None else seed
+        detail = {**asked, "drawn": given is None}
+        attempt = keeper.append(
+            recipe.ATTEMPT, arguments=arguments, detail=detail, seeds={"run": seed}, workspace=taken
+        )
+        try:
+            with keeper.exported(taken, str(attempt.seq)) as tree:
+                verdict = self._judge().verify(tree, levels=levels, module=step.module, seed=seed)
+            verdict = self._believe(verdict, levels, seed)
+            return self._conclude(step, arguments, taken, verdict, given is None, time.monotonic() - began)
+        except BaseException as error:
+            with suppress(RecordError):  # then the next verification, or the next opening, settles it
+                keeper.settle(f"{type(error).__name__}: {error}"[: recipe.FINDING_AT_MOST])
+            raise
+
+    def _interrupted_seed(self, arguments: Mapping[str, Any], taken: Snapshot) -> int | None:
+        """The seed with which the last attempt at this went on until it was interrupted, if it judged this very tree.
+
+        It was drawn after that tree was fixed, so it is as good as a fresh one; with it, level 4 finds what it had trained,
+        and nobody can interrupt what goes badly in the hope of a better seed.
+        """
+        last = next((event for event in reversed(self._story.events) if event.kind == recipe.ATTEMPT), None)
+        if last is None or not last.detail.get("drawn") or TRAINING_LEVEL not in arguments["levels"]:
+            return None
+        interrupted = self._story.state.attempts[-1].outcome == recipe.INTERRUPTED
+        same = last.workspace is not None and last.workspace["gitTree"] == taken.tree
+        asked = ("level", "levels", "module")
+        same = same and all(last.arguments[name] == arguments[name] for name in asked)
+        return last.seeds["run"] if interrupted and same else None
+
+    def _judge(self) -> Verifier:
+        if self._verifier is None:
+            self._verifier = self._factory(self._keeper.directory.trusted, self._tell)
+        return self._verifier
+
+    def _tell(self, what: str, done: int, total: int) -> None:
+        if self._progress is not None:
+            self._progress(what, done, total)
+
+    def _believe(self, verdict: Verdict, levels: Sequence[int], seed: int) -> Verdict:
+        """A verdict that is not about what was asked is an error, whatever it says."""
+        missing = set(levels) - {report.level for report in verdict.reports if report.outcome is Outcome.PASS}
+        expected = self._story.events[0].detail["task_digest"]
+        if verdict.seed != seed:
+            return replace(verdict, error=f"the verifier used the seed {verdict.seed} instead of {seed}")
+        if verdict.task_digest != expected:
+            return replace(verdict, error=f"the verifier read another task ({verdict.task_digest}) than the session's")
+        if verdict.outcome is Outcome.PASS and missing:
+            return replace(verdict, error=f"level {min(missing)} was asked for and did not pass")
+        return verdict
+
+    def _conclude(
+        self,
+        step: Step,
+        arguments: Mapping[str, Any],
+        taken: Snapshot,
+        verdict: Verdict,
+        counts: bool,
+        duration_s: float,
+    ) -> Verification:
+        keeper, head = self._keeper, self._story.head
+        moment = now()
+        described = verdict.to_json()
+        attached = {VERDICT_FILE: json.dumps(described, indent=1, sort_keys=True).encode() + b"\n"}
+        cases = self._new_cases(verdict) if verdict.outcome is Outcome.FAIL else {}
+        attached |= cases
+        commit = None
+        if verdict.outcome is Outcome.PASS and counts and self._is_progress(step, arguments, taken):
+            commit = self._commit(step, str(arguments["message"]), taken, described, moment)
+            attached |= attestations(
+                verdict,
+                Subject(commit, taken.tree, taken.digest),
+                session=keeper.directory.id,
+                task=keeper.directory.task,
+                time=moment,
+                parent=head.attached[SUMMARY_FILE] if head else None,
+                key=keeper.key,
+            )
+        event = keeper.append(
+            recipe.VERDICT,
+            time=moment,
+            arguments=arguments,
+            outcome=str(verdict.outcome),
+            detail=recipe.verdict_detail(described, counts=counts),
+            duration_s=duration_s,
+            workspace=taken,
+            commit=commit,
+            attached=attached,
+        )
+        keeper.write_cases()
+        return Verification(verdict, step, event.seq, commit, tuple(cases), recipe.next_step(self._story.state))
+
+    def _is_progress(self, step: Step, arguments: Mapping[str, Any], taken: Snapshot) -> bool:
+        story = self._story
+        covered = story.plan.covered(arguments["levels"], step.module)
+        before = story.head.workspace if story.head else None
+        return recipe.progress_made(
+            story.state, covered, same_tree=before is not None and before["gitTree"] == taken.tree
+        )
+
+    def _commit(self, step: Step, message: str, taken: Snapshot, verdict: Mapping[str, Any], moment: str) -> str:
+        head = self._story.head
+        who = identity(self._story.events[0].detail["author"], seconds(moment))
+        parents = (head.commit,) if head and head.commit else ()
+        words = commit_message(message, f"Pass {step}", verdict)
+        return self._keeper.store.put_commit(Commit(taken.tree, parents, who, who, words))
+
+    def _new_cases(self, verdict: Verdict) -> dict[str, bytes]:
+        files = [case_file(divergence) for divergence in verdict.divergences]
+        fresh = {f"{CASES_DIRECTORY}/{name}": text.encode() for name, text in filter(None, files)}
+        return dict([item for item in fresh.items() if item[0] not in self._keeper.trusted][:MAX_NEW_CASES])

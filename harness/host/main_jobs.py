@@ -1,0 +1,218 @@
+"""The jobs of a host's main thread, one after another: verifications, comparisons, profiles.
+
+One at a time, so that each has the machine to itself. They wait for workers, so they are cut short by an exception in
+that thread (`interrupts`).
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from harness import agent_sandbox
+from harness.agent_sandbox import AgentSandbox
+from harness.errors import SessionError
+from harness.host.closing import Closing, cancellation, failure, shortened
+from harness.host.interrupts import Interrupts
+from harness.host.jobs import CANCELLED, COMPARE, DONE, FAILED, PROFILE, VERIFY, Job, Jobs
+from harness.operations import verification
+from harness.operations.words import tool_words
+from harness.session import Session
+from harness.taskfile import load_task
+from sandboxes import choose
+
+if TYPE_CHECKING:
+    from harness.levels.known import ProbeCase
+    from harness.model import Case
+    from harness.sidebyside import Episode
+
+MAX_MESSAGE = 10_000
+PROFILE_S, LONGEST_PROFILE_S = 0.5, 3600.0
+
+
+class MainJobs:
+    """Begins such jobs from any thread, and ends them.
+
+    Args:
+        session: what is judged, and `place` its agent's sandbox, where the files of cases lie.
+        jobs, closing: where jobs are kept, and how they end.
+        interrupts: cut short what the main thread does.
+        submit: hands work to the main thread.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        place: AgentSandbox,
+        jobs: Jobs,
+        closing: Closing,
+        interrupts: Interrupts,
+        submit: Callable[[Callable[[], None]], None],
+    ) -> None:
+        self._session = session
+        self._place = place
+        self._jobs = jobs
+        self._closing = closing
+        self._interrupts = interrupts
+        self._submit = submit
+        self._beginning = threading.Lock()
+
+    def verify(
+        self,
+        client: str,
+        *,
+        level: int | None = None,
+        module: str | None = None,
+        message: str = "",
+        seed: int | None = None,
+    ) -> dict[str, Any]:
+        """Begin a verification: of the recipe's next step, or up to a level."""
+        if len(message) > MAX_MESSAGE:
+            raise SessionError(f"the message has {len(message)} characters", expected=f"at most {MAX_MESSAGE}")
+        arguments = {"level": level, "module": module, "message": message, "seed": seed}
+        with self._beginning:
+            for other in self._jobs.running:
+                if other.operation == VERIFY:
+                    raise SessionError(
+                        f"a verification is running in this session: {other.id}"
+                        + (f", which {other.client} asked for" if other.client else ""),
+                        where=self._session.id,
+                        next_step=f"wait for {other.id}, or cancel it",
+                    )
+            job = self._jobs.begin(VERIFY, arguments, client)
+        words = tool_words(self._session.id, level, module, self._session.workspace)
+
+        def work() -> dict[str, Any]:
+            verified = verification.verify(
+                self._session,
+                words,
+                level=level,
+                module=module,
+                message=message,
+                seed=seed,
+                client=client,
+                progress=lambda what, done, total: self._jobs.progress(job, what, done, total),
+            )
+            return verified.document
+
+        self._submit(lambda: self._run(job, work))
+        return {"job": job.to_json()}
+
+    def compare(
+        self,
+        client: str,
+        *,
+        case: str | dict | None = None,
+        policy: str = "random",
+        seed: int | None = None,
+        steps: int | None = None,
+    ) -> dict[str, Any]:
+        """Begin to play one case, or one episode under a policy, on both sides."""
+        # With it comes all that judges, which a host that runs commands never needs.
+        from harness.operations import comparison
+        from harness.sidebyside import Episode
+
+        task = load_task(self._session.task_directory)
+        what: Case | ProbeCase | Episode
+        if case is not None:
+            what = self._case(case)
+        else:
+            what = Episode(policy, secrets.randbits(31) if seed is None else seed, steps or task.budgets.horizon)
+            if what.seed < 0 or what.steps < 1:
+                raise SessionError("the episode makes no sense", expected="a seed of 0 or more, and 1 step or more")
+        arguments = {"case": case, "policy": policy, "seed": seed, "steps": steps}
+        if isinstance(what, Episode):
+            arguments["seed"] = what.seed
+        job = self._jobs.begin(COMPARE, shortened(arguments), client)
+        self._jobs.progress(job, "waiting for its turn", 0, 1)
+
+        def work() -> dict[str, Any]:
+            began, outcome = time.monotonic(), FAILED
+            try:
+                with self._interrupts.allowed():
+                    compared = comparison.compare(
+                        task,
+                        self._session.workspace,
+                        choose(self._session.sandbox),
+                        what,
+                        lambda text, done, total: self._jobs.progress(job, text, done, total),
+                    )
+                outcome = "no difference" if compared.document["difference"] is None else "difference"
+                return compared.document
+            except KeyboardInterrupt:
+                outcome = CANCELLED
+                raise
+            finally:
+                self._closing.record(COMPARE, arguments, outcome, client, began, job=job.id)
+
+        self._submit(lambda: self._run(job, work))
+        return {"job": job.to_json()}
+
+    def profile(
+        self, client: str, *, batch_sizes: list | None = None, seconds_per: float = PROFILE_S, peers: bool = True
+    ) -> dict[str, Any]:
+        """Begin to measure the candidate's speed beside the reference and, with `peers`, the task's peers."""
+        from harness.operations import profiling
+        from harness.profile.run import Settings
+
+        batches = None if batch_sizes is None else tuple(dict.fromkeys(batch_sizes))
+        whole = all(isinstance(size, int) and not isinstance(size, bool) and size >= 1 for size in batches or ())
+        if batches == () or not whole or not 0 < seconds_per <= LONGEST_PROFILE_S:
+            raise SessionError(
+                "the profile makes no sense",
+                expected=f"batch sizes from 1 on, and seconds_per over 0 and at most {LONGEST_PROFILE_S:.0f}",
+            )
+        arguments = {"batch_sizes": batch_sizes, "seconds_per": seconds_per, "peers": peers}
+        job = self._jobs.begin(PROFILE, shortened(arguments), client)
+        self._jobs.progress(job, "waiting for its turn", 0, 1)
+
+        def work() -> dict[str, Any]:
+            began = time.monotonic()
+            try:
+                return profiling.profile_session(
+                    self._session,
+                    Settings(batches, seconds_per=seconds_per, peers=None if peers else ()),
+                    client=client,
+                    job=job.id,
+                    progress=lambda text, done, total: self._jobs.progress(job, text, done, total),
+                    interruptible=self._interrupts.allowed(),
+                )
+            except BaseException as error:
+                outcome = CANCELLED if isinstance(error, KeyboardInterrupt) else FAILED
+                self._closing.record(PROFILE, arguments, outcome, client, began, job=job.id)
+                raise
+
+        self._submit(lambda: self._run(job, work))
+        return {"job": job.to_json()}
+
+    def cancel(self, job: Job) -> None:
+        """End a running job as soon as that loses nothing; one whose turn has not come, at once."""
+        if not self._interrupts.ask(job.id):
+            self._closing.end(job, CANCELLED, error=cancellation(job))
+
+    def _run(self, job: Job, work: Callable[[], dict[str, Any]]) -> None:
+        """One job of the main thread, from its turn to its end."""
+        if self._jobs.get(job.id) is None:
+            return  # cancelled before its turn
+        try:
+            with self._interrupts.job(job.id):
+                result = work()
+        except KeyboardInterrupt:
+            self._closing.end(job, CANCELLED, error=cancellation(job))
+        except Exception as error:
+            self._closing.end(job, FAILED, error=failure(error))
+        else:
+            self._closing.end(job, DONE, result=result)
+
+    def _case(self, given: str | dict) -> Case | ProbeCase:
+        from harness.sidebyside import parse_case
+
+        if isinstance(given, dict):
+            return parse_case(json.dumps(given), "case")
+        target = self._place.target(given)
+        read = agent_sandbox.read_file(self._place, target, max_lines=1 << 30, max_characters=1 << 30)
+        return parse_case(read["text"], read["path"])

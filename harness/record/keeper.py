@@ -1,0 +1,219 @@
+"""Keeping the record, the trusted copy of the task and the workspace together.
+
+The event log is the only one of the three that decides. What it gained goes into the other two, and what a killed
+process left half done is put right from it when the session is opened again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from harness import recipe
+from harness.errors import SessionError, TrustedFileChanged
+from harness.record import keys
+from harness.record.directory import SessionDirectory
+from harness.record.export import check_out, discard, exported
+from harness.record.files import clear_temporaries, remove_below, storing, write_below, write_durably
+from harness.record.lock import Lock
+from harness.record.log import Event, EventLog, cases_added, snapshot_of
+from harness.record.objects import EXECUTABLE, Entry
+from harness.record.snapshot import (
+    Snapshot,
+    is_blank,
+    refuse_changes,
+    snapshot,
+    trusted_changes,
+    trusted_part,
+)
+from harness.record.store import Store
+from harness.record.story import Story
+from harness.task import CASES_DIRECTORY, PROPOSED_DIRECTORY
+
+REFUSED = "refused"
+"""The kind of event that tells of a workspace that could not be taken."""
+
+
+class Keeper:
+    """The one who writes a session's record, and holds its lock until `release`. `append` may be called in any thread.
+
+    Making one puts right whatever a killed process, or a person, left behind: locks and half-written files are removed,
+    refs follow the log, the trusted copy and a lost workspace are restored, and an attempt without a verdict is recorded
+    as interrupted.
+
+    Attributes:
+        directory: where the session lies.
+        store: its objects and refs.
+        story: its events and the state after them.
+        trusted: every trusted file, by path, with the cases found so far.
+
+    Raises:
+        SessionLocked: another process works on the session.
+        RecordError: its record is damaged, or cannot be written.
+    """
+
+    def __init__(self, found: SessionDirectory, home: Path) -> None:
+        self.directory = found
+        self._writing = threading.RLock()
+        self._owed: set[str] = set()
+        self._lock = Lock(found.lock, f"the session {found.id}")
+        try:
+            self.store = Store(found.repository, self._lock.descriptor)
+        except BaseException:
+            self._lock.release()
+            raise
+        try:
+            self.store.clear_leftovers()
+            self._log = EventLog(self.store, keys.load_or_create(home))
+            self.story = Story(self._log.events)
+            self.trusted: dict[str, Entry] = trusted_part(self.store.files(snapshot_of(self.story.events[:1])))
+            for event in self.story.events:
+                self.trusted |= cases_added(self.store, event)
+            self._recover()
+        except BaseException:
+            self.release()
+            raise
+
+    @property
+    def key(self) -> keys.SigningKey:
+        """What signs events and attestations."""
+        return self._log.key
+
+    # Events
+
+    def append(self, kind: str, **fields: Any) -> Event:
+        """Record an event (`EventLog.append`) and take it into the story.
+
+        Raises:
+            RecordError: it cannot be written.
+        """
+        with self._writing:
+            try:
+                return self._log.append(kind, **fields)
+            finally:
+                # Also where an error followed the append: what the log has is what happened.
+                for event in self.story.untold:
+                    added = cases_added(self.store, event)
+                    self.trusted |= added
+                    self._owed |= added.keys()
+                    self.story.advance(event)
+
+    def settle(self, why: str) -> None:
+        """Record that an attempt without a verdict will never have one."""
+        if self.story.state.pending is not None:
+            arguments = {"attempt": self.story.state.pending.seq}
+            self.append(recipe.INTERRUPTED, arguments=arguments, detail={"finding": why})
+
+    # Snapshots of the workspace
+
+    def take_snapshot(self, arguments: Mapping[str, Any]) -> Snapshot:
+        """The workspace as it is now, in the store; a refusal is recorded with the `arguments` of the call.
+
+        Raises:
+            SessionError: it cannot be recorded, or changes files that belong to the verifier (TrustedFileChanged).
+            RecordError: it cannot be written.
+        """
+        try:
+            taken = snapshot(self.directory.workspace, self.store)
+            refuse_changes(trusted_changes(taken.files, self.trusted), self.directory.workspace)
+        except SessionError as refusal:
+            kind = "trusted files" if isinstance(refusal, TrustedFileChanged) else "workspace"
+            self.append(REFUSED, arguments=arguments, outcome=kind, detail={"finding": refusal.what})
+            raise
+        return taken
+
+    def snapshot_if_sound(self) -> Snapshot | None:
+        """The workspace as it is now, if it can be recorded and changes nothing trusted."""
+        with suppress(SessionError):
+            taken = snapshot(self.directory.workspace, self.store)
+            return None if trusted_changes(taken.files, self.trusted) else taken
+        return None
+
+    @contextmanager
+    def exported(self, taken: Snapshot, name: str) -> Iterator[Path]:
+        """A read-only export of a snapshot, in a directory of this name, for as long as the context lasts."""
+        with exported(self.store, taken.tree, self.directory.exports / name) as tree:
+            yield tree
+
+    # The trusted copy and the workspace
+
+    def write_cases(self) -> None:
+        """Put cases that the log has gained into the trusted copy and the workspace."""
+        for path in sorted(self._owed):
+            for root in (self.directory.trusted, self.directory.workspace):
+                if not (root / path).exists():
+                    self._write(root, path, self.trusted[path])
+            self._owed.remove(path)
+
+    def restore_trusted(self) -> tuple[str, ...]:
+        """Put every trusted file of the workspace back, and move what was added or changed to `proposed/set-aside/`.
+
+        Returns the paths concerned.
+
+        Raises:
+            SessionError: the workspace holds links or devices, which a person has to remove.
+            RecordError: a file cannot be written.
+        """
+        workspace = self.directory.workspace
+        found = snapshot(workspace, self.store).files
+        changes = trusted_changes(found, self.trusted)
+        for path in (*changes.changed, *changes.added):
+            aside = f"{PROPOSED_DIRECTORY}/set-aside/{path}"
+            write_below(workspace, aside, self.store.blob(found[path].id))
+        for path in changes.added:
+            remove_below(workspace, path)
+        for path in (*changes.changed, *changes.deleted):
+            self._write(workspace, path, self.trusted[path])
+        return (*changes.changed, *changes.deleted, *changes.added)
+
+    # The end
+
+    def pack(self) -> None:
+        """Pack the record if it has grown; nothing after `release`."""
+        if self._lock.descriptor >= 0:
+            self.store.pack()
+
+    def release(self) -> None:
+        """Let others in; further calls do nothing."""
+        self.store.close()
+        self._lock.release()
+
+    def _recover(self) -> None:
+        directory = self.directory
+        for stale in directory.exports.glob("*"):
+            discard(stale)
+        for root in (directory.path, directory.trusted, directory.workspace):
+            clear_temporaries(root)
+        if not _holds(directory.trusted, self.trusted, self.store):
+            check_out(self.store, self.trusted, directory.trusted)
+        if directory.restoring.exists() or is_blank(directory.workspace):
+            self._restore_workspace()
+        self._owed = {path for path in self.trusted if path.startswith(f"{CASES_DIRECTORY}/")}
+        self.write_cases()
+        self.settle("the process ended before there was a verdict")
+
+    def _restore_workspace(self) -> None:
+        """Fill the workspace from the last snapshot; a mark says until the end that this has to be finished."""
+        workspace, mark = self.directory.workspace, self.directory.restoring
+        write_durably(mark, b"")
+        with storing(workspace):
+            workspace.mkdir(parents=True, exist_ok=True)
+        for path, entry in self.store.files(snapshot_of(self.story.events)).items():
+            if not (workspace / path).exists():
+                self._write(workspace, path, entry)
+        with storing(mark):
+            mark.unlink()
+
+    def _write(self, root: Path, path: str, entry: Entry) -> None:
+        write_below(root, path, self.store.blob(entry.id), 0o755 if entry.mode == EXECUTABLE else 0o644)
+
+
+def _holds(directory: Path, files: Mapping[str, Entry], store: Store) -> bool:
+    """Whether a directory holds exactly these recorded files."""
+    try:
+        return directory.is_dir() and snapshot(directory, store).files == files
+    except SessionError:
+        return False

@@ -1,0 +1,57 @@
+"""What a session's events tell, read once and kept up as the log grows."""
+
+from __future__ import annotations
+
+from harness import recipe
+from harness.errors import RecordError
+from harness.recipe import Plan
+from harness.record.log import Event, verified
+
+
+class Story:
+    """The events of a session and where the recipe stands after them.
+
+    Attributes:
+        events: oldest first; the very list of an `EventLog` where there is one, so that it grows with the log.
+        plan: what the session has to go through.
+        state: where the recipe stands after every event that `advance` was told of.
+
+    Raises:
+        RecordError: the log does not begin with the start of a session.
+    """
+
+    def __init__(self, events: list[Event]) -> None:
+        self.events = events
+        self.plan = _plan_of(events)
+        self.state = recipe.fold(self.plan, events)
+        self._told = len(events)
+
+    @property
+    def untold(self) -> list[Event]:
+        """What the log has gained and `state` does not know yet."""
+        return self.events[self._told :]
+
+    @property
+    def head(self) -> Event | None:
+        """The event that made the newest verified commit."""
+        done = verified(self.events)
+        return done[-1] if done else None
+
+    def advance(self, event: Event) -> None:
+        """Take the first of `untold` into the state."""
+        self.state = recipe.advance(self.state, event)
+        self._told += 1
+
+
+def _plan_of(events: list[Event]) -> Plan:
+    """The plan that a session's first event states.
+
+    Raises:
+        RecordError: the log does not begin with the start of a session.
+    """
+    try:
+        return Plan.from_json(events[0].detail["plan"])
+    except (IndexError, KeyError, TypeError) as error:
+        raise RecordError(
+            "the log does not begin with the start of a session", expected="a plan in its first event"
+        ) from error

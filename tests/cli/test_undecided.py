@@ -1,0 +1,68 @@
+"""What `lockstep verify` says and exits with, for each outcome that a session's verifier can come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.session import Progress, Session, Verifier
+from tests.cli.conftest import Result
+from tests.session.standin import MODULES, UNDECIDED, FileComparison, make_task
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The workspace of a session that has level 4, judged by the stand-in of tests/session; its modules are right."""
+
+    def stand_in(directory: Path, progress: Progress, driver: str | None = None) -> Verifier:
+        return FileComparison(directory, progress)
+
+    monkeypatch.setattr("harness.session.levels_verifier", stand_in)
+    place = tmp_path / "work"
+    with Session.start(make_task(tmp_path / "task", trains=True), place, home):
+        for name in MODULES:
+            (place / "candidate" / f"{name}.txt").write_text(f"{name}\n")
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.mark.parametrize("command", [("verify", "--level", "4"), ("transfer",)], ids=lambda words: words[0])
+def test_a_level_that_could_not_be_decided_has_an_exit_code_of_its_own(
+    workspace: Path, lockstep: Run, command: tuple[str, ...]
+) -> None:
+    (workspace / "candidate" / "whole.txt").write_text("undecided4")
+    told = lockstep(*command, "--json")
+    assert told.code == 5, told.out
+    assert told.document["outcome"] == "INCONCLUSIVE" and told.document["commit"] is None
+    assert told.document["next"] == {"level": 4, "module": None}
+    shown = lockstep(*command)
+    assert shown.code == 5
+    assert "INCONCLUSIVE" in shown.out and UNDECIDED in shown.out and "committed" not in shown.out
+    assert "undecided" in shown.out and "below the noise floor" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("whole", "code", "outcome"),
+    [
+        ("", 0, "PASS"),
+        ("fail3", 1, "FAIL"),
+        ("fail4", 1, "FAIL"),
+        ("error", 3, "ERROR"),
+        ("undecided4", 5, "INCONCLUSIVE"),
+    ],
+)
+def test_each_outcome_has_its_exit_code(workspace: Path, lockstep: Run, whole: str, code: int, outcome: str) -> None:
+    (workspace / "candidate" / "whole.txt").write_text(whole)
+    result = lockstep("verify", "--level", "4", "--sandbox", "process", "--json")
+    assert (result.code, result.document["outcome"]) == (code, outcome), result.out
+
+
+def test_an_undecided_attempt_that_was_the_last_one_allowed_asks_for_a_person(workspace: Path, lockstep: Run) -> None:
+    (workspace / "candidate" / "whole.txt").write_text("undecided4")
+    codes = [lockstep("verify", "--level", "4").code for _ in range(7)]
+    # The first attempt passes the steps below, which count their iterations apart; level 4 may be tried six times.
+    assert codes == [5, 5, 5, 5, 5, 5, 4]
