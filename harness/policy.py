@@ -34,7 +34,7 @@ ILLEGAL = -1e9
 CLIP_FEATURES = 10.0
 ACTIVATIONS = {"tanh": jnp.tanh, "relu": jax.nn.relu, "swish": jax.nn.swish}
 FILTERS = ((32, 3), (64, 3))
-"""Output channels and size of each convolution; all have stride 1 and keep the size, and each is followed by pooling."""
+"""Output channels and size (odd) of each convolution; all have stride 1, and each is followed by pooling."""
 
 
 class Observed(NamedTuple):
@@ -412,12 +412,21 @@ def _filters(rng: np.random.Generator, channels: int) -> tuple[Array, ...]:
 
 
 def _convolved(filters: Sequence[Array], image: Array, network: Network) -> Array:
-    """Features `[..., K]` of images `[..., H, W, C]`."""
+    """Features `[..., K]` of images `[..., H, W, C]`.
+
+    A convolution is written as a product of patches and weights. With weights that differ from seed to seed the usual
+    operation becomes one of many groups, for which XLA has only slow loops on a CPU.
+    """
     x = jnp.reshape(image, (-1, *image.shape[-3:]))
     for kernel in filters:
-        x = jax.lax.conv_general_dilated(x, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
-        x = ACTIVATIONS[network.function](x)
-        x = jax.lax.reduce_window(x, np.float32(0), jax.lax.add, (1, 2, 2, 1), (1, 2, 2, 1), "SAME") * F32(0.25)
+        size, _, channels, outputs = kernel.shape
+        height, width = x.shape[1:3]
+        wide = jnp.pad(x, ((0, 0), (size // 2, size // 2), (size // 2, size // 2), (0, 0)))
+        shifts = itertools.product(range(size), repeat=2)
+        patches = jnp.concatenate([wide[:, down : down + height, right : right + width] for down, right in shifts], -1)
+        x = ACTIVATIONS[network.function](patches @ jnp.reshape(kernel, (size * size * channels, outputs)))
+        x = jnp.pad(x, ((0, 0), (0, height % 2), (0, width % 2), (0, 0)))
+        x = jnp.mean(jnp.reshape(x, (-1, x.shape[1] // 2, 2, x.shape[2] // 2, 2, outputs)), (2, 4))
     return jnp.reshape(x, (*image.shape[:-3], -1))
 
 

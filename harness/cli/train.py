@@ -143,8 +143,8 @@ def _earned(pool: Pool, task: Task, policy: Trained, episodes: int, progress: An
     from harness.training.evaluate import evaluate
 
     progress(f"playing policy {policy.seed} in the reference", 0, 1)
-    played = evaluate(
-        pool, make_policy(task.leaves, policy.config), policy.learner, range(episodes),
+    [played] = evaluate(
+        pool, make_policy(task.leaves, policy.config), [policy.learner], [range(episodes)],
         horizon=task.budgets.horizon, state=False,
     )  # fmt: skip
     return [float(episode.leaves["reward"].sum()) for episode in played]

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,8 @@ LAWS = "laws of episodes under policies trained in the {}"
 LEARNED = "policies have learned"
 PLAYED = "trained in the {}, played in both"
 TRAINED = "trained in either, played in the reference"
+TOGETHER = 8
+"""Policies that play at the same time."""
 VISITED_ROWS = 200
 """So many rows of a policy's episodes stand for the states that it visits."""
 
@@ -134,32 +135,35 @@ class _Run:
         name = f"transfer/train/{group.backend}/{group.steps}"
         seeds = self.pair.seeds(name, self.contract.seeds[-1])[before:look]
         trained = self.trainer.train(group.backend, seeds, group.steps)
-        for number, policy in enumerate(trained, start=before):
-            self.pair.progress(f"level 4: playing policies trained in the {group.backend}", number - before, count)
-            failed = self._play(group, policy, number)
+        told = f"level 4: playing policies trained in the {group.backend}"
+        for start in range(0, count, TOGETHER):
+            self.pair.progress(told, start, count)
+            failed = self._play(group, trained[start : start + TOGETHER])
             if failed is not None:
                 return failed
         return None if self.pair.paired else self._laws(group)
 
-    def _play(self, group: Group, policy: Trained, number: int) -> CheckResult | None:
-        """Play a policy's episodes in both backends, and compare them where they can be compared."""
-        pair, count = self.pair, self.contract.episodes
-        play = partial(self.trainer.play, policy)
-        stream = f"transfer/play/{group.backend}/{group.steps}/{number}"
-        group.trained.append(policy)
-        expected = play(pair.reference, pair.seeds(stream, count))
+    def _play(self, group: Group, policies: Sequence[Trained]) -> CheckResult | None:
+        """Play the policies' episodes in both backends, and compare them where they can be compared."""
+        pair, count, play = self.pair, self.contract.episodes, self.trainer.play
+        stream = f"transfer/play/{group.backend}/{group.steps}"
+        numbers = range(len(group.trained), len(group.trained) + len(policies))
+        group.trained += policies
+        seeds = [pair.seeds(f"{stream}/{number}", count) for number in numbers]
+        by_policy = play(policies, pair.reference, seeds)
         if not pair.paired:
-            actual = play(pair.candidate, pair.seeds(f"{stream}/candidate", count))
-            self._keep(group, expected, actual)
+            others = [pair.seeds(f"{stream}/{number}/candidate", count) for number in numbers]
+            self._keep(group, by_policy, play(policies, pair.candidate, others))
             return None
-        draws = [one.draws for one in expected] if pair.task.mode is Mode.TAPE else None
-        actual = play(pair.candidate, [one.case.seed for one in expected], draws)
+        draws = [[one.draws for one in each] for each in by_policy] if pair.task.mode is Mode.TAPE else None
+        followed = play(policies, pair.candidate, seeds, draws)
+        self._keep(group, by_policy, followed)
+        expected, actual = ([one for each in side for one in each] for side in (by_policy, followed))
         name = EPISODES.format(group.backend)
         self.played[name] = self.played.get(name, 0) + len(expected)
         alone = pair.differences(expected, actual)
         group.same &= not any(alone)
         divergence = self._divergence(name, expected, actual, alone)
-        self._keep(group, expected, actual)
         if divergence is not None:
             return CheckResult(name, Outcome.FAIL, examples=self.played[name], divergences=(divergence,))
         self.tally.episodes += len(expected)
@@ -182,7 +186,8 @@ class _Run:
         By itself it may take another action in the end because of an observation that differs within its tolerance: what
         comes after is no difference of the environments. Before that it is.
         """
-        followed = self.pair.follow(expected, room=(self.contract.episodes, self.pair.task.budgets.horizon))
+        room = (TOGETHER * self.contract.episodes, self.pair.task.budgets.horizon)  # the same each time: compiled once
+        followed = self.pair.follow(expected, room=room)
         found = self.pair.differences(expected, followed)
         failing = [(one.step, number) for number, one in enumerate(found) if one is not None]
         if failing:
@@ -199,13 +204,16 @@ class _Run:
                 )  # fmt: skip
         return None
 
-    def _keep(self, group: Group, expected: Sequence[Trajectory], actual: Sequence[Trajectory]) -> None:
-        """Keep what is needed of episodes: returns and a sample of what was visited; all of them where laws are compared."""
-        for backend, played in ((REFERENCE, expected), (CANDIDATE, actual)):
-            group.returns[backend].append(np.array([one.leaves["reward"].sum(dtype=np.float64) for one in played]))
-            group.visited[backend].append(_visited(played))
-            if not self.pair.paired:
-                group.outcomes[backend] += played
+    def _keep(
+        self, group: Group, expected: Sequence[Sequence[Trajectory]], actual: Sequence[Sequence[Trajectory]]
+    ) -> None:
+        """Keep what is needed of each policy's episodes: returns and a sample of what was visited; all for laws."""
+        for backend, by_policy in ((REFERENCE, expected), (CANDIDATE, actual)):
+            for played in by_policy:
+                group.returns[backend].append(np.array([one.leaves["reward"].sum(dtype=np.float64) for one in played]))
+                group.visited[backend].append(_visited(played))
+                if not self.pair.paired:
+                    group.outcomes[backend] += played
 
     def _laws(self, group: Group) -> CheckResult | None:
         """Where single episodes cannot be compared: whether episodes under the same policies follow one law."""

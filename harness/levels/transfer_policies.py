@@ -61,18 +61,19 @@ class Trainer:
 
     def play(
         self,
-        trained: Trained,
+        trained: Sequence[Trained],
         where: Environment | Pool,
-        seeds: Sequence[int],
-        draws: Sequence[Tape | None] | None = None,
-    ) -> list[Trajectory]:
-        """A policy's episodes, closed loop; its own chance comes from the episodes' seeds, so both backends see the same.
+        seeds: Sequence[Sequence[int]],
+        draws: Sequence[Sequence[Tape | None]] | None = None,
+    ) -> list[list[Trajectory]]:
+        """Episodes of each policy, closed loop; a policy's chance comes from their seeds, so both backends see the same.
 
         It acts as it learned to act. Its most probable actions alone are another policy, one that
         was never trained (docs/decisions/0011-equivalence.md).
         """
         horizon = self._pair.task.budgets.horizon
-        return evaluate(where, self._ppo.policy, trained.learner, seeds, horizon=horizon, draws=draws, greedy=False)
+        learners = [policy.learner for policy in trained]
+        return evaluate(where, self._ppo.policy, learners, seeds, horizon=horizon, draws=draws, greedy=False)
 
     def conclude(self) -> None:
         """Forget what only an interrupted run would need."""

@@ -16,8 +16,9 @@ from typing import Any, Protocol
 from harness.errors import BadAnswer
 from harness.profile.memory import watched
 
-STEP, SCAN = "step", "scan"
+STEP, SCAN, TRAIN = "step", "scan", "train"
 KINDS = (STEP, SCAN)
+"""Kinds of runs that the calls above measure."""
 CANDIDATE, PEER, REFERENCE = "candidate", "peer", "reference"
 DEADLINE_S = 300.0
 """How long compiling one program, or one run of it, may take."""
@@ -41,7 +42,7 @@ class Contender:
         role: `candidate` or `peer`.
         asked: its worker.
         pid: the worker's process, for its memory.
-        kinds: the kinds of runs that it can do.
+        kinds: the kinds of runs that it can do; `train` of those that answer `lanes` and `advance` instead.
         fixed: of which kinds the length is compiled in, so that a shorter run is another program.
         cores: how many processors it can use; None for all.
     """

@@ -13,7 +13,7 @@ from dataclasses import replace
 from harness.adapters.jax_flags import jax_environment
 from harness.channel import Channel
 from harness.errors import BadAnswer
-from harness.profile.contenders import KINDS, PEER, Contender
+from harness.profile.contenders import KINDS, PEER, TRAIN, Contender
 from harness.reference import MEMORY_BYTES
 from harness.setup import Progress, reference_command, setup
 from harness.task import Peer, Reference, Task
@@ -45,11 +45,11 @@ def started_peer(task: Task, peer: Peer, progress: Progress = lambda line: None)
         channel = Channel(running, f"the peer {peer.name}", TIMEOUT_S)
         answer = channel.ask("open", options={})
         kinds = answer.get("kinds") if isinstance(answer, dict) else None
-        if not isinstance(kinds, list) or not set(kinds) <= set(KINDS):
+        if not isinstance(kinds, list) or not set(kinds) <= {*KINDS, TRAIN}:
             raise BadAnswer(
                 f"the peer answers `open` with kinds {kinds!r:.100}",
                 where=peer.adapter,
-                expected=f"a list of some of {', '.join(KINDS)}",
+                expected=f"a list of some of {', '.join((*KINDS, TRAIN))}",
             )
         fixed, cores = tuple(answer.get("fixed", ())), answer.get("cores")
         yield Contender(peer.name, PEER, channel, running.pid, tuple(kinds), fixed, cores)

@@ -26,6 +26,7 @@ from harness.profile.contenders import (
     REFERENCE,
     SCAN,
     STEP,
+    TRAIN,
     Cell,
     Contender,
     interleaved,
@@ -35,7 +36,7 @@ from harness.profile.machine import Abilities
 from harness.profile.peers import started_peer
 from harness.profile.result import Measurement, Profile, Skipped
 from harness.profile.spotcheck import SpotCheck, spot_check, worst
-from harness.profile.training import TRAIN, measure_training
+from harness.profile.training import config_for, measure_training
 from harness.record.machine import fingerprint
 from harness.reference import start_references
 from harness.setup import setup
@@ -48,6 +49,8 @@ EPISODES = "episodes"
 ROUNDS = 5
 LONGEST_S = 2.0
 """How long one repetition of a run may take, where its length can be chosen."""
+LONGEST_UPDATE_S = 5.0
+"""The reference is trained in as well, unless one update would take longer."""
 LENGTHS = {SCAN: (32 << 20, 128, 1024), STEP: (4 << 20, 16, 256)}
 """For each kind of run: bytes of a repetition's outputs, which are all there at once, and its least and greatest length."""
 CHECK_SECONDS = 0.5
@@ -62,7 +65,8 @@ class Settings:
     Attributes:
         batches: batch sizes; None takes the task's.
         kinds: some of `step`, `scan` and `train`.
-        train_at: batch sizes to train at, which takes longest; None takes the middle one of the batch sizes.
+        train_at: batch sizes to train at, which takes longest; None takes the middle one of the batch sizes. Scans are
+            measured there in any case: they say how much of the time the environment takes, and can be checked.
         seconds_per: how long each is measured, over all rounds, without compiling it.
         rounds: readings of each, interleaved with those of all others.
         peers: names of the peers to measure beside; None takes all.
@@ -116,6 +120,8 @@ class _Run:
         self._seed, self._progress = seed, progress
         self._rng = np.random.default_rng(seed)
         self._batches = settings.batches or task.batch_sizes
+        middle = sorted(self._batches)[len(self._batches) // 2]
+        self._train_at = (settings.train_at or (middle,)) if TRAIN in settings.kinds else ()
         self._cores = len(os.sched_getaffinity(0))
         self._cells: list[Cell] = []
         self._reference_rates: list[float] = []
@@ -141,7 +147,7 @@ class _Run:
         contenders = [Contender("candidate", CANDIDATE, candidate, worker.pid), *self._peers(stack)]
         for number, batch in enumerate(self._batches):
             self._measure(pool, contenders, batch, number)
-        self._train()
+        self._train(pool, contenders[1:])
         self._check(pool, candidate)
         if self._settings.trace and STEP in self._settings.kinds:
             self._tell("tracing a step")
@@ -179,7 +185,7 @@ class _Run:
             method={
                 "batch_sizes": list(self._batches),
                 "kinds": list(settings.kinds),
-                "train_at": [measured.batch for measured in self._trained],
+                "train_at": sorted({measured.batch for measured in self._trained}),
                 "rounds": settings.rounds,
                 "seconds_per": settings.seconds_per,
             },
@@ -232,7 +238,7 @@ class _Run:
         for contender in contenders:
             length: dict[str, int] = {kind: run_length(self._task, kind, batch) for kind in KINDS}
             for kind in KINDS:
-                if kind not in contender.kinds or kind not in settings.kinds:
+                if kind not in contender.kinds or not self._wanted(kind, batch, contender):
                     continue
                 self._tell(f"compiling {contender.name}, {kind} at batch {batch}")
                 try:
@@ -264,6 +270,10 @@ class _Run:
         interleaved(cells, settings.rounds, self._next, told)
         self._cells += cells
 
+    def _wanted(self, kind: str, batch: int, contender: Contender) -> bool:
+        beside_training = kind == SCAN and contender.role == CANDIDATE and batch in self._train_at
+        return kind in self._settings.kinds or beside_training
+
     @staticmethod
     def each(cell: Cell) -> float:
         """Seconds that one step of the whole batch takes, from the warm-up: an upper bound."""
@@ -286,13 +296,10 @@ class _Run:
     def _next(self) -> int:
         return int(self._rng.integers(1 << 62))
 
-    def _train(self) -> None:
+    def _train(self, pool: Pool, peers: Sequence[Contender]) -> None:
         """Training, in a worker of its own; where the task's hyper-parameters do not fit, that is said."""
         settings = self._settings
-        if TRAIN not in settings.kinds:
-            return
-        middle = sorted(self._batches)[len(self._batches) // 2]
-        for batch in settings.train_at or (middle,):
+        for batch in self._train_at:
             self._tell(f"training at batch {batch}")
             scan = next(
                 (c for c in self._cells if (c.contender.role, c.kind, c.batch) == (CANDIDATE, SCAN, batch)), None
@@ -301,11 +308,20 @@ class _Run:
                 measured = measure_training(
                     self._task, self._tree, self._driver, batch,
                     seconds=settings.seconds_per / settings.rounds, rounds=settings.rounds, scan=scan, cores=self._cores,
+                    reference=self._trainable(pool, batch), peers=[peer for peer in peers if TRAIN in peer.kinds],
                 )  # fmt: skip
             except (ValueError, SetupError) as failure:
-                self._skipped.append(Skipped(f"candidate, {TRAIN} at batch {batch}", str(failure)))
+                self._skipped.append(Skipped(f"{TRAIN} at batch {batch}", str(failure)))
             else:
-                self._trained.append(measured)
+                self._trained += measured
+
+    def _trainable(self, pool: Pool, batch: int) -> Pool | None:
+        """The reference, unless it is so slow that training in it for a few updates would take minutes."""
+        each = config_for(self._task, batch).steps_per_update / statistics.median(self._reference_rates)
+        if each <= LONGEST_UPDATE_S:
+            return pool
+        self._skipped.append(Skipped(f"{REFERENCE}, {TRAIN} at batch {batch}", f"one update would take {each:.0f} s"))
+        return None
 
     # --- what stands behind it ----------------------------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
-"""How fast a policy is trained in the candidate, and how much of that time the environment takes.
+"""How fast a policy is trained, and how much of that time the environment takes.
 
-The trainer is the one of level 4 (`harness.ppo`, rollout and update in one compiled function, in the sandbox). The share is
+The trainer is the one of level 4 (`harness.ppo`): rollout and update in one compiled function in the candidate's sandbox,
+and the same update around steps that are asked for one by one in the reference and in peers. The candidate's share is
 what as many steps cost as scanned rollouts: where such a step takes an eighth of the time of a step of training, the
-environment has an eighth of it. Scans are read in turns with the training, so that both meet the same machine.
+environment has an eighth of it. All are read in turns, so that they meet the same machine.
 """
 
 from __future__ import annotations
@@ -10,20 +11,29 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from harness.candidate import CandidateWorker
-from harness.profile.contenders import CANDIDATE, Cell
+from harness.environment import Pool
+from harness.lanes import Lanes
+from harness.model import STATE, Tape
+from harness.profile.contenders import CANDIDATE, PEER, REFERENCE, TRAIN, Cell, Contender
 from harness.profile.memory import watched
 from harness.profile.result import Measurement
+from harness.spec import Spec
 from harness.task import Task
 from harness.training.config import PpoConfig
 from sandboxes import Driver
 
-TRAIN = "train"
 SHORTEST_ROLLOUT, MOST_UPDATES = 8, 64
 DEADLINE_S = 600.0
+
+Updates = Callable[[int, int], float]
+"""Trains for so many updates, from the seed that comes first, and tells how many seconds that took."""
 
 
 def config_for(task: Task, batch: int) -> PpoConfig:
@@ -35,64 +45,155 @@ def config_for(task: Task, batch: int) -> PpoConfig:
     return replace(config, num_envs=batch, rollout_steps=rollout, minibatches=minibatches, segment_updates=MOST_UPDATES)
 
 
+@dataclass
+class _Trainee:
+    """One of those that policies are trained in."""
+
+    name: str
+    role: str
+    cores: int
+    train: Updates
+    pid: int | None = None
+    updates: int = 1
+    first: float = 0.0
+    once: float = 0.0
+    compile_peak: int | None = None
+    compile_added: int | None = None
+    rates: list[float] = field(default_factory=list)
+
+
 def measure_training(
-    task: Task, tree: Path, driver: Driver, batch: int, *, seconds: float, rounds: int, scan: Cell | None, cores: int
-) -> Measurement:
-    """Train for some updates, several times.
+    task: Task,
+    tree: Path,
+    driver: Driver,
+    batch: int,
+    *,
+    seconds: float,
+    rounds: int,
+    scan: Cell | None,
+    cores: int,
+    reference: Pool | None = None,
+    peers: Iterable[Contender] = (),
+) -> list[Measurement]:
+    """Train for some updates, several times, in the candidate and beside it in the reference and in peers.
 
     Args:
         batch: environments that are stepped together.
         seconds: how long one reading should take.
         scan: the candidate's scanned rollouts at the same batch size, for the share; None leaves it out.
+        reference, peers: where to train as well. A peer must answer `lanes` and `advance` (docs/profiling.md).
 
     Raises:
         ValueError: the task's hyper-parameters do not fit its environment.
-        EnvironmentFailure, SandboxError: the worker could not train.
+        EnvironmentFailure, SandboxError: a worker could not train.
     """
+    config = config_for(task, batch)
+    scanned: list[float] = []
+    with ExitStack() as stack:
+        trainees = [_in_candidate(task, tree, driver, config, cores, stack)]
+        for peer in peers:
+            trainees.append(_in_lanes(peer.name, PEER, task, config, _PeerLanes(task, peer).lanes, peer.cores or cores))
+        if reference is not None:
+            count = min(cores, len(reference.environments))
+            trainees.append(_in_lanes(REFERENCE, REFERENCE, task, config, reference.lanes, count))
+        for each in trainees:
+            _warm_up(each, seconds)
+        for number in range(rounds):
+            for each in trainees:
+                steps = each.updates * config.steps_per_update
+                each.rates.append(steps / each.train(2 + number, each.updates))
+            if scan is not None:
+                reading = scan.read(number, scan.repeats)
+                scanned.append(scan.steps * reading.repeats / reading.seconds)
+    share = None
+    if scanned:
+        share = min(1.0, statistics.median(trainees[0].rates) / statistics.median(scanned))
+    return [
+        Measurement(
+            contender=each.name,
+            role=each.role,
+            kind=TRAIN,
+            batch=batch,
+            cores=each.cores,
+            rates=tuple(each.rates),
+            length=config.rollout_steps,
+            compile_s=max(0.0, each.first - each.once),
+            warm_up_s=each.once,
+            compile_peak=each.compile_peak,
+            compile_added=each.compile_added,
+            share=share if each.role == CANDIDATE else None,
+        )
+        for each in trainees
+    ]
+
+
+def _warm_up(trainee: _Trainee, seconds: float) -> None:
+    """Compile, and find out how many updates last `seconds`."""
+    if trainee.pid is None:
+        trainee.first = trainee.train(0, 1)
+    else:
+        with watched(trainee.pid) as memory:
+            trainee.first = trainee.train(0, 1)
+        trainee.compile_peak, trainee.compile_added = memory.peak, memory.added
+    trainee.once = trainee.train(1, 1)
+    trainee.updates = max(1, min(MOST_UPDATES, round(seconds / trainee.once)))
+
+
+def _in_candidate(task: Task, tree: Path, driver: Driver, config: PpoConfig, cores: int, stack: ExitStack) -> _Trainee:
     # With these comes JAX, which nothing else of a profile needs on this side of the pipe.
     from harness.policy import make_policy
     from harness.ppo import Ppo
     from harness.training.trained import stacked
 
-    config = config_for(task, batch)
     ppo = Ppo(make_policy(task.leaves, config))
     learners = stacked([ppo.leaves(ppo.begin(0))])
     worker = CandidateWorker(task, driver, training=True)
-    try:
-        environment = worker.open(tree)
+    stack.callback(worker.close)
+    environment = worker.open(tree)
 
-        def train(segment: int, updates: int) -> float:
-            began = time.perf_counter()
-            environment.ask(
-                "train", timeout=DEADLINE_S, config=config.to_json(), learners=learners, seeds=[0], segment=segment,
-                updates=updates, total=MOST_UPDATES,
-            )  # fmt: skip
-            return time.perf_counter() - began
+    def train(segment: int, updates: int) -> float:
+        began = time.perf_counter()
+        environment.ask(
+            "train", timeout=DEADLINE_S, config=config.to_json(), learners=learners, seeds=[0], segment=segment,
+            updates=updates, total=MOST_UPDATES,
+        )  # fmt: skip
+        return time.perf_counter() - began
 
-        with watched(worker.pid) as memory:
-            first = train(0, 1)
-        once = train(1, 1)
-        updates = max(1, min(MOST_UPDATES, round(seconds / once)))
-        rates, scanned = [], []
-        for number in range(rounds):
-            rates.append(updates * config.steps_per_update / train(2 + number, updates))
-            if scan is not None:
-                reading = scan.read(number, scan.repeats)
-                scanned.append(scan.steps * reading.repeats / reading.seconds)
-    finally:
-        worker.close()
-    share = None if not scanned else min(1.0, statistics.median(rates) / statistics.median(scanned))
-    return Measurement(
-        contender=CANDIDATE,
-        role=CANDIDATE,
-        kind=TRAIN,
-        batch=batch,
-        cores=cores,
-        rates=tuple(rates),
-        length=config.rollout_steps,
-        compile_s=max(0.0, first - once),
-        warm_up_s=once,
-        compile_peak=memory.peak,
-        compile_added=memory.added,
-        share=share,
-    )
+    return _Trainee(CANDIDATE, CANDIDATE, cores, train, worker.pid)
+
+
+def _in_lanes(name: str, role: str, task: Task, config: PpoConfig, lanes: Any, cores: int) -> _Trainee:
+    """A trainee that is stepped from here, all its environments in one message."""
+    from harness.policy import make_policy
+    from harness.ppo import Ppo
+    from harness.training.host import train_host
+
+    ppo = Ppo(make_policy(task.leaves, config))
+
+    def train(seed: int, updates: int) -> float:
+        began = time.perf_counter()
+        train_host(lanes, task.leaves, config, updates * config.steps_per_update, seed, backend=name, ppo=ppo)
+        return time.perf_counter() - began
+
+    return _Trainee(name, role, cores, train)
+
+
+class _PeerLanes:
+    """A peer as something that lanes can be asked of: it shows what a policy sees, and neither state nor draws."""
+
+    def __init__(self, task: Task, peer: Contender) -> None:
+        shown = {path: leaf for path, leaf in task.leaves.items() if not path.startswith(STATE)}
+        self.spec = Spec(shown, frozenset({"lanes"}))
+        self._asked = peer.asked
+
+    def ask(self, call: str, **arguments: Any) -> Any:
+        """One call of the protocol."""
+        return self._asked.ask(call, **arguments)
+
+    def tape(self, described: Any, rows: int, where: str) -> Tape:
+        """Nothing: its chance is its own."""
+        return ((),) * rows
+
+    def lanes(self, seeds: Any) -> Lanes:
+        """Begin one episode for each seed."""
+        return Lanes(self, seeds)

@@ -1,4 +1,4 @@
-"""Playing a trained policy, closed loop: what an environment answers decides the next action."""
+"""Playing trained policies, closed loop: what an environment answers decides the next action."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from harness.environment import Environment, Pool
 from harness.model import Array, Case, Leaves, Tape, Trajectory
 from harness.policy import Policy
 from harness.ppo import Ppo
-from harness.training.host import as_taken
+from harness.training.host import as_taken, narrowed
 
-LANES = 64
+LANES = 128
 """Episodes that are played beside each other."""
 _ACTING = 2  # what of a seed's key is the noise of actions; the episode's own chance comes from others
 
@@ -27,40 +27,49 @@ _ACTING = 2  # what of a seed's key is the noise of actions; the episode's own c
 def evaluate(
     environment: Environment | Pool,
     policy: Policy,
-    learner: Leaves,
-    seeds: Sequence[int],
+    learners: Sequence[Leaves],
+    seeds: Sequence[Sequence[int]],
     *,
     horizon: int,
-    draws: Sequence[Tape | None] | None = None,
+    draws: Sequence[Sequence[Tape | None]] | None = None,
     greedy: bool = True,
     state: bool = True,
-) -> list[Trajectory]:
-    """Play one episode of at most `horizon` steps for each seed.
+) -> list[list[Trajectory]]:
+    """Play episodes of at most `horizon` steps: for each learner as many as it has seeds, which are equally many for all.
 
     Args:
         environment: a reference, several workers of one, or a candidate.
-        policy, learner: the policy and its leaves (`Trained.learner`).
-        seeds: of the episodes. The noise of a policy that is not greedy comes from them too, so two environments see the
-            same noise.
+        policy, learners: the policy, and leaves for it (`Trained.learner`).
+        seeds: of the episodes of each learner. The noise of a policy that is not greedy comes from them too, so two
+            environments see the same noise.
         draws: tapes of chance to force, so that a candidate shares an episode with the reference as long as it agrees.
         greedy: take the most probable action; else draw from the policy.
         state: whether trajectories hold the canonical state.
 
     Returns:
-        A trajectory for each seed, its case with the actions taken. Its return is the sum of its rewards.
+        For each learner a trajectory for each seed, its case with the actions taken. Its return is the sum of its rewards.
 
     Raises:
         EnvironmentFailure: the environment failed, or has no lanes.
-        ValueError: the learner is not one of this policy.
+        ValueError: a learner is not one of this policy.
     """
     prepare_process()
-    held = Ppo(policy).learner(learner)
-    weights = (held.network, held.stats)
-    played: list[Trajectory] = []
-    for start in range(0, len(seeds), LANES):
-        part = slice(start, start + LANES)
-        tapes = None if draws is None else draws[part]
-        played += _play(environment, policy, weights, seeds[part], horizon, tapes, greedy, state)
+    count = len(seeds[0])
+    together = max(1, LANES // count)
+    played: list[list[Trajectory]] = []
+    for first in range(0, len(learners), together):
+        group = slice(first, first + together)
+        held = [Ppo(policy).learner(learner) for learner in learners[group]]
+        weights = jax.tree.map(lambda *parts: jnp.stack(parts), *[(each.network, each.stats) for each in held])
+        done: list[list[Trajectory]] = [[] for _ in held]
+        for start in range(0, count, LANES):
+            part = slice(start, start + LANES)
+            own = [each[part] for each in seeds[group]]
+            tapes = None if draws is None else [tape for each in draws[group] for tape in each[part]]
+            flat = _play(environment, policy, weights, own, horizon, tapes, greedy, state)
+            for index in range(len(held)):
+                done[index] += flat[index * len(own[0]) : (index + 1) * len(own[0])]
+        played += done
     return played
 
 
@@ -68,23 +77,28 @@ def _play(
     environment: Environment | Pool,
     policy: Policy,
     weights: Any,
-    seeds: Sequence[int],
+    seeds_of: Sequence[Sequence[int]],
     horizon: int,
     draws: Sequence[Tape | None] | None,
     greedy: bool,
     state: bool,
 ) -> list[Trajectory]:
+    """The episodes of all learners, one learner's after the other's."""
+    seeds = [int(seed) for each in seeds_of for seed in each]
     lanes = environment.lanes(seeds, draws=draws, state=state)
     declared = environment.spec.leaves
-    words = np.stack([key_words(int(seed)) for seed in seeds])
-    memory = policy.memory(len(seeds))
+    shape = (len(seeds_of), len(seeds_of[0]))
+    words = np.stack([key_words(seed) for seed in seeds]).reshape(*shape, 2)
+    memory = np.zeros((*shape, policy.memory(1).shape[-1]), np.float32)
     rows, tapes, chosen = [lanes.leaves], [lanes.draws], []
     length = np.full(len(seeds), horizon)
     over = np.zeros(len(seeds), bool)
     while len(chosen) < horizon and not over.all():
-        seen = {path: _held(rows[-1][path]) for path in policy.observed_leaves}
+        newest = {path: narrowed(rows[-1][path]) for path in policy.observed_leaves}
+        seen = {path: array.reshape(*shape, *array.shape[1:]) for path, array in newest.items()}
         taken, memory = _choose(policy, greedy, weights, seen, memory, words, np.int32(len(chosen)))
-        actions = as_taken(declared, jax.device_get(taken))
+        flat = {path: array.reshape(len(seeds), *array.shape[2:]) for path, array in jax.device_get(taken).items()}
+        actions = as_taken(declared, flat)
         step = lanes.advance(actions)
         chosen.append(actions)
         rows.append(step.leaves)
@@ -92,7 +106,7 @@ def _play(
         length[step.ended] = len(chosen)
         over |= step.ended
     return [
-        _trajectory(environment, int(seed), index, int(length[index]), rows, tapes, chosen, draws)
+        _trajectory(environment, seed, index, int(length[index]), rows, tapes, chosen, draws)
         for index, seed in enumerate(seeds)
     ]
 
@@ -119,17 +133,18 @@ def _trajectory(
     return Trajectory(case, leaves, tuple(tape[lane] for tape in tapes[: steps + 1]))
 
 
-def _held(array: Array) -> Array:
-    return array.astype(np.float32) if array.dtype.itemsize == 8 else array
-
-
 @partial(jax.jit, static_argnums=(0, 1))
 def _choose(policy: Policy, greedy: bool, weights: Any, seen: Any, memory: Any, words: Any, row: Any) -> Any:
-    network, stats = weights
-    given, memory = policy.act(network, stats, policy.observe(seen), memory)
-    if greedy:
-        actions = policy.mode(given)
-    else:
-        keys = jax.vmap(lambda words: random_key(words, _ACTING, row))(words)
-        actions = policy.sample(given, jax.vmap(lambda key: policy.noise(key, ()))(keys))
-    return policy.to_leaves(actions), jax.tree.map(jnp.asarray, memory)
+    """Actions and memories `[learners, episodes, ...]`."""
+
+    def one(weights: Any, seen: Any, memory: Any, words: Any) -> Any:
+        network, stats = weights
+        given, memory = policy.act(network, stats, policy.observe(seen), memory)
+        if greedy:
+            actions = policy.mode(given)
+        else:
+            keys = jax.vmap(lambda words: random_key(words, _ACTING, row))(words)
+            actions = policy.sample(given, jax.vmap(lambda key: policy.noise(key, ()))(keys))
+        return policy.to_leaves(actions), memory
+
+    return jax.vmap(one)(weights, seen, memory, words)

@@ -78,6 +78,11 @@ def as_taken(leaves: Mapping[str, Leaf], actions: Mapping[str, Any]) -> dict[str
     return {path: np.asarray(array).astype(leaves[path].dtype, copy=False) for path, array in actions.items()}
 
 
+def narrowed(array: Array) -> Array:
+    """An observed leaf in the width that a policy computes with: what JAX would do silently, on purpose."""
+    return array.astype(np.float32) if array.dtype.itemsize == 8 else array
+
+
 class _Host:
     """The backend: one seed."""
 
@@ -121,8 +126,8 @@ class _Host:
         return learned, Played(*(np.array([number]) for number in tally))
 
     def _observed(self, leaves: Leaves) -> dict[str, Array]:
-        """The leaves that the policy sees; 64-bit ones are narrowed here as they would be by JAX, but on purpose."""
-        return {path: _narrow(np.asarray(leaves[path])) for path in self._ppo.policy.observed_leaves}
+        """The leaves that the policy sees."""
+        return {path: narrowed(np.asarray(leaves[path])) for path in self._ppo.policy.observed_leaves}
 
 
 class _Programs:
@@ -153,7 +158,3 @@ def _as_numbers(words: Any) -> Any:
     """Seeds from their two words `[..., 2]`, as nested lists of Python's whole numbers."""
     pair = np.asarray(words).astype(np.int64)
     return (pair[..., 0] << 32 | pair[..., 1]).tolist()
-
-
-def _narrow(array: Array) -> Array:
-    return array.astype(np.float32) if array.dtype.itemsize == 8 else array

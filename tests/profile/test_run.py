@@ -38,7 +38,23 @@ class Quick:
     answers_batches = True
 
     def open(self, options):
-        return {"kinds": ["step"], "cores": 1}
+        return {"kinds": ["step", "train"], "cores": 1}
+
+    def lanes(self, seeds, state=False):
+        self.steps = np.zeros(len(seeds), int)
+        return {"leaves": self.leaves(self.steps < 0), "draws": []}
+
+    def advance(self, actions, next):
+        self.steps += 1
+        over = self.steps == 5
+        self.steps[over] = 0
+        leaves = self.leaves(over)
+        final = {"observation": leaves["observation"][over]} if over.any() else {}
+        return {"leaves": leaves, "ended": np.flatnonzero(over).tolist(), "draws": [], "final": final, "next_draws": []}
+
+    def leaves(self, over):
+        observed = np.stack([self.steps, -self.steps], 1).astype(np.float32)
+        return {"observation": observed, "reward": over.astype(np.float32), "terminated": over, "truncated": over & False}
 
     def bench_prepare(self, kind, batch, length):
         self.place = np.zeros(batch)
@@ -86,6 +102,28 @@ def test_candidate_reference_and_peers_stand_side_by_side(task: Path) -> None:
     sources = [each["source"] for each in document["hot"]["operations"]]
     assert any(source.startswith("env.py:") for source in sources)
     assert document["advice"]["because"] and "who" in text.summary(document)
+
+
+def test_policies_are_trained_in_candidate_reference_and_those_peers_that_can_be(task: Path) -> None:
+    settings = Settings(batches=(16,), kinds=("train",), seconds_per=0.1)
+    done = profile(load_task(task), task, sandboxes.choose(None), settings)
+    document = json.loads(json.dumps(done.to_json(), allow_nan=False))
+    assert document["outcome"] == "PASS", document
+    trained = {each["contender"]: each for each in document["measurements"] if each["kind"] == "train"}
+    assert set(trained) == {"candidate", "quick", "reference"}
+    for each in trained.values():
+        assert each["batch"] == 16 and each["steps_per_s"]["low"] > 0 and each["compile_s"] > 0
+    assert "environment_share" not in trained["reference"] and document["method"]["train_at"] == [16]
+
+
+def test_a_reference_that_is_too_slow_to_be_trained_in_is_said_to_be(
+    task: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.profile.run.LONGEST_UPDATE_S", 1e-6)
+    settings = Settings(batches=(16,), kinds=("train",), seconds_per=0.1, peers=())
+    done = profile(load_task(task), task, sandboxes.choose(None), settings)
+    [skipped] = done.skipped
+    assert skipped.contender == "reference, train at batch 16" and "one update would take" in skipped.because
 
 
 def test_an_unknown_peer_is_named(task: Path) -> None:

@@ -94,7 +94,8 @@ def solved(network: str, *shown: str) -> float:
     )
     [trained] = train_local(jax_env(contract), config, 30 * config.steps_per_update, [0])
     environment = opened(contract)
-    played = evaluate(environment, make_policy(environment.spec.leaves, config), trained.learner, range(32), horizon=8)
+    policy = make_policy(environment.spec.leaves, config)
+    [played] = evaluate(environment, policy, [trained.learner], [range(32)], horizon=8)
     return float(np.mean([episode.leaves["reward"].sum() for episode in played]))
 
 
@@ -114,18 +115,34 @@ def test_a_picture_is_understood_by_convolutions() -> None:
     assert solved("cnn", "picture") > 3.5
 
 
-def test_both_sides_play_the_same_episode_with_the_same_noise_and_the_same_tape() -> None:
+def test_both_sides_play_the_same_episodes_with_the_same_noise_and_the_same_tapes() -> None:
     environment, other = opened(cue("shown")), opened(cue("shown"))
     policy = make_policy(environment.spec.leaves, CONFIG)
-    [trained] = train_local(jax_env(cue("shown")), CONFIG, CONFIG.steps_per_update, [0])
+    trained = train_local(jax_env(cue("shown")), CONFIG, CONFIG.steps_per_update, [0, 1])
+    learners, seeds = [each.learner for each in trained], [range(70), range(100, 170)]
     for greedy in (True, False):
-        first = evaluate(environment, policy, trained.learner, range(70), horizon=3, greedy=greedy)
-        tapes = [episode.draws for episode in first]
-        again = evaluate(other, policy, trained.learner, range(70), horizon=3, greedy=greedy, draws=tapes)
-        assert [one.digest for one in first] == [one.digest for one in again]
-        assert_replayed(environment, first)
-    noisy = [episode.case.actions["action/aim"].tobytes() for episode in first]
-    assert len(set(noisy)) == 70, "each episode has noise of its own"
+        first = evaluate(environment, policy, learners, seeds, horizon=3, greedy=greedy)
+        tapes = [[episode.draws for episode in each] for each in first]
+        again = evaluate(other, policy, learners, seeds, horizon=3, greedy=greedy, draws=tapes)
+        for number, (one, two) in enumerate(zip(first, again, strict=True)):
+            assert [episode.digest for episode in one] == [episode.digest for episode in two]
+            assert [episode.case.seed for episode in one] == list(seeds[number])
+            assert_replayed(environment, one)
+    noisy = [episode.case.actions["action/aim"].tobytes() for each in first for episode in each]
+    assert len(set(noisy)) == 140, "each episode has noise of its own"
+
+
+def test_learners_that_play_together_play_as_they_do_alone() -> None:
+    environment = opened(cue("shown"))
+    policy = make_policy(environment.spec.leaves, CONFIG)
+    trained = train_local(jax_env(cue("shown")), CONFIG, CONFIG.steps_per_update, [0, 1, 2])
+    learners, seeds = [each.learner for each in trained], [[5, 6], [7, 8], [9, 10]]
+    together = evaluate(environment, policy, learners, seeds, horizon=3)
+    for learner, own, played in zip(learners, seeds, together, strict=True):
+        [alone] = evaluate(environment, policy, [learner], [own], horizon=3)
+        for one, other in zip(alone, played, strict=True):
+            for path, taken in one.case.actions.items():
+                np.testing.assert_allclose(taken, other.case.actions[path], rtol=1e-5, atol=1e-6)
 
 
 def assert_replayed(environment: Environment, played: list[Trajectory]) -> None:

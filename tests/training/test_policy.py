@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from harness.adapters.jax_rollout import random_key
-from harness.policy import Actions, Policy, make_policy
+from harness.policy import Actions, Policy, _convolved, make_policy
 from harness.ppo import Batch, Ppo
 from harness.training.config import PpoConfig
 from tests.adapters.contracts import leaf
@@ -139,3 +139,19 @@ SHOWN = {path: described for path, described in cue("shown", "picture")["leaves"
 def test_an_environment_that_does_not_fit_is_refused(leaves: Any, config: Any, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         policy_for({"observation": leaf("float32")} | leaves, **config)
+
+
+def test_a_convolution_by_patches_is_the_usual_one() -> None:
+    rng = np.random.default_rng(0)
+    policy = policy_for(
+        {"observation": leaf("float32", 5, 7, 2), "action": leaf("int32", low=0, high=1)}, network="cnn"
+    )
+    network = policy.network(rng)
+    kernels = network.filters[0][0]
+    image = rng.standard_normal((6, 5, 7, 2)).astype(np.float32)
+    x = jnp.transpose(jnp.asarray(image), (0, 3, 1, 2))
+    for kernel in kernels:
+        x = jnp.tanh(jax.lax.conv(x, jnp.transpose(jnp.asarray(kernel), (3, 2, 0, 1)), (1, 1), "SAME"))
+        x = jax.lax.reduce_window(x, np.float32(0), jax.lax.add, (1, 1, 2, 2), (1, 1, 2, 2), "SAME") / 4
+    expected = jnp.transpose(x, (0, 2, 3, 1)).reshape(6, -1)
+    np.testing.assert_allclose(_convolved(kernels, image, network), expected, rtol=1e-4, atol=1e-5)

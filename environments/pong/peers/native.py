@@ -39,7 +39,7 @@ class Native:
 
     def open(self, options: Answer) -> Answer:
         """What it can do; its loop over the batch is C, and uses one processor."""
-        return {"kinds": ["step"], "cores": 1}
+        return {"kinds": ["step", "train"], "cores": 1}
 
     def bench_prepare(self, kind: str, batch: int, length: int) -> Answer:
         """Make the batch, and random actions for it."""
@@ -57,6 +57,35 @@ class Native:
                 taken[:] = self._actions[row]
                 step(handle)
         return {}
+
+    def lanes(self, seeds: list[int], state: bool = False) -> Answer:
+        """A batch to be trained in; all its games share one source of chance."""
+        self.close()
+        self._batch = self._make(num_envs=len(seeds), frameskip=FRAMESKIP)
+        self._binding.vec_reset(self._batch.c_envs, seeds[0] % (1 << 31))
+        nothing = np.zeros(len(seeds), bool)
+        return {"leaves": self._leaves(np.zeros(len(seeds), np.float32), nothing), "draws": []}
+
+    def advance(self, actions: Answer, next: list[int]) -> Answer:  # `next` is the protocol's name
+        """One step. The C code begins a new game by itself, and does not show how the old one ended: nothing is learned
+        from that observation, because what comes after a game's end is worth nothing."""
+        batch = self._batch
+        batch.actions[:] = actions["action"]
+        self._binding.vec_step(batch.c_envs)
+        terminated = np.array(batch.terminals, bool)
+        leaves = self._leaves(np.array(batch.rewards, np.float32), terminated)
+        ended = np.flatnonzero(terminated)
+        final = {"observation": leaves["observation"][ended]} if len(ended) else {}
+        return {"leaves": leaves, "ended": ended.tolist(), "draws": [], "final": final, "next_draws": []}
+
+    def _leaves(self, reward: Any, terminated: Any) -> Answer:
+        observed = np.array(self._batch.observations, np.float32)
+        return {
+            "observation": observed,
+            "reward": reward,
+            "terminated": terminated,
+            "truncated": np.zeros(len(observed), bool),
+        }
 
     def close(self) -> None:
         """Free the batch."""
