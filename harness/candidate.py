@@ -294,7 +294,7 @@ def _trusted_files(directory: Path) -> Path:
     for inner in (harness.adapters, harness.training):
         place = Path(inner.__path__[0])
         shutil.copytree(place, package / place.name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("policy.py", "ppo.py"):
+    for name in ("network.py", "policy.py", "ppo.py"):
         shutil.copy(Path(harness.worker.__file__).with_name(name), package)
     shutil.copy(harness.worker.__file__, directory / "worker.py")
     return directory

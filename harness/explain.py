@@ -18,6 +18,8 @@ from harness.model import Case, Divergence, Draw, Leaves, leaves_from_json
 
 CONTRACT = "contract"
 """The check of a candidate's form, before anything is compared."""
+STATISTICAL = ("law", "equivalence")
+"""Rules that are broken by many episodes together, at no step of any."""
 MAX_CHARACTERS = 5000
 """Cap of a description: well under 2,000 tokens, whatever is in it."""
 MAX_VALUE = 400
@@ -69,7 +71,7 @@ def facts(divergence: Divergence) -> list[tuple[str, str]]:
     if divergence.module:
         where.append(f"module {divergence.module}")
     pairs = [("found by", ", ".join(where)), ("address", divergence.address)]
-    if divergence.probe is None and divergence.rule != "law" and divergence.check != CONTRACT:
+    if divergence.probe is None and divergence.rule not in STATISTICAL and divergence.check != CONTRACT:
         pairs.append(("step", f"{divergence.step} (the reset)" if divergence.step == 0 else str(divergence.step)))
     pairs += [
         ("expected", divergence.expected),

@@ -198,8 +198,9 @@ class Divergence:
         path: leaf path; `index` the position inside the leaf.
         expected, actual: the values there, as text that distinguishes what differs (`-0.0`, `nan`, `int32`).
         rule: `value`, `dtype`, `shape`, `missing`, `unexpected`, `length`, `draws`, `bounds`, `law`, `invariant:<name>`,
-            or the name of a generic check (`determinism`, `purity`, `batched`, `scanned`, `autoreset`).
-        level: 1, 2 or 3.
+            `equivalence` (mean returns at level 4), `profiled` (a timed run), or the name of a generic check
+            (`determinism`, `purity`, `batched`, `scanned`, `autoreset`).
+        level: 1 to 4 as in `LevelReport`; 0 where a reference is checked against itself.
         check: the name of the check that found it.
         module: the module to which it was traced, or None.
         cause: what is known of the cause, in one or two sentences.
@@ -296,7 +297,7 @@ class LevelReport:
     """What one level of verification found.
 
     Attributes:
-        level: 1 property, 2 interaction, 3 rollout.
+        level: 1 property, 2 interaction, 3 rollout, 4 transfer.
         module: the module it was limited to, or None for all.
         checks: every check that ran.
         episodes, steps: what was compared, in whole episodes and in single steps.

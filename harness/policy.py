@@ -13,18 +13,17 @@ densities near the bounds useless in float32, and the bounds, where the best act
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from harness.adapters.jax_env import bounds, is_action
+from harness.network import Network
 from harness.training.config import PpoConfig
 
 Array = Any
@@ -32,9 +31,6 @@ F32 = jnp.float32
 ILLEGAL = -1e9
 """The logit of an action that cannot be chosen: its probability is exactly 0 in float32, and no NaN comes of it."""
 CLIP_FEATURES = 10.0
-ACTIVATIONS = {"tanh": jnp.tanh, "relu": jax.nn.relu, "swish": jax.nn.swish}
-FILTERS = ((32, 3), (64, 3))
-"""Output channels and size (odd) of each convolution; all have stride 1, and each is followed by pooling."""
 
 
 class Observed(NamedTuple):
@@ -205,8 +201,15 @@ class Policy:
     # --- the network --------------------------------------------------------------------------------------------------
 
     def network(self, rng: np.random.Generator) -> Network:
-        """Fresh weights, made by numpy: compiling a decomposition for each shape takes longer than all of them together."""
-        return Network(self, rng)
+        """Fresh weights."""
+        return Network(
+            self.config,
+            rng,
+            features=self.features,
+            images=[leaf["shape"] for leaf in self.images.values()],
+            outputs=len(self.choices) * self.most_choices + self.numbers,
+            deviations=self.numbers,
+        )
 
     def memory(self, count: int) -> Array:
         """What `count` instances remember at the begin of their episodes: `[count, H]`, H = 0 without memory."""
@@ -214,58 +217,22 @@ class Policy:
 
     def act(self, network: Network, stats: Stats, observed: Observed, memory: Array) -> tuple[Distribution, Array]:
         """The distribution of the next action, and what is remembered after it; no value is computed."""
-        seen = self._seen(stats, observed)
-        if network.cell is not None:
-            memory = network.cell(_layers(network.encoder, seen, network), memory)
-            return self._distribution(network, memory, observed.legal), memory
-        return self._distribution(network, self._actor(network, seen, observed), observed.legal), memory
+        out, memory = network.act(self._normal(stats, observed.vector), observed.images, memory)
+        return self._distribution(network, out, observed.legal), memory
 
     def judge(
         self, network: Network, stats: Stats, observed: Observed, begins: Array, memory: Array
     ) -> tuple[Distribution, Array, Array]:
-        """Distributions, values `[...]` and memories of whole sequences; axis 0 is time where the network has memory.
-
-        Args:
-            begins: whether an episode begins in that row: nothing is remembered from before.
-            memory: at row 0.
-        """
-        seen = self._seen(stats, observed)
-        if network.cell is None:
-            values = _head(network.value, _layers(network.critic, self._images(network, 1, seen, observed), network))
-            return self._distribution(network, self._actor(network, seen, observed), observed.legal), values, memory
-        encoded = _layers(network.encoder, seen, network)
-        cell = network.cell
-
-        def body(memory: Array, row: tuple[Array, Array]) -> tuple[Array, Array]:
-            remembered = cell(row[0], jnp.where(row[1][..., None], F32(0), memory))
-            return remembered, remembered
-
-        _, memories = jax.lax.scan(body, memory, (encoded, begins))
-        values = _head(network.value, memories)
-        return self._distribution(network, memories, observed.legal), values, memories
+        """Distributions, values `[...]` and memories of whole sequences; see `Network.judge`."""
+        seen = self._normal(stats, observed.vector)
+        out, values, memories = network.judge(seen, observed.images, begins, memory)
+        return self._distribution(network, out, observed.legal), values, memories
 
     def value(self, network: Network, stats: Stats, observed: Observed, memory: Array) -> Array:
         """Values `[...]` of observations, seen with what is remembered from before them `[..., H]`."""
-        seen = self._seen(stats, observed)
-        if network.cell is not None:
-            return _head(network.value, network.cell(_layers(network.encoder, seen, network), memory))
-        return _head(network.value, _layers(network.critic, self._images(network, 1, seen, observed), network))
+        return network.values(self._normal(stats, observed.vector), observed.images, memory)
 
-    def _seen(self, stats: Stats, observed: Observed) -> Array:
-        return self._normal(stats, observed.vector)
-
-    def _actor(self, network: Network, seen: Array, observed: Observed) -> Array:
-        return _layers(network.actor, self._images(network, 0, seen, observed), network)
-
-    def _images(self, network: Network, which: int, seen: Array, observed: Observed) -> Array:
-        """The features with those of the images behind them, through the actor's convolutions (0) or the critic's (1)."""
-        parts = [seen]
-        for image, filters in zip(observed.images, network.filters[which] if network.filters else (), strict=True):
-            parts.append(_convolved(filters, image, network))
-        return jnp.concatenate(parts, -1) if len(parts) > 1 else seen
-
-    def _distribution(self, network: Network, hidden: Array, legal: Array | None) -> Distribution:
-        out = network.action(hidden)
+    def _distribution(self, network: Network, out: Array, legal: Array | None) -> Distribution:
         size = len(self.choices) * self.most_choices
         logits = jnp.reshape(out[..., :size], (*out.shape[:-1], len(self.choices), self.most_choices))
         if legal is not None:
@@ -317,133 +284,6 @@ class Policy:
 def make_policy(leaves: Mapping[str, Any], config: PpoConfig) -> Policy:
     """The policy that `config` describes, for an environment with these leaves (see `Policy`)."""
     return Policy(leaves, config)
-
-
-# --- networks ---------------------------------------------------------------------------------------------------------
-
-
-class Dense(eqx.Module):
-    """`x @ weight + bias` over the last axis."""
-
-    weight: Array
-    bias: Array
-
-    def __init__(self, rng: np.random.Generator, inputs: int, outputs: int, gain: float) -> None:
-        self.weight = _orthogonal(rng, (inputs, outputs), gain)
-        self.bias = np.zeros(outputs, np.float32)
-
-    def __call__(self, x: Array) -> Array:
-        return x @ self.weight + self.bias
-
-
-class Cell(eqx.Module):
-    """A gated recurrent unit (Cho et al., 2014)."""
-
-    entering: Dense
-    remembered: Dense
-
-    def __init__(self, rng: np.random.Generator, inputs: int, size: int) -> None:
-        self.entering = Dense(rng, inputs, 3 * size, 1.0)
-        self.remembered = Dense(rng, size, 3 * size, 1.0)
-
-    def __call__(self, x: Array, memory: Array) -> Array:
-        reset, keep, new = jnp.split(self.entering(x), 3, -1)
-        reset_by, keep_by, new_by = jnp.split(self.remembered(memory), 3, -1)
-        keeping = jax.nn.sigmoid(keep + keep_by)
-        candidate = jnp.tanh(new + jax.nn.sigmoid(reset + reset_by) * new_by)
-        return keeping * memory + (1 - keeping) * candidate
-
-
-class Network(eqx.Module):
-    """Weights. Actor and critic share nothing, except the encoder and the memory of a network that has one."""
-
-    actor: tuple[Dense, ...]
-    critic: tuple[Dense, ...]
-    encoder: tuple[Dense, ...]
-    cell: Cell | None
-    filters: tuple[tuple[tuple[Array, ...], ...], ...]
-    action: Dense
-    value: Dense
-    log_std: Array
-    function: str = eqx.field(static=True)
-
-    def __init__(self, policy: Policy, rng: np.random.Generator) -> None:
-        config = policy.config
-        outputs = len(policy.choices) * policy.most_choices + policy.numbers
-        self.function = config.activation
-        self.filters, inputs = (), policy.features
-        if policy.images:
-            shapes = [leaf["shape"] for leaf in policy.images.values()]
-            self.filters = tuple(tuple(_filters(rng, shape[2]) for shape in shapes) for _ in range(2))
-            inputs += sum(_convolved_size(shape) for shape in shapes)
-        sizes = (inputs, *config.hidden)
-        if config.network == "gru":
-            self.actor = self.critic = ()
-            self.encoder = tuple(_stack(rng, sizes[:-1]))
-            self.cell = Cell(rng, sizes[-2], sizes[-1])
-        else:
-            self.actor, self.critic = tuple(_stack(rng, sizes)), tuple(_stack(rng, sizes))
-            self.encoder, self.cell = (), None
-        # Small weights at the end: every action is about as probable at first.
-        self.action, self.value = Dense(rng, sizes[-1], outputs, 0.01), Dense(rng, sizes[-1], 1, 1.0)
-        self.log_std = np.zeros(policy.numbers, np.float32)
-
-
-def _stack(rng: np.random.Generator, sizes: Sequence[int]) -> list[Dense]:
-    return [Dense(rng, inputs, outputs, math.sqrt(2)) for inputs, outputs in itertools.pairwise(sizes)]
-
-
-def _layers(layers: Sequence[Dense], x: Array, network: Network) -> Array:
-    for layer in layers:
-        x = ACTIVATIONS[network.function](layer(x))
-    return x
-
-
-def _head(layer: Dense, x: Array) -> Array:
-    return layer(x)[..., 0]
-
-
-def _filters(rng: np.random.Generator, channels: int) -> tuple[Array, ...]:
-    made = []
-    for outputs, size in FILTERS:
-        made.append(_orthogonal(rng, (size, size, channels, outputs), math.sqrt(2)))
-        channels = outputs
-    return tuple(made)
-
-
-def _convolved(filters: Sequence[Array], image: Array, network: Network) -> Array:
-    """Features `[..., K]` of images `[..., H, W, C]`.
-
-    A convolution is written as a product of patches and weights. With weights that differ from seed to seed the usual
-    operation becomes one of many groups, for which XLA has only slow loops on a CPU.
-    """
-    x = jnp.reshape(image, (-1, *image.shape[-3:]))
-    for kernel in filters:
-        size, _, channels, outputs = kernel.shape
-        height, width = x.shape[1:3]
-        wide = jnp.pad(x, ((0, 0), (size // 2, size // 2), (size // 2, size // 2), (0, 0)))
-        shifts = itertools.product(range(size), repeat=2)
-        patches = jnp.concatenate([wide[:, down : down + height, right : right + width] for down, right in shifts], -1)
-        x = ACTIVATIONS[network.function](patches @ jnp.reshape(kernel, (size * size * channels, outputs)))
-        x = jnp.pad(x, ((0, 0), (0, height % 2), (0, width % 2), (0, 0)))
-        x = jnp.mean(jnp.reshape(x, (-1, x.shape[1] // 2, 2, x.shape[2] // 2, 2, outputs)), (2, 4))
-    return jnp.reshape(x, (*image.shape[:-3], -1))
-
-
-def _convolved_size(shape: Sequence[int]) -> int:
-    height, width = shape[0], shape[1]
-    for _ in FILTERS:
-        height, width = -(-height // 2), -(-width // 2)
-    return height * width * FILTERS[-1][0]
-
-
-def _orthogonal(rng: np.random.Generator, shape: tuple[int, ...], gain: float) -> Array:
-    """An orthogonal matrix times `gain`, over all axes but the last: it keeps the length of what goes through it."""
-    inputs, outputs = math.prod(shape[:-1]), shape[-1]
-    tall = rng.standard_normal((max(inputs, outputs), min(inputs, outputs)))
-    basis, triangle = np.linalg.qr(tall)
-    basis = basis * np.where(np.diag(triangle) < 0, -1.0, 1.0)  # uniform over all such matrices
-    return (gain * (basis if inputs >= outputs else basis.T)).reshape(shape).astype(np.float32)
 
 
 # --- leaves -----------------------------------------------------------------------------------------------------------

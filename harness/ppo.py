@@ -21,7 +21,8 @@ import numpy as np
 import optax
 
 from harness.adapters.jax_rollout import random_key
-from harness.policy import Actions, Network, Observed, Policy, Stats
+from harness.network import Network
+from harness.policy import Actions, Observed, Policy, Stats
 from harness.training.config import PpoConfig
 
 Array = Any

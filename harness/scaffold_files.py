@@ -12,22 +12,26 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import TaskError
 from harness.model import STATE, Leaf
+from harness.skeleton import causes_first, skeleton
 from harness.spec import Spec
 from harness.task import (
     CANDIDATE_DIRECTORY,
     CASES_DIRECTORY,
     INTERACTIONS_FILE,
+    LAW_EPISODES,
     PROPERTIES_FILE,
     TASK_FILE,
     Reference,
     Task,
+    Transfer,
 )
+from harness.training.config import PpoConfig
 
 TEMPLATES = Path(__file__).parent / "templates"
 LEVEL_3_SECONDS = 60.0
 FEWEST_EPISODES, MOST_EPISODES = 16, 256
+TRAINING_STEPS = 200_000
 WIDE = ("int64", "uint64", "float64")
 
 
@@ -77,7 +81,7 @@ def write_task(task: Task, findings: Findings) -> None:
         TASK_FILE: _task_toml(task, findings),
         "README.md": _readme(task, findings),
         "QUIRKS.md": _quirks(task, findings),
-        f"{CANDIDATE_DIRECTORY}/env.py": _candidate(
+        f"{CANDIDATE_DIRECTORY}/env.py": skeleton(
             task.name,
             findings.spec.leaves,
             {name: draw.at for name, draw in findings.spec.draws.items()},
@@ -103,7 +107,6 @@ def _task_toml(task: Task, findings: Findings) -> str:
     probes = "".join(_probe(name, probe.inputs, probe.outputs) for name, probe in spec.probes.items())
     source = "".join(f"    {_toml(place)},\n" for place in findings.source)
     x64 = any(leaf.dtype in WIDE for leaf in spec.leaves.values()) or any(d.dtype in WIDE for d in spec.draws.values())
-    mean, spread = _mean(findings), float(np.std(findings.returns))
     return f"""\
 name = {_toml(task.name)}
 summary = {_toml(f"{findings.what}, as `lockstep new` found it")}
@@ -118,7 +121,7 @@ x64 = {_toml(x64)}
 # A difference is reported at the first of these leaves that shows it. Give a state leaf `low` and `high` if tests may start
 # from any value between them; without bounds they start only from values that episodes reach.
 [leaves]
-{"".join(f"{_toml_key(path)} = {_leaf(leaf)}" + chr(10) for path, leaf in _causes_first(spec.leaves))}
+{"".join(f"{_toml_key(path)} = {_leaf(leaf)}" + chr(10) for path, leaf in causes_first(spec.leaves))}
 # Divide this module into the parts that you would translate one by one, in the order in which they need each other. Give
 # each the leaves that it writes, and a probe where the reference can answer for that part alone.
 [[modules]]
@@ -139,11 +142,7 @@ episodes = {_episodes(findings)}
 horizon = {_horizon(findings)}{"" if findings.max_episode_steps is None else "  # past the time limit"}
 policies = [{", ".join(_toml(name) for name in ("random", "sticky", *spec.policies))}]
 
-# A first guess, to be replaced by what you know before level 4 is run.
-[transfer]
-margin = {_margin(float(mean), spread)!r}
-because = "the standard deviation of the returns of {len(findings.returns)} random episodes (mean {mean})"
-"""
+{_transfer(findings)}"""
 
 
 def _reference(reference: Reference) -> str:
@@ -157,12 +156,6 @@ def _reference(reference: Reference) -> str:
     if reference.requirements:
         lines.append(f"requirements = {_toml(list(reference.requirements))}")
     return "\n".join(lines) + "\n"
-
-
-def _causes_first(leaves: Mapping[str, Leaf]) -> list[tuple[str, Leaf]]:
-    """State before what is observed of it, actions last."""
-    rank = {"state": 0, "action": 2}
-    return sorted(leaves.items(), key=lambda item: rank.get(item[0].split("/", maxsplit=1)[0], 1))
 
 
 def _probe(name: str, inputs: Mapping[str, Leaf], outputs: Mapping[str, Leaf]) -> str:
@@ -194,7 +187,8 @@ def _draws(findings: Findings) -> str:
 
 def _episodes(findings: Findings) -> int:
     steps = findings.steps_per_second * LEVEL_3_SECONDS
-    return int(np.clip(steps / max(1.0, float(np.mean(findings.lengths))), FEWEST_EPISODES, MOST_EPISODES))
+    fewest = LAW_EPISODES if findings.mode == "law" else FEWEST_EPISODES
+    return int(np.clip(steps / max(1.0, float(np.mean(findings.lengths))), fewest, MOST_EPISODES))
 
 
 def _horizon(findings: Findings) -> int:
@@ -203,9 +197,35 @@ def _horizon(findings: Findings) -> int:
     return max(100, min(1000, 2 * max(findings.lengths)))
 
 
-def _margin(mean: float, spread: float) -> float:
+def _transfer(findings: Findings) -> str:
+    """A first margin, and how level 4 is asked for: nobody but the task's author knows what is worth learning."""
+    mean, margin = float(np.mean(findings.returns)), _margin(findings)
+    return f"""\
+# How far mean returns may lie apart at level 4: a first guess, to be replaced by what you know before anything is trained.
+[transfer]
+margin = {margin!r}
+because = "the standard deviation of the returns of {len(findings.returns)} random episodes (mean {_mean(findings)})"
+# There is a level 4 once these lines say how long to train. A policy has learned something if it earns well more than random
+# episodes; `lockstep train . --in reference` shows after how many steps it does.
+# steps = {TRAINING_STEPS}  # of each training; {_duration(findings)}
+# minimum_return = {float(f"{mean + 5 * margin:.3g}")!r}  # policies that earn less prove nothing
+# seeds = {_toml(list(Transfer.seeds))}  # trainings in each backend at each look; the last number is the budget
+# episodes = {Transfer.episodes}  # of each policy in each backend
+#
+# [transfer.ppo]  # where the trainer's own hyper-parameters do not serve (docs/task.md lists them)
+# learning_rate = {PpoConfig.learning_rate!r}
+"""
+
+
+def _duration(findings: Findings) -> str:
+    seconds = TRAINING_STEPS / findings.steps_per_second
+    said = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+    return f"one worker of the reference takes {said} for so many"
+
+
+def _margin(findings: Findings) -> float:
     """Two significant digits of the spread; a hundredth of the mean where random episodes all return the same."""
-    margin = spread or abs(mean) / 100 or 1.0
+    margin = float(np.std(findings.returns)) or abs(float(np.mean(findings.returns))) / 100 or 1.0
     return float(f"{margin:.2g}")
 
 
@@ -251,7 +271,7 @@ _MODES = {
 def _readme(task: Task, findings: Findings) -> str:
     rows = "".join(
         f"| `{path}` | {leaf.dtype}{list(leaf.shape) if leaf.shape else ''} | |\n"
-        for path, leaf in _causes_first(findings.spec.leaves)
+        for path, leaf in causes_first(findings.spec.leaves)
     )
     limit = (
         "no time limit" if findings.max_episode_steps is None else f"a time limit of {findings.max_episode_steps} steps"
@@ -300,100 +320,3 @@ Add each oddity of the reference here, with the decision: reproduce it, or decla
 | | quirk | decision |
 |---|---|---|
 """
-
-
-# --- the candidate ----------------------------------------------------------------------------------------------------
-
-
-def write_skeleton(task: Task, directory: Path) -> None:
-    """Replace the candidate in a copy of a task by one whose functions are yet to be written.
-
-    Raises:
-        TaskError: there is no skeleton for this kind of candidate.
-    """
-    if task.candidate.kind != "jax":
-        raise TaskError(
-            f"there is no skeleton for candidates of the kind {task.candidate.kind!r}",
-            where=str(task.directory),
-            next_step="begin with the candidate that comes with the task",
-        )
-    shutil.rmtree(directory / CANDIDATE_DIRECTORY, ignore_errors=True)
-    entry = directory / task.candidate.entry
-    entry.parent.mkdir(parents=True)
-    ats = {draw.name: draw.at for draw in task.draws.values()}
-    entry.write_text(_candidate(task.name, task.leaves, ats, list(task.probes), str(task.mode)), encoding="utf-8")
-
-
-def _candidate(name: str, leaves: Mapping[str, Leaf], ats: Mapping[str, str], probes: Sequence[str], mode: str) -> str:
-    draws = {at: [draw for draw, when in ats.items() if when in (at, "both")] for at in ("reset", "step")}
-    if mode != "tape":
-        draws = {"reset": [], "step": []}
-    samplers = "" if mode == "none" else _SAMPLERS
-    listed = "\n".join(f"    {path:<24} {leaf.dtype}{list(leaf.shape) or ''}" for path, leaf in _causes_first(leaves))
-    entries = "".join(f'    "{probe}": lambda inputs: _todo("probe {probe}"),\n' for probe in probes)
-    table = f"{{\n{entries}}}" if entries else "{}"
-    names = _output_names(leaves)
-    observed = [output for output in names if output in ("observation", "legal_actions")]
-    state = [path.removeprefix(STATE) for path in leaves if path.startswith(STATE)]
-    return f'''\
-"""The candidate for {name}: pure functions for one instance, in JAX.
-
-Import jax, numpy and the standard library alone. `state` is any pytree; outputs are a dictionary of
-{", ".join(f"`{output}`" for output in names)}. Leaves and their types:
-
-{listed}
-"""
-
-from typing import Any, NoReturn
-
-
-def reset(draws: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """State and outputs of a new episode: reward 0, not ended. Draws: {", ".join(draws["reset"]) or "none"}."""
-    _todo("reset")
-
-
-def step(state: Any, action: Any, draws: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """State and outputs after an action. Draws: {", ".join(draws["step"]) or "none"}."""
-    _todo("step")
-
-{samplers}
-def encode(state: Any) -> dict[str, Any]:
-    """The canonical state: {", ".join(state) or "no leaves"}."""
-    _todo("encode")
-
-
-def decode(leaves: dict[str, Any]) -> Any:
-    """The inverse of `encode`."""
-    _todo("decode")
-
-
-def observe(state: Any) -> dict[str, Any]:
-    """What is seen of a state, such as one that was restored: {", ".join(observed)}."""
-    _todo("observe")
-
-
-probes: dict[str, Any] = {table}
-
-
-def _todo(what: str) -> NoReturn:
-    raise NotImplementedError(f"the candidate has no {{what}} yet")
-'''
-
-
-_SAMPLERS = '''
-def sample_reset(key: Any) -> dict[str, Any]:
-    """The draws of a reset by the candidate's own law; `key` is a JAX random key."""
-    _todo("sample_reset")
-
-
-def sample_step(key: Any, state: Any, action: Any) -> dict[str, Any]:
-    """The draws of a step by the candidate's own law."""
-    _todo("sample_step")
-
-'''
-
-
-def _output_names(leaves: Mapping[str, Leaf]) -> list[str]:
-    """The keys of the outputs: leaves below `observation/` come as one nested dictionary."""
-    names = (path.split("/", maxsplit=1)[0] for path in leaves if not path.startswith(STATE))
-    return list(dict.fromkeys(name for name in names if name != "action"))

@@ -117,7 +117,7 @@ class Reference:
             task directory.
         options: arguments for the adapter's constructor.
         timeout_s: seconds that one call may take.
-        workers: how many step in parallel at level 3; 0 takes one for each processor.
+        workers: how many step in parallel at levels 3 and 4; 0 takes one for each processor.
     """
 
     adapter: str | None
@@ -155,7 +155,7 @@ class Budgets:
     Attributes:
         examples: level 1, inputs for each probe and states for each whole-step check.
         sequences, sequence_length: level 2, how many sequences and how long at most.
-        episodes, horizon: level 3, whole episodes (over all policies) and steps at most in each.
+        episodes, horizon: level 3, whole episodes (over all policies) and steps at most in each, at level 4 too.
         policies: level 3, `random`, `sticky`, and names of scripted policies of the reference's adapter.
         samples: draws for each test of a distribution.
     """

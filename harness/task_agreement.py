@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from harness.model import STATE, Leaf
-from harness.task import LAW_EPISODES, Mode, Transfer
+from harness.task import LAW_EPISODES, Budgets, Mode, Transfer
 from harness.toml_schema import Place, valid
 
 SINGLE_LEAVES = ("reward", "terminated", "truncated")
 LEAF_TREES = ("observation", "action", "legal_actions")
 """These are one leaf, or leaves below that name; `legal_actions` may be absent."""
+ENOUGH_FOR_LAWS = f"at least {LAW_EPISODES} in the mode `law`, which compares nothing but the laws of episodes"
 
 
 def check_agreement(written: Mapping[str, Any], read: Mapping[str, Any], root: Place) -> None:
@@ -36,9 +37,17 @@ def check_agreement(written: Mapping[str, Any], read: Mapping[str, Any], root: P
         _probe(probe, leaves, root.at("probes", name))
     _randomness(_table(written, "randomness"), read.get("randomness", {}), root.at("randomness"))
     _tolerances(written, read, root.at("tolerance"))
+    _budgets(read, root.at("budgets"))
     _transfer(_table(written, "transfer"), read, root.at("transfer"))
     names = [peer.get("name") for _, peer in valid(read.get("peers", ()))]
     _no_duplicates(names, "peer", root.at("peers"))
+
+
+def _budgets(read: Mapping[str, Any], place: Place) -> None:
+    """Where draws are not shared, level 3 compares the laws of all episodes that it has."""
+    episodes = read.get("budgets", {}).get("episodes", Budgets.episodes)
+    if read.get("randomness", {}).get("mode") == Mode.LAW and episodes < LAW_EPISODES:
+        place.at("episodes").wrong(f"it is the integer {episodes}", ENOUGH_FOR_LAWS)
 
 
 def _transfer(written: Mapping[str, Any], read: Mapping[str, Any], place: Place) -> None:
@@ -61,7 +70,7 @@ def _enough_for_laws(written: Mapping[str, Any], read: Mapping[str, Any], place:
     if trainings * episodes < LAW_EPISODES:
         place.at("episodes").wrong(
             f"{trainings} trainings at the first look with {episodes} episodes each are {trainings * episodes} episodes",
-            f"at least {LAW_EPISODES} in the mode `law`, which compares nothing but the laws of episodes",
+            ENOUGH_FOR_LAWS,
         )
 
 

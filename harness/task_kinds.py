@@ -26,7 +26,7 @@ from harness.toml_schema import (
     text,
     whole,
 )
-from harness.training.config import PpoConfig
+from harness.training.config import DEFAULTS, mistakes_in
 
 PINNED = "one exact version, as in `numpy==2.4.6`"
 _WIDTHS = (8, 16, 32, 64)
@@ -273,10 +273,19 @@ def looks(value: Any, place: Place) -> Any:
 
 def hyper_parameters(value: Any, place: Place) -> Any:
     """The trainer's hyper-parameters, as far as they differ from its own."""
-    if not isinstance(value, dict):
-        return place.wrong(f"it is {describe(value)}", "a table")
-    try:
-        PpoConfig.from_json(value)
-    except (ValueError, TypeError) as error:
-        return place.wrong(str(error))
-    return value
+    known = _hyper_parameters(value, place)
+    if known is INVALID:
+        return INVALID
+    mistakes = mistakes_in(known)
+    for mistake in mistakes:
+        if mistake.name in known:
+            given, here = known[mistake.name], place.at(mistake.name)
+            what = f"it is {given if isinstance(given, list) else describe(given)}"
+            here.wrong(what, mistake.expected, given=str(given), choices=mistake.choices)
+        else:  # it has its default, which something else that was written rules out
+            beside = next(name for name in mistake.beside if name in known)
+            place.at(beside).wrong(f"`{mistake.name}` is {mistake.value}", mistake.expected)
+    return INVALID if mistakes or len(known) < len(value) else known
+
+
+_hyper_parameters = table(dict.fromkeys(DEFAULTS, anything))

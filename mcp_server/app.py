@@ -40,7 +40,8 @@ The recipe:
 1. start_session(task=...) makes a workspace. Read lockstep://tasks/TASK (the contract), /quirks and /reference.
 2. Module by module, in the order that session_status gives: prompt `translate`, write it in candidate/ (write_file,
    edit_file, or your own tools in the workspace), try it (run_command), then run_level_tests(session=...).
-3. Level 2 plays modules together, level 3 whole episodes. run_level_tests without a level is always the next step.
+3. Level 2 plays modules together, level 3 whole episodes; level 4, where the task has it, trains policies in both and
+   takes minutes. run_level_tests without a level is always the next step.
 4. On FAIL you get ONE divergence, its shortest case, and a repair prompt. Understand the case (compare_rollouts) before
    you edit; mend the cause, verify again. Passed steps are committed by themselves.
 5. When everything has passed: audit(session=...).

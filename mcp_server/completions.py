@@ -43,18 +43,16 @@ def _values(desk: Desk, name: str, chosen: dict[str, str]) -> list[str]:
     if name == "session":
         rows = operations.sessions(desk.home)
         return [row["session"] for row in sorted(rows, key=lambda row: row["created"], reverse=True)]
-    if name in ("module", "event"):
+    if name in ("module", "level", "event"):
         return list(_of_sessions(desk, name, chosen.get("session")))
     if name == "number":
         wanted = [chosen["session"]] if "session" in chosen else []
         return [str(job.number) for one in wanted for job in jobs.recent(directories.find(desk.home, one), AT_MOST)]
-    if name == "level":
-        return ["1", "2", "3"]
     return []
 
 
 def _of_sessions(desk: Desk, name: str, session: str | None) -> Iterable[str]:
-    """Modules, or verdicts, of one session; modules of all where none is chosen yet."""
+    """Modules, levels or verdicts of one session; where none is chosen yet, modules or levels of all."""
     if session is None and name == "event":
         return []
     named = [session] if session else [row["session"] for row in operations.sessions(desk.home)[:AT_MOST]]
@@ -63,6 +61,8 @@ def _of_sessions(desk: Desk, name: str, session: str | None) -> Iterable[str]:
         with SessionView(one, desk.home) as view:
             if name == "module":
                 found |= dict.fromkeys(view.state.plan.modules)
+            elif name == "level":
+                found |= dict.fromkeys(map(str, view.state.plan.levels))
             else:
                 found |= dict.fromkeys(str(e.seq) for e in reversed(view.events) if VERDICT_FILE in e.attached)
     return found

@@ -92,6 +92,7 @@ def test_without_a_module_every_source_is_named() -> None:
     ("changes", "said"),
     [
         ({"rule": "law", "path": "draw/wind"}, "its own sampler"),
+        ({"rule": "equivalence", "path": "return", "case": None, "step": 0}, "what a training meets"),
         ({"rule": "draws", "path": "draw/wind"}, "consumed other chance events"),
         ({"check": "contract", "rule": "contract"}, "the form that the task demands"),
         ({"rule": "autoreset"}, "the batch that users train on is not"),
@@ -107,6 +108,12 @@ def test_without_a_module_every_source_is_named() -> None:
 )
 def test_the_hint_is_the_one_for_this_kind_of_difference(changes: dict[str, Any], said: str) -> None:
     assert said in " ".join(prompt(divergence(**changes)).split())
+
+
+@pytest.mark.parametrize("rule", ["law", "equivalence"])
+def test_a_difference_between_distributions_is_at_no_step(rule: str) -> None:
+    assert "step:" not in explain.describe(divergence(rule=rule, case=None, step=0))
+    assert "step:        0 (the reset)" in explain.describe(divergence(step=0))
 
 
 def test_text_of_a_candidate_stays_between_marks_that_it_cannot_forge() -> None:

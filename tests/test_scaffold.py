@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import scaffold
+from harness import scaffold, scaffold_files
 from harness.conformance import check_reference
 from harness.errors import SetupError
 from harness.model import Case, Outcome
@@ -22,7 +23,7 @@ from harness.reference import start_reference
 from harness.scaffold import new
 from harness.setup import Installed
 from harness.suite import load_suite
-from harness.task import Law, Mode, Task
+from harness.task import LAW_EPISODES, Law, Mode, Task
 from harness.taskfile import load_task
 from harness.worker import load
 
@@ -115,6 +116,29 @@ def test_cartpole_becomes_a_complete_task(installed: None, tmp_path: Path) -> No
     for trajectory in played(task, [1, 2]):
         for invariant in suite.invariants:
             assert not len(invariant.violations(trajectory)), invariant.name
+
+
+@pytest.mark.parametrize("move", ["int(action)", "random.random()"], ids=["tape", "law"])
+def test_what_asks_for_level_4_stands_in_the_task_file_and_has_only_to_be_said(
+    installed: None, tmp_path: Path, move: str
+) -> None:
+    directory = new("walk", tmp_path / "walk", factory=walk(tmp_path, move=move))
+    assert load_task(directory).levels == (1, 2, 3)
+    path = directory / "task.toml"
+    path.write_text(re.sub(r"^# (?=\w+ = |\[)", "", path.read_text(), flags=re.MULTILINE))
+    task = load_task(directory)
+    assert task.levels == (1, 2, 3, 4)
+    assert task.transfer is not None and task.transfer.ppo.keys() == {"learning_rate"}
+    earned = [float(episode.leaves["reward"].sum()) for episode in played(task, list(range(20)))]
+    assert task.transfer.minimum_return > max(earned)
+
+
+def test_a_slow_reference_gets_as_many_episodes_as_laws_need(
+    installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scaffold_files, "LEVEL_3_SECONDS", 0.0)
+    task = load_task(new("walk", tmp_path / "walk", factory=walk(tmp_path, move="random.random()")))
+    assert (task.mode, task.budgets.episodes) == (Mode.LAW, LAW_EPISODES)
 
 
 def test_the_reference_that_it_writes_restores_and_takes_draws_through_the_protocol(

@@ -258,13 +258,14 @@ WRONG: list[tuple[str, str, str, str, str]] = [
     ("seeds = [3, 5]", "seeds = [5, 5]", "transfer.seeds", "numbers that rise", ""),
     ("episodes = 8", "episodes = 1", "transfer.episodes", "an integer of at least 2", ""),
     ("episodes = 8", "episode = 8", "transfer.episode", "did you mean `episodes`?", ""),
-    ("num_envs = 16", "num_env = 16", "transfer.ppo", "no num_env; expected some of num_envs", "[transfer.ppo]"),
-    ("num_envs = 16", "num_envs = 0", "transfer.ppo", "num_envs is 0, expected a whole number", "[transfer.ppo]"),
-    ("num_envs = 16", "clip = 0", "transfer.ppo", "clip is 0, expected a number over 0", "[transfer.ppo]"),
-    ("num_envs = 16", "anneal = 1", "transfer.ppo", "anneal is 1, expected true or false", "[transfer.ppo]"),
-    ("num_envs = 16", "hidden = []", "transfer.ppo", "hidden is (), expected a list of sizes", "[transfer.ppo]"),
-    ("num_envs = 16", "num_envs = 18", "transfer.ppo", "expected a divisor of num_envs = 18", "[transfer.ppo]"),
-    ('network = "gru"', 'network = "lstm"', "transfer.ppo", "expected one of mlp, cnn, gru", "[transfer.ppo]"),
+    ("num_envs = 16", "num_env = 16", "transfer.ppo.num_env", "did you mean `num_envs`?", ""),
+    ("num_envs = 16", "num_envs = 0", "transfer.ppo.num_envs", "it is the integer 0; expected a whole number from 1 on", ""),
+    ("num_envs = 16", 'clip = "0.2"', "transfer.ppo.clip", "it is the string '0.2'; expected a number over 0", ""),
+    ("num_envs = 16", "anneal = 1", "transfer.ppo.anneal", "it is the integer 1; expected true or false", ""),
+    ("num_envs = 16", "hidden = [64, 0]", "transfer.ppo.hidden", "it is [64, 0]; expected a list of sizes", ""),
+    ("num_envs = 16", "num_envs = 18", "transfer.ppo.num_envs", "`minibatches` is 4; expected a divisor of num_envs", ""),
+    ("num_envs = 16", "minibatches = 5", "transfer.ppo.minibatches", "expected a divisor of num_envs = 64", ""),
+    ('network = "gru"', 'network = "grru"', "transfer.ppo.network", "of mlp, cnn, gru; did you mean `gru`?", ""),
     ('[transfer.ppo]\nnum_envs = 16\nnetwork = "gru"', "ppo = 16", "transfer.ppo", "expected a table", "ppo"),
     # files and software
     ("adapter.py:Walk", "adapter.py", "reference.adapter", "`path/to/file.py:Class`", ""),
@@ -377,6 +378,27 @@ def test_where_only_laws_are_compared_the_first_look_needs_twenty_episodes(
 @pytest.mark.parametrize("edits", [(("seeds = [3, 5]", "seeds = [4]"), ("episodes = 8", "episodes = 5")), ()])
 def test_where_only_laws_are_compared_twenty_episodes_are_enough(tmp_path: Path, edits: tuple[tuple[str, str]]) -> None:
     assert read(tmp_path, changed(LAWS, *edits)).mode is Mode.LAW
+
+
+def test_where_only_laws_are_compared_level_3_needs_twenty_episodes(tmp_path: Path) -> None:
+    few, enough = (("examples = 10", f"examples = 10\nepisodes = {count}") for count in (19, 20))
+    document = changed(LAWS, few)
+    [mistake] = mistakes(tmp_path, document)
+    line = document.split("\n").index("episodes = 19") + 1
+    assert mistake.startswith(
+        f"task.toml:{line}: budgets.episodes: it is the integer 19; expected at least 20 in the mode"
+    )
+    assert read(tmp_path, changed(LAWS, enough)).budgets.episodes == 20
+    assert read(tmp_path, changed(few)).budgets.episodes == 19, "with a tape, episodes are compared one by one"
+
+
+def test_every_mistake_in_hyper_parameters_is_told_at_its_own_line(tmp_path: Path) -> None:
+    document = changed(("num_envs = 16", "num_env = 16\nclip = 0\ngae_lambda = 2"))
+    first = document.split("\n").index("num_env = 16") + 1
+    assert [line.split(": ")[:2] for line in mistakes(tmp_path, document)] == [
+        [f"task.toml:{first + offset}", f"transfer.ppo.{name}"]
+        for offset, name in enumerate(("num_env", "clip", "gae_lambda"))
+    ]
 
 
 def test_looks_that_are_wrong_are_not_counted_too(tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ from harness.session import Session
 
 PRESENT_S = 600.0
 """Who has called within this time still works here."""
-TELL_OF_OTHERS = frozenset({"status", "verify", "write_file", "edit_file"})
-"""Calls whose answer says who else works here."""
+TELL_OF_OTHERS = frozenset({"status", "verify", "compare", "profile", "run_command", "write_file", "edit_file"})
+"""Calls whose answer says who else works here: those that begin a job or change a file, and the one that asks."""
 
 
 class Calls:

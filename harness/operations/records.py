@@ -17,8 +17,8 @@ from harness.home import lockstep_home
 from harness.record import directory as directories
 from harness.record.directory import all_sessions
 from harness.record.view import SessionView
-from harness.scaffold_files import write_skeleton
 from harness.session import Session
+from harness.skeleton import write_skeleton
 from harness.taskfile import load_task
 
 

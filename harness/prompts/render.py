@@ -222,7 +222,7 @@ def _optimise(kind: str) -> Callable[[_Subject], dict[str, str]]:
             "machine": f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}",
             "fixed": contract.fixed(task),
             "target": contract.target(task),
-            "verify": subject.calls.verify(max(subject.view.state.plan.levels) if subject.view else 3),
+            "verify": subject.calls.verify(max(subject.view.state.plan.levels if subject.view else task.levels)),
             "rules": _rules(),
         }
 

@@ -61,6 +61,12 @@ _HINTS = (
         "draws from another law. Look for wrong bounds, a key that is used twice, one number used for several.",
     ),
     (
+        lambda d: d.rule == "equivalence",
+        "No single episode was found to differ, and yet policies are not worth the same. Look at what a training meets "
+        "and such an episode does not: the batch that begins anew by itself, its terminal observations, the candidate's "
+        "own draws.",
+    ),
+    (
         lambda d: d.rule == "draws",
         "The candidate consumed other chance events than the reference: compare when each side draws, and in what order.",
     ),

@@ -7,7 +7,7 @@
                          lock          held by the process that works on it
                          repo.git/     the record
                          task/         the trusted copy of the task: read by the verifier, rebuilt from the record
-                         exports/      trees being verified
+                         exports/      trees being verified or profiled
                          policies/     what level 4 trained, by what it was trained on and with
                          restoring     there while the workspace is being filled
 """
@@ -56,7 +56,7 @@ class SessionDirectory:
 
     @property
     def exports(self) -> Path:
-        """Where trees are exported to for a verification."""
+        """Where trees are exported to for a verification or a profile."""
         return self.path / "exports"
 
     @property

@@ -50,7 +50,7 @@ class Event:
         time: when it was recorded, ISO 8601 in UTC.
         kind: `start`, `attempt`, `verdict`, `interrupted`, `refused`, `usage`, `resumed`, or the name of a tool.
         arguments: what was asked.
-        outcome: how it ended (for a verdict PASS, FAIL or ERROR), or empty.
+        outcome: how it ended (for a verdict PASS, FAIL, ERROR or INCONCLUSIVE), or empty.
         detail: what else is worth keeping of the result, small.
         seeds: by name, every seed that was drawn for it.
         duration_s: how long it took.

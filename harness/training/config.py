@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 NETWORKS = ("mlp", "cnn", "gru")
 ACTIVATIONS = ("tanh", "relu", "swish")
@@ -58,9 +58,9 @@ class PpoConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden) if isinstance(self.hidden, list) else self.hidden)
-        mistakes = list(_mistakes(self))
+        mistakes = mistakes_in(vars(self))
         if mistakes:
-            raise ValueError("; ".join(mistakes))
+            raise ValueError("; ".join(map(str, mistakes)))
 
     @property
     def steps_per_update(self) -> int:
@@ -86,10 +86,9 @@ class PpoConfig:
         Raises:
             ValueError: it has a name that is none of the attributes, or a value that is not allowed.
         """
-        unknown = sorted(set(described) - {field.name for field in dataclasses.fields(PpoConfig)})
+        unknown = sorted(set(described) - set(DEFAULTS))
         if unknown:
-            known = ", ".join(field.name for field in dataclasses.fields(PpoConfig))
-            raise ValueError(f"there is no {', '.join(unknown)}; expected some of {known}")
+            raise ValueError(f"there is no {', '.join(unknown)}; expected some of {', '.join(DEFAULTS)}")
         return PpoConfig(**described)
 
     @property
@@ -98,33 +97,60 @@ class PpoConfig:
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
 
 
-def _mistakes(config: PpoConfig) -> list[str]:
-    mistakes = []
+DEFAULTS: Mapping[str, Any] = {field.name: field.default for field in dataclasses.fields(PpoConfig)}
+"""Every hyper-parameter with its default."""
 
-    def demand(name: str, holds: bool, expected: str) -> None:
+
+class Mistake(NamedTuple):
+    """A hyper-parameter whose value is not allowed.
+
+    Attributes:
+        name, value: which one, and what it is.
+        expected: what is allowed, in words; `choices`: all that is allowed, where that is a few words.
+        beside: the others on which it depends whether the value is allowed.
+    """
+
+    name: str
+    value: Any
+    expected: str
+    choices: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name} is {self.value!r}, expected {self.expected}"
+
+
+def mistakes_in(described: Mapping[str, Any]) -> list[Mistake]:
+    """What is not allowed among values of hyper-parameters by name; those that are not named have their defaults."""
+    values = {**DEFAULTS, **described}
+    found = []
+
+    def demand(name: str, holds: bool, expected: str, **more: tuple[str, ...]) -> None:
         if not holds:
-            mistakes.append(f"{name} is {getattr(config, name)!r}, expected {expected}")
+            found.append(Mistake(name, values[name], expected, **more))
 
     for name in ("num_envs", "rollout_steps", "epochs", "minibatches", "segment_updates"):
-        demand(name, _whole(getattr(config, name)), "a whole number from 1 on")
+        demand(name, _whole(values[name]), "a whole number from 1 on")
     for name in ("learning_rate", "clip", "max_gradient_norm"):
-        demand(name, _number(getattr(config, name)) and getattr(config, name) > 0, "a number over 0")
+        demand(name, _number(values[name]) and values[name] > 0, "a number over 0")
     for name in ("value_coefficient", "entropy_coefficient"):
-        demand(name, _number(getattr(config, name)) and getattr(config, name) >= 0, "a number from 0 on")
+        demand(name, _number(values[name]) and values[name] >= 0, "a number from 0 on")
     for name in ("discount", "gae_lambda"):
-        demand(name, _number(getattr(config, name)) and 0 <= getattr(config, name) <= 1, "a number from 0 to 1")
+        demand(name, _number(values[name]) and 0 <= values[name] <= 1, "a number from 0 to 1")
     for name in ("anneal", "normalise_observations"):
-        demand(name, isinstance(getattr(config, name), bool), "true or false")
-    demand("network", config.network in NETWORKS, f"one of {', '.join(NETWORKS)}")
-    demand("activation", config.activation in ACTIVATIONS, f"one of {', '.join(ACTIVATIONS)}")
-    sizes = config.hidden
-    demand("hidden", isinstance(sizes, tuple) and bool(sizes) and all(map(_whole, sizes)), "a list of sizes from 1 on")
-    if not mistakes:
+        demand(name, isinstance(values[name], bool), "true or false")
+    for name, choices in (("network", NETWORKS), ("activation", ACTIVATIONS)):
+        demand(name, values[name] in choices, f"one of {', '.join(choices)}", choices=choices)
+    sizes = values["hidden"]
+    several = isinstance(sizes, (list, tuple)) and bool(sizes)
+    demand("hidden", several and all(map(_whole, sizes)), "a list of sizes from 1 on")
+    if not found:
         # A network with memory learns from whole sequences, so its minibatches are cut between environments.
-        items = config.num_envs if config.network == "gru" else config.steps_per_update
-        what = "num_envs" if config.network == "gru" else "num_envs x rollout_steps"
-        demand("minibatches", items % config.minibatches == 0, f"a divisor of {what} = {items}")
-    return mistakes
+        among = ("num_envs",) if values["network"] == "gru" else ("num_envs", "rollout_steps")
+        items = math.prod(values[name] for name in among)
+        expected = f"a divisor of {' x '.join(among)} = {items}"
+        demand("minibatches", items % values["minibatches"] == 0, expected, beside=among)
+    return found
 
 
 def _whole(value: Any) -> bool:

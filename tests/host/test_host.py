@@ -8,6 +8,7 @@ import socket
 import stat
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -216,6 +217,25 @@ def test_a_second_verification_is_refused_and_names_the_first_and_who_asked(host
     assert [row["id"] for row in hosted.ask("status")["running"]] == [job.id]
     hosted.ask("cancel", job=job.id)
     hosted.ended(job)
+
+
+def test_whoever_begins_a_job_or_changes_a_file_is_told_who_else_works_here(hosted: Hosted) -> None:
+    hosted.host()
+    hosted.write("whole.txt", "wait")  # so what comes after the verification waits for its turn
+    hosted.ask("list_files", client_name="Ada")
+    calls: dict[str, dict[str, Any]] = {
+        "verify": {},
+        "compare": {"seed": 1},
+        "profile": {"peers": False},
+        "run_command": {"command": "true"},
+        "write_file": {"path": "candidate/new.py", "text": ""},
+        "edit_file": {"path": "candidate/env.py", "old": "x = 1", "new": "x = 2"},
+    }
+    answers = {name: hosted.ask(name, client_name="Bob", **arguments) for name, arguments in calls.items()}
+    assert {name: answer.get("also_working") for name, answer in answers.items()} == {name: ["Ada"] for name in calls}
+    for name in ("profile", "compare", "verify"):
+        hosted.ask("cancel", job=answers[name]["job"]["id"])
+    hosted.ended(jobs.Job.from_json(answers["verify"]["job"]))
 
 
 def test_a_cancelled_verification_is_interrupted_and_the_host_goes_on(hosted: Hosted) -> None:

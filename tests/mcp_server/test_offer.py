@@ -207,6 +207,10 @@ async def test_names_are_completed(place: Place) -> None:
         assert await completed(translate, "module", "", session=session) == ["moving", "ending"]
         assert await completed(translate, "module", "x", session="nobody") == []
         assert await completed(translate, "anything", "") == []
+        report = ResourceTemplateReference(uri="lockstep://sessions/{session}/verdicts/{event}/levels/{level}")
+        assert await completed(report, "level", "", session=session) == ["1", "2", "3"]
+        trains = (await call(client, "start_session", task="cartpole"))["session"]
+        assert await completed(report, "level", "", session=trains) == ["1", "2", "3", "4"]
 
 
 def test_a_long_document_is_cut_where_it_is_longest_and_says_where_the_rest_is() -> None:

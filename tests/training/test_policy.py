@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from harness.adapters.jax_rollout import random_key
-from harness.policy import Actions, Policy, _convolved, make_policy
+from harness.network import convolved
+from harness.policy import Actions, Policy, make_policy
 from harness.ppo import Batch, Ppo
 from harness.training.config import PpoConfig
 from tests.adapters.contracts import leaf
@@ -154,4 +155,4 @@ def test_a_convolution_by_patches_is_the_usual_one() -> None:
         x = jnp.tanh(jax.lax.conv(x, jnp.transpose(jnp.asarray(kernel), (3, 2, 0, 1)), (1, 1), "SAME"))
         x = jax.lax.reduce_window(x, np.float32(0), jax.lax.add, (1, 1, 2, 2), (1, 1, 2, 2), "SAME") / 4
     expected = jnp.transpose(x, (0, 2, 3, 1)).reshape(6, -1)
-    np.testing.assert_allclose(_convolved(kernels, image, network), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(convolved(kernels, image, jnp.tanh), expected, rtol=1e-4, atol=1e-5)
