@@ -15,20 +15,20 @@ INCONCLUSIVE, and says what would decide.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from harness.compare import Difference
-from harness.levels import equivalence, statistics
+from harness.levels import equivalence
 from harness.levels.equivalence import Decision, Interval
 from harness.levels.laws import compare_outcomes, verdict
 from harness.levels.localise import localise
 from harness.levels.pair import Pair
 from harness.levels.rollout import Tally
+from harness.levels.transfer_groups import Comparison, Group, distance, policies_told
 from harness.levels.transfer_policies import CANDIDATE, REFERENCE, Trainer
-from harness.model import Array, CheckResult, Divergence, Outcome, Trajectory
+from harness.model import CheckResult, Divergence, Outcome, Trajectory
 from harness.task import Mode, Transfer
 from harness.training.trained import Trained
 
@@ -42,47 +42,6 @@ PLAYED = "trained in the {}, played in both"
 TRAINED = "trained in either, played in the reference"
 TOGETHER = 8
 """Policies that play at the same time."""
-VISITED_ROWS = 200
-"""So many rows of a policy's episodes stand for the states that it visits."""
-
-
-@dataclass
-class Group:
-    """Policies trained in one backend with one budget, and what they did in both; lists go by policy."""
-
-    backend: str
-    steps: int
-    trained: list[Trained] = field(default_factory=list)
-    returns: dict[str, list[Array]] = field(default_factory=lambda: {CANDIDATE: [], REFERENCE: []})
-    visited: dict[str, list[Array]] = field(default_factory=lambda: {CANDIDATE: [], REFERENCE: []})
-    outcomes: dict[str, list[Trajectory]] = field(default_factory=lambda: {CANDIDATE: [], REFERENCE: []})
-    same: bool = True
-    """Whether every episode so far was the same in both backends, step by step."""
-
-    def means(self, backend: str) -> Array:
-        """The mean return of each policy in a backend, `[policies]`."""
-        return np.array([returns.mean() for returns in self.returns[backend]])
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two sets of mean returns and what is said of them; `first` less `second` is compared with the margin."""
-
-    name: str
-    first: Array
-    second: Array
-    paired: bool
-    identical: bool
-    visited: float
-
-    def interval(self, margin: float, level: float) -> Interval:
-        """The interval of the difference; of length 0 where the episodes themselves are the same."""
-        if self.identical:
-            nothing = np.zeros(())
-            return Interval(nothing, nothing, nothing)
-        if self.paired:
-            return equivalence.of_pairs(self.first - self.second, margin, level)
-        return equivalence.of_groups(self.first, self.second, margin, level)
 
 
 def checks(pair: Pair, trainer: Trainer, tally: Tally, measured: dict[str, Any]) -> Iterator[CheckResult]:
@@ -153,11 +112,11 @@ class _Run:
         by_policy = play(policies, pair.reference, seeds)
         if not pair.paired:
             others = [pair.seeds(f"{stream}/{number}/candidate", count) for number in numbers]
-            self._keep(group, by_policy, play(policies, pair.candidate, others))
+            _keep(group, by_policy, play(policies, pair.candidate, others), whole=True)
             return None
         draws = [[one.draws for one in each] for each in by_policy] if pair.task.mode is Mode.TAPE else None
         followed = play(policies, pair.candidate, seeds, draws)
-        self._keep(group, by_policy, followed)
+        _keep(group, by_policy, followed, whole=False)
         expected, actual = ([one for each in side for one in each] for side in (by_policy, followed))
         name = EPISODES.format(group.backend)
         self.played[name] = self.played.get(name, 0) + len(expected)
@@ -204,17 +163,6 @@ class _Run:
                 )  # fmt: skip
         return None
 
-    def _keep(
-        self, group: Group, expected: Sequence[Sequence[Trajectory]], actual: Sequence[Sequence[Trajectory]]
-    ) -> None:
-        """Keep what is needed of each policy's episodes: returns and a sample of what was visited; all for laws."""
-        for backend, by_policy in ((REFERENCE, expected), (CANDIDATE, actual)):
-            for played in by_policy:
-                group.returns[backend].append(np.array([one.leaves["reward"].sum(dtype=np.float64) for one in played]))
-                group.visited[backend].append(_visited(played))
-                if not self.pair.paired:
-                    group.outcomes[backend] += played
-
     def _laws(self, group: Group) -> CheckResult | None:
         """Where single episodes cannot be compared: whether episodes under the same policies follow one law."""
         name = LAWS.format(group.backend)
@@ -239,7 +187,7 @@ class _Run:
                 group.means(REFERENCE),
                 paired=True,
                 identical=self.pair.paired and group.same,
-                visited=_distance(group.visited[CANDIDATE], group.visited[REFERENCE]),
+                visited=distance(group.visited[CANDIDATE], group.visited[REFERENCE]),
             )
         yield Comparison(
             TRAINED,
@@ -247,7 +195,7 @@ class _Run:
             self.there.means(REFERENCE),
             paired=False,
             identical=False,
-            visited=_distance(self.as_long.visited[REFERENCE], self.there.visited[REFERENCE]),
+            visited=distance(self.as_long.visited[REFERENCE], self.there.visited[REFERENCE]),
         )
 
     def _judged(self, one: Comparison, level: float) -> tuple[Comparison, Interval, Decision]:
@@ -331,8 +279,11 @@ class _Run:
             "episodes": contract.episodes,
             "ppo": config.to_json(),
             "ppo_digest": config.digest,
-            "policies": [line for group in self.groups for line in _lines(group)],
-            "comparisons": [self._compared(*each) for each in decided.values()],
+            "policies": [line for group in self.groups for line in policies_told(group)],
+            "comparisons": [
+                one.told(interval, decision, contract.margin, self.pair.random("bootstrap"))
+                for one, interval, decision in decided.values()
+            ],
         }
         means = self.there.means(REFERENCE)
         if len(means) >= 2:
@@ -346,44 +297,17 @@ class _Run:
             }
         return told
 
-    def _compared(self, one: Comparison, interval: Interval, decision: Decision) -> dict[str, Any]:
-        needed = None
-        if decision is Decision.UNDECIDED:
-            needed = equivalence.seeds_to_decide(interval, len(one.first), self.contract.margin)
-        resample = equivalence.bootstrap_of_pairs if one.paired else equivalence.bootstrap_of_groups
-        return {
-            "name": one.name,
-            "decision": str(decision),
-            "identical": one.identical,
-            "trainings": len(one.first),
-            "means": [float(one.first.mean()), float(one.second.mean())],
-            "difference": float(interval.difference),
-            "interval": [float(interval.low), float(interval.high)],
-            "bootstrap_95": list(resample(one.first, one.second, self.pair.random("bootstrap"))),
-            "bootstrap_middle_half_95": list(
-                resample(one.first, one.second, self.pair.random("bootstrap middle"), middle=True)
-            ),
-            "effect_size": equivalence.effect_size(one.first, one.second),
-            "probability_of_improvement": equivalence.probability_of_improvement(one.first, one.second),
-            "visited_distance": one.visited,
-            "trainings_to_decide": needed,
-        }
-
 
 def _decisions(decided: dict[str, tuple[Comparison, Interval, Decision]]) -> dict[str, str]:
     return {name: str(decision) for name, (_, _, decision) in decided.items()}
 
 
-def _lines(group: Group) -> Iterator[dict[str, Any]]:
-    for number, policy in enumerate(group.trained):
-        played = {side: returns[number] for side, returns in group.returns.items() if number < len(returns)}
-        yield {
-            "trained_in": group.backend,
-            "seed": policy.seed,
-            "steps": policy.steps,
-            "digest": policy.digest,
-            "returns": {side: float(returns.mean()) for side, returns in played.items()},
-        }
+def _keep(
+    group: Group, expected: Sequence[Sequence[Trajectory]], actual: Sequence[Sequence[Trajectory]], *, whole: bool
+) -> None:
+    for backend, by_policy in ((REFERENCE, expected), (CANDIDATE, actual)):
+        for played in by_policy:
+            group.keep(backend, played, whole=whole)
 
 
 def _same_actions(one: Trajectory, other: Trajectory, steps: int) -> bool:
@@ -391,17 +315,3 @@ def _same_actions(one: Trajectory, other: Trajectory, steps: int) -> bool:
     return all(
         np.array_equal(actions[:steps], other.case.actions[path][:steps]) for path, actions in one.case.actions.items()
     )
-
-
-def _visited(played: Sequence[Trajectory]) -> Array:
-    """What episodes showed, every so many rows, as columns `[elements, rows]`."""
-    paths = [path for path in played[0].leaves if path.split("/", 1)[0] == "observation"]
-    columns = [np.concatenate([one.leaves[path].reshape(one.rows, -1) for one in played]) for path in sorted(paths)]
-    rows = np.concatenate(columns, axis=1).astype(np.float64)
-    return rows[np.linspace(0, len(rows) - 1, min(len(rows), VISITED_ROWS)).astype(int)].T
-
-
-def _distance(first: Sequence[Array], second: Sequence[Array]) -> float:
-    """How far apart two sets of visited states lie: the largest Kolmogorov-Smirnov distance of an observation's elements."""
-    one, other = (np.concatenate(list(side), axis=1) for side in (first, second))
-    return float(statistics.ks_two_samples(one, other).distance.max())
