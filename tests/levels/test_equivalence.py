@@ -19,9 +19,9 @@ def decision(values: np.ndarray, margin: float = 1.0, level: float = 0.025) -> D
     return equivalence.decide(equivalence.of_pairs(values, margin, level), margin)
 
 
-@pytest.fixture(scope="module")
-def errors() -> list[dict]:
-    return transfer_errors.table()
+@pytest.fixture(scope="module", params=transfer_errors.SCHEDULES, ids=str)
+def errors(request: pytest.FixtureRequest) -> list[dict]:
+    return transfer_errors.table(request.param)
 
 
 @pytest.mark.slow
