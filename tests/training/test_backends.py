@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -187,7 +186,8 @@ def test_what_a_candidate_hands_out_must_be_learners(change: Any, error: type[Ex
 @pytest.mark.slow
 def test_seeds_are_laid_out_over_devices_and_learn_what_they_do_on_one(tmp_path: Path) -> None:
     program = (
-        "import sys, jax, json, numpy as np\n"
+        "import sys, jax\n"
+        "jax.config.update('jax_num_cpu_devices', 2)\n"
         "from pathlib import Path\n"
         "from tests.training.conftest import cue, jax_env\n"
         "from tests.training.test_backends import CONFIG, STEPS\n"
@@ -196,13 +196,9 @@ def test_seeds_are_laid_out_over_devices_and_learn_what_they_do_on_one(tmp_path:
         "print(len(jax.devices()), flush=True)\n"
         "[one.save(Path(sys.argv[1]) / f'{one.seed}.npz') for one in trained]\n"
     )
-    # The tests' own flags come from the conftest, in which JAX has no devices yet.
-    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
-    start = "import os, tests.training.conftest; os.environ['XLA_FLAGS'] += ' ' + os.environ['MORE']\n"
     done = subprocess.run(
-        [sys.executable, "-c", start + program, str(tmp_path)],
-        env=os.environ | {"MORE": flags["XLA_FLAGS"]}, cwd=Path(__file__).parents[2], check=True,
-        capture_output=True, text=True,
+        [sys.executable, "-c", program, str(tmp_path)], cwd=Path(__file__).parents[2], check=True, capture_output=True,
+        text=True,
     )  # fmt: skip
     assert done.stdout.split() == ["2"]
     alone = train_local(jax_env(cue("shown")), CONFIG, STEPS, [1, 2, 3, 4])
