@@ -33,6 +33,8 @@ class PpoConfig:
         normalise_observations: whether observations are centred and scaled by running statistics.
         segment_updates: updates in a segment. Environments begin anew with each segment, and it is the unit of
             checkpoints and progress.
+        keep_best: whether the policy is the one with which the best segment began (of equally good ones the last), and not
+            the last one, of which no segment tells how good it is. Learning goes on from the last one in any case.
 
     Raises:
         ValueError: a value is not allowed; the message names every one.
@@ -55,6 +57,7 @@ class PpoConfig:
     activation: str = "tanh"
     normalise_observations: bool = True
     segment_updates: int = 8
+    keep_best: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden) if isinstance(self.hidden, list) else self.hidden)
@@ -137,7 +140,7 @@ def mistakes_in(described: Mapping[str, Any]) -> list[Mistake]:
         demand(name, _number(values[name]) and values[name] >= 0, "a number from 0 on")
     for name in ("discount", "gae_lambda"):
         demand(name, _number(values[name]) and 0 <= values[name] <= 1, "a number from 0 to 1")
-    for name in ("anneal", "normalise_observations"):
+    for name in ("anneal", "normalise_observations", "keep_best"):
         demand(name, isinstance(values[name], bool), "true or false")
     for name, choices in (("network", NETWORKS), ("activation", ACTIVATIONS)):
         demand(name, values[name] in choices, f"one of {', '.join(choices)}", choices=choices)

@@ -81,7 +81,8 @@ def train_segments(
             learners, played = run(state.learners, segment, updates, total)
             _demand_finite(learners, seeds)
             returns = [float(r) / float(n) if n else None for r, n in zip(played.returns, played.episodes, strict=True)]
-            state = Progress(learners, segment + 1, [*state.returns, returns])
+            best = _best(state, returns) if config.keep_best else {}
+            state = Progress(learners, segment + 1, [*state.returns, returns], best)
             done = min(total, (segment + 1) * config.segment_updates) * config.steps_per_update
             written.segment(done, played)
             if kept:
@@ -89,7 +90,7 @@ def train_segments(
     progress(_words(backend, state, seeds), segments, segments)
     return [
         Trained(
-            learner=unstacked(state.learners, index),
+            learner=unstacked(state.best or state.learners, index),
             config=config,
             seed=int(seed),
             steps=total * config.steps_per_update,
@@ -104,6 +105,18 @@ def demand_config(config: PpoConfig, steps: int) -> None:
     """Refuse a number of steps that is none."""
     if steps < 1:
         raise TrainingError(f"{steps} steps are not a training", expected=f"{config.steps_per_update} or more")
+
+
+def _best(state: Progress, returns: Sequence[float | None]) -> Leaves:
+    """Of each seed the learner with which its best segment began, after one with these returns; of equals the last."""
+    if not state.best:
+        return {name: np.array(leaf) for name, leaf in state.learners.items()}
+    before = [[value for value in row if value is not None] for row in zip(*state.returns, strict=True)]
+    better = [now is not None and now >= max(row, default=now) for now, row in zip(returns, before, strict=True)]
+    return {
+        name: np.where(np.reshape(better, (-1,) + (1,) * (leaf.ndim - 1)), leaf, state.best[name])
+        for name, leaf in state.learners.items()
+    }
 
 
 def _words(backend: str, state: Progress, seeds: Sequence[int]) -> str:

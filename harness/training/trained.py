@@ -7,7 +7,7 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from harness.errors import TrainingError
 from harness.model import Leaves, feed_digest
 from harness.training.config import PpoConfig
 
-_ABOUT = "about"
+_ABOUT, _BEST = "about", "best/"
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,13 @@ class Progress:
         learners: leaves, stacked over the seeds.
         segments: how many segments are done.
         returns: of each segment done and each seed, `[segments][seeds]`, the mean return of the episodes that ended.
+        best: leaves like `learners`, of those with which each seed's best segment began; empty where the last are wanted.
     """
 
     learners: Leaves
     segments: int
     returns: list[list[float | None]]
+    best: Leaves = field(default_factory=dict)
 
 
 class Checkpoint:
@@ -108,7 +110,8 @@ class Checkpoint:
     def save(self, progress: Progress) -> None:
         """Replace the file, in one moment."""
         about = {"identity": self._identity, "segments": progress.segments, "returns": progress.returns}
-        _write(self._path, about | {"digest": _digest(progress.learners)}, progress.learners)
+        leaves = {**progress.learners, **{f"{_BEST}{name}": leaf for name, leaf in progress.best.items()}}
+        _write(self._path, about | {"digest": _digest(leaves)}, leaves)
 
     def load(self) -> Progress | None:
         """What was saved, or None where there is no file.
@@ -118,8 +121,8 @@ class Checkpoint:
         """
         if not self._path.exists():
             return None
-        about, learners = _read(self._path)
-        if about.get("digest") != _digest(learners):
+        about, leaves = _read(self._path)
+        if about.get("digest") != _digest(leaves):
             raise _damaged(self._path, "its digest is not that of its content")
         found = about.get("identity", {})
         different = sorted(name for name in self._identity | found if self._identity.get(name) != found.get(name))
@@ -130,7 +133,9 @@ class Checkpoint:
                 expected=f"{different[0]} = {self._identity.get(different[0])!r:.200}",
                 next_step="name another file, or remove this one to train anew",
             )
-        return Progress(learners, int(about["segments"]), list(about["returns"]))
+        learners = {name: leaf for name, leaf in leaves.items() if not name.startswith(_BEST)}
+        best = {name.removeprefix(_BEST): leaf for name, leaf in leaves.items() if name.startswith(_BEST)}
+        return Progress(learners, int(about["segments"]), list(about["returns"]), best)
 
 
 def _digest(leaves: Leaves) -> str:

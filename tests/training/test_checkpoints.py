@@ -9,12 +9,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from harness.errors import TrainingError
+from harness.model import Leaves
+from harness.policy import make_policy
+from harness.ppo import Ppo
 from harness.training.config import PpoConfig
 from harness.training.host import train_host
 from harness.training.local import train_local
+from harness.training.segments import Played, silent, train_segments
 from harness.training.trained import Trained
 from tests.training.conftest import cue, jax_env, opened
 from tests.training.test_backends import CONFIG
@@ -55,6 +60,31 @@ def test_a_training_that_was_interrupted_ends_bit_by_bit_as_one_that_was_not(bac
     assert [one.digest for one in resumed] == [one.digest for one in whole]
     assert [one.curve for one in resumed] == [one.curve for one in whole]
     assert os.listdir(file.parent) == [file.name], "nothing half-written is left"
+
+
+def test_the_best_of_a_training_is_kept_also_over_an_interruption(tmp_path: Path) -> None:
+    """Returns are given by hand, and a learner's `updates` says after how many segments it was."""
+    config = PpoConfig.from_json(CONFIG.to_json() | {"segment_updates": 1, "keep_best": True})
+    ppo = Ppo(make_policy(opened(cue("shown")).spec.leaves, config))
+    returns = [(1.0, 2.0), (5.0, None), (3.0, 2.0), (4.0, 1.0)]
+
+    def run(learners: Leaves, segment: int, updates: int, total: int) -> tuple[Leaves, Played]:
+        counts = np.array([value is not None for value in returns[segment]], float)
+        sums = np.array([value or 0.0 for value in returns[segment]])
+        return {**learners, "updates": np.full(2, segment + 1, np.int32)}, Played(counts, sums, counts)
+
+    def train(config: PpoConfig, **options: Any) -> list[int]:
+        steps = 4 * config.steps_per_update
+        algorithm = Ppo(make_policy(opened(cue("shown")).spec.leaves, config)) if config != ppo.config else ppo
+        trained = train_segments(run, algorithm, steps, [3, 4], backend="by hand", **{"progress": silent, **options})
+        return [int(one.learner["updates"]) for one in trained]
+
+    file = tmp_path / "checkpoint.npz"
+    for segments in (1, 3):
+        with pytest.raises(Interrupted):
+            train(config, checkpoint=file, progress=stop_after(segments))
+    assert train(config, checkpoint=file) == train(config) == [1, 2]
+    assert train(PpoConfig.from_json(config.to_json() | {"keep_best": False})) == [4, 4]
 
 
 PROGRAM = """
