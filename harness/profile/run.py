@@ -51,7 +51,7 @@ LONGEST_S = 2.0
 """How long one repetition of a run may take, where its length can be chosen."""
 LONGEST_UPDATE_S = 5.0
 """The reference is trained in as well, unless one update would take longer."""
-LENGTHS = {SCAN: (32 << 20, 128, 1024), STEP: (4 << 20, 16, 256)}
+LENGTHS = {SCAN: (64 << 20, 128, 1024), STEP: (4 << 20, 16, 256)}
 """For each kind of run: bytes of a repetition's outputs, which are all there at once, and its least and greatest length."""
 CHECK_SECONDS = 0.5
 """How long the reference may take to play a run's lanes again."""
