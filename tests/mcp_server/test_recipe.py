@@ -31,6 +31,7 @@ async def settled(client: Client, tool: str, **arguments: Any) -> dict[str, Any]
     done = await call(client, tool, **arguments)
     while done["state"] == "running":
         asked = await call(client, "get_job", job_id=done["job"], wait_s=40)
+        assert asked["state"] in ("running", "done"), asked
         done = asked["verification"] or asked["comparison"] or asked["command"] or done
     return done
 
