@@ -23,7 +23,7 @@ from harness.taskfile import load_task
 
 SECONDS_PER = 2.0
 PEER = "PufferLib, C"
-TRAIN_AT = (128, 512)
+TRAIN_AT = (32, 128, 256)
 
 
 def main() -> None:
@@ -45,7 +45,8 @@ def main() -> None:
 def measure() -> dict[tuple[str, str, int], Measurement]:
     """All measurements by contender, kind and batch size."""
     task = load_task(ENVIRONMENTS / "pong")
-    settings = Settings(train_at=TRAIN_AT, seconds_per=SECONDS_PER, trace=False)
+    batches = tuple(sorted({*task.batch_sizes, *TRAIN_AT}))
+    settings = Settings(batches=batches, train_at=TRAIN_AT, seconds_per=SECONDS_PER, trace=False)
     with tempfile.TemporaryDirectory() as scratch:
         tree = candidate_tree(task.directory, Path(scratch))
         measured = profile(task, tree, sandboxes.choose(None), settings)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -309,9 +310,10 @@ class _Run:
                     self._task, self._tree, self._driver, batch,
                     seconds=settings.seconds_per / settings.rounds, rounds=settings.rounds, scan=scan, cores=self._cores,
                     reference=self._trainable(pool, batch), peers=[peer for peer in peers if TRAIN in peer.kinds],
+                    skip=partial(self._skip_training, batch),
                 )  # fmt: skip
             except (ValueError, SetupError) as failure:
-                self._skipped.append(Skipped(f"{TRAIN} at batch {batch}", str(failure)))
+                self._skip_training(batch, CANDIDATE, str(failure))
             else:
                 self._trained += measured
 
@@ -320,8 +322,11 @@ class _Run:
         each = config_for(self._task, batch).steps_per_update / statistics.median(self._reference_rates)
         if each <= LONGEST_UPDATE_S:
             return pool
-        self._skipped.append(Skipped(f"{REFERENCE}, {TRAIN} at batch {batch}", f"one update would take {each:.0f} s"))
+        self._skip_training(batch, REFERENCE, f"one update would take {each:.0f} s")
         return None
+
+    def _skip_training(self, batch: int, contender: str, because: str) -> None:
+        self._skipped.append(Skipped(f"{contender}, {TRAIN} at batch {batch}", because))
 
     # --- what stands behind it ----------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from harness.candidate import CandidateWorker
 from harness.environment import Pool
+from harness.errors import EnvironmentFailure
 from harness.lanes import Lanes
 from harness.model import STATE, Tape
 from harness.profile.contenders import CANDIDATE, PEER, REFERENCE, TRAIN, Cell, Contender
@@ -74,6 +75,7 @@ def measure_training(
     cores: int,
     reference: Pool | None = None,
     peers: Iterable[Contender] = (),
+    skip: Callable[[str, str], None] = lambda name, because: None,
 ) -> list[Measurement]:
     """Train for some updates, several times, in the candidate and beside it in the reference and in peers.
 
@@ -82,10 +84,11 @@ def measure_training(
         seconds: how long one reading should take.
         scan: the candidate's scanned rollouts at the same batch size, for the share; None leaves it out.
         reference, peers: where to train as well. A peer must answer `lanes` and `advance` (docs/profiling.md).
+        skip: told of each of them that could not, and why.
 
     Raises:
         ValueError: the task's hyper-parameters do not fit its environment.
-        EnvironmentFailure, SandboxError: a worker could not train.
+        EnvironmentFailure, SandboxError: the candidate's worker could not train.
     """
     config = config_for(task, batch)
     scanned: list[float] = []
@@ -96,8 +99,14 @@ def measure_training(
         if reference is not None:
             count = min(cores, len(reference.environments))
             trainees.append(_in_lanes(REFERENCE, REFERENCE, task, config, reference.lanes, count))
-        for each in trainees:
-            _warm_up(each, seconds)
+        for each in list(trainees):
+            try:
+                _warm_up(each, seconds)
+            except EnvironmentFailure as failure:
+                if each.role == CANDIDATE:
+                    raise
+                skip(each.name, str(failure))
+                trainees.remove(each)
         for number in range(rounds):
             for each in trainees:
                 steps = each.updates * config.steps_per_update

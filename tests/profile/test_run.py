@@ -27,6 +27,10 @@ name = "quick"
 adapter = "peers/quick.py:Quick"
 
 [[peers]]
+name = "small"
+adapter = "peers/quick.py:Small"
+
+[[peers]]
 name = "broken"
 adapter = "peers/quick.py:Broken"
 """
@@ -69,6 +73,11 @@ class Quick:
         pass
 
 
+class Small(Quick):
+    def lanes(self, seeds, state=False):
+        raise RuntimeError("it has no room for so many")
+
+
 class Broken(Quick):
     def open(self, options):
         raise RuntimeError("it lacks a library")
@@ -90,7 +99,8 @@ def test_candidate_reference_and_peers_stand_side_by_side(task: Path) -> None:
     document = json.loads(json.dumps(done.to_json(), allow_nan=False))
     assert document["outcome"] == "PASS", document
     cells = {(each["contender"], each["kind"]): each for each in document["measurements"]}
-    assert set(cells) == {("reference", "episodes"), ("candidate", "step"), ("candidate", "scan"), ("quick", "step")}
+    own = {("reference", "episodes"), ("candidate", "step"), ("candidate", "scan")}
+    assert set(cells) == own | {("quick", "step"), ("small", "step")}
     for each in cells.values():
         assert 0 < each["steps_per_s"]["low"] <= each["steps_per_s"]["median"] <= each["steps_per_s"]["high"]
     assert cells["quick", "step"]["per_core"] == cells["quick", "step"]["steps_per_s"]["median"]
@@ -111,8 +121,11 @@ def test_policies_are_trained_in_candidate_reference_and_those_peers_that_can_be
     assert document["outcome"] == "PASS", document
     trained = {each["contender"]: each for each in document["measurements"] if each["kind"] == "train"}
     assert set(trained) == {"candidate", "quick", "reference"}
+    skipped = {each["contender"]: each["because"] for each in document["skipped"]}
+    assert "no room for so many" in skipped["small, train at batch 16"]
     for each in trained.values():
-        assert each["batch"] == 16 and each["steps_per_s"]["low"] > 0 and each["compile_s"] > 0
+        assert each["batch"] == 16 and each["steps_per_s"]["low"] > 0
+    assert trained["candidate"]["compile_s"] > 0
     assert "environment_share" not in trained["reference"] and document["method"]["train_at"] == [16]
 
 
