@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 from pathlib import Path
@@ -49,7 +50,7 @@ def with_network(network: str) -> PpoConfig:
     ("contract", "network"),
     [
         pytest.param(cue("shown"), "mlp", id="mlp"),
-        pytest.param(cue("once"), "gru", id="gru"),
+        pytest.param(cue("once"), "gru", id="gru", marks=pytest.mark.slow),
         pytest.param(cue("picture"), "cnn", id="cnn", marks=pytest.mark.slow),
         pytest.param(DICE, "mlp", id="dice", marks=pytest.mark.slow),
     ],
@@ -150,15 +151,35 @@ def assert_replayed(environment: Environment, played: list[Trajectory]) -> None:
     assert [episode.digest for episode in environment.rollout(cases)] == [episode.digest for episode in played]
 
 
-class Damaged:
-    """A candidate's worker whose answers to `train` are changed on their way."""
+class Recorded:
+    """A candidate's worker that keeps what it answered last."""
 
-    def __init__(self, change: Any) -> None:
-        self._worker, self._change = opened(cue("shown")), change
+    def __init__(self) -> None:
+        self._worker = opened(cue("shown"))
         self.spec = self._worker.spec
+        self.answer: Any = None
 
     def ask(self, call: str, **arguments: Any) -> Any:
-        answer = self._worker.ask(call, **arguments)
+        self.answer = self._worker.ask(call, **arguments)
+        return copy.deepcopy(self.answer)
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Recorded:
+    """After a training of one segment, which was accepted."""
+    worker = Recorded()
+    train_candidate(worker, worker.spec.leaves, CONFIG, CONFIG.steps_per_update, [1])  # type: ignore[arg-type]
+    return worker
+
+
+class Damaged:
+    """A worker that answers what another has answered, changed."""
+
+    def __init__(self, recorded: Recorded, change: Any) -> None:
+        self._recorded, self._change = recorded, change
+
+    def ask(self, call: str, **arguments: Any) -> Any:
+        answer = copy.deepcopy(self._recorded.answer)
         self._change(answer)
         return answer
 
@@ -177,10 +198,10 @@ FIRST = "network/actor/0/weight"
         (lambda a: a.update(episodes=np.full_like(a["episodes"], np.nan)), BadAnswer),
     ],
 )
-def test_what_a_candidate_hands_out_must_be_learners(change: Any, error: type[Exception]) -> None:
-    worker = Damaged(change)
+def test_what_a_candidate_hands_out_must_be_learners(recorded: Recorded, change: Any, error: type[Exception]) -> None:
+    damaged: Any = Damaged(recorded, change)
     with pytest.raises(error):
-        train_candidate(worker, worker.spec.leaves, CONFIG, STEPS, [1])  # type: ignore[arg-type]
+        train_candidate(damaged, recorded.spec.leaves, CONFIG, CONFIG.steps_per_update, [1])
 
 
 @pytest.mark.slow

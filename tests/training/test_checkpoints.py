@@ -39,7 +39,7 @@ def stop_after(segments: int) -> Any:
     return progress
 
 
-@pytest.mark.parametrize("backend", ["fused", "host"])
+@pytest.mark.parametrize("backend", [pytest.param("fused", marks=pytest.mark.slow), "host"])
 def test_a_training_that_was_interrupted_ends_bit_by_bit_as_one_that_was_not(backend: str, tmp_path: Path) -> None:
     contract = cue("shown")
     environment = opened(contract)

@@ -97,7 +97,9 @@ def test_running_statistics_are_those_of_all_rows_together() -> None:
     np.testing.assert_allclose(np.asarray(stats.variance), whole.var(0), rtol=1e-5)
 
 
-@pytest.mark.parametrize("network", ["mlp", "cnn", "gru"])
+@pytest.mark.parametrize(
+    "network", ["mlp", pytest.param("cnn", marks=pytest.mark.slow), pytest.param("gru", marks=pytest.mark.slow)]
+)
 def test_a_policy_acts_and_learns_the_same_with_64_bit_types_on_and_off(network: str) -> None:
     policy = make_policy(cue("shown", "picture")["leaves"], PpoConfig(num_envs=4, rollout_steps=4, network=network))
     ppo = Ppo(policy)
