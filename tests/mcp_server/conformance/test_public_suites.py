@@ -161,9 +161,12 @@ def test_the_generic_scenarios_pass_in_both_eras(suites: Suites, url: str, tmp_p
 
 
 def test_the_inspector_lists_and_calls_everything(suites: Suites, url: str, place: Place) -> None:
-    def inspect(method: str, *arguments: str) -> dict[str, Any]:
+    def asked(method: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         program = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
-        done = suites.run(program, "--cli", url, "--transport", "http", "--method", method, *arguments)
+        return suites.run(program, "--cli", url, "--transport", "http", "--method", method, *arguments)
+
+    def inspect(method: str, *arguments: str) -> dict[str, Any]:
+        done = asked(method, *arguments)
         assert done.returncode == 0, f"{method} {arguments}\n{done.stdout[-1000:]}{done.stderr[-1000:]}"
         return json.loads(done.stdout)
 
@@ -191,6 +194,11 @@ def test_the_inspector_lists_and_calls_everything(suites: Suites, url: str, plac
     call("history", session=session)
     call("audit", session=session)
     call("report_usage", session=session, input_tokens="10", output_tokens="5")
+    measured = call("profile_sps", session=session, batch_sizes="[16]", seconds_per="0.05", peers="false")
+    call("cancel_job", job_id=measured["job"])
+    offered.discard("policy_transfer")
+    refused = asked("tools/call", "--tool-name", "policy_transfer", "--tool-arg", f"session={session}")
+    assert "this session has no level 4" in refused.stdout + refused.stderr
     assert not offered, "called all"
     for resource in inspect("resources/list")["resources"]:
         inspect("resources/read", "--uri", resource["uri"])
