@@ -23,7 +23,7 @@ from harness.taskfile import load_task
 
 SECONDS_PER = 2.0
 PEER = "PufferLib, C"
-TRAIN_AT = (32, 128, 256)
+TRAIN_AT = (32, 128)
 
 
 def main() -> None:
