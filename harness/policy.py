@@ -78,7 +78,7 @@ class _Element:
 
 
 class Policy:
-    """How one kind of network acts in one kind of environment; `make_policy` makes one. It holds no weights.
+    """How one kind of network acts in one kind of environment. It holds no weights.
 
     Args:
         leaves: an environment's leaves by path, each a `harness.model.Leaf` or a mapping with its fields.
@@ -279,11 +279,6 @@ class Policy:
         if self.continuous:
             total += jnp.sum(given.log_std + F32(0.5 * math.log(2 * math.pi * math.e)), -1)
         return total
-
-
-def make_policy(leaves: Mapping[str, Any], config: PpoConfig) -> Policy:
-    """The policy that `config` describes, for an environment with these leaves (see `Policy`)."""
-    return Policy(leaves, config)
 
 
 # --- leaves -----------------------------------------------------------------------------------------------------------

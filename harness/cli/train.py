@@ -139,12 +139,12 @@ def _in_reference(
 
 def _earned(pool: Pool, task: Task, policy: Trained, episodes: int, progress: Any) -> list[float]:
     """Returns of a policy's most probable actions in the reference."""
-    from harness.policy import make_policy
+    from harness.policy import Policy
     from harness.training.evaluate import evaluate
 
     progress(f"playing policy {policy.seed} in the reference", 0, 1)
     [played] = evaluate(
-        pool, make_policy(task.leaves, policy.config), [policy.learner], [range(episodes)],
+        pool, Policy(task.leaves, policy.config), [policy.learner], [range(episodes)],
         horizon=task.budgets.horizon, state=False,
     )  # fmt: skip
     return [float(episode.leaves["reward"].sum()) for episode in played]

@@ -13,7 +13,7 @@ from typing import Any
 from harness.environment import Environment, Pool
 from harness.levels.pair import Pair
 from harness.model import Tape, Trajectory
-from harness.policy import make_policy
+from harness.policy import Policy
 from harness.ppo import Ppo
 from harness.task import CANDIDATE_DIRECTORY
 from harness.training.config import PpoConfig
@@ -41,7 +41,7 @@ class Trainer:
         self._pair = pair
         self._start = start
         self._worker: Environment | None = None
-        self._ppo = Ppo(make_policy(pair.task.leaves, self.config))
+        self._ppo = Ppo(Policy(pair.task.leaves, self.config))
         self._kept = kept
         self._code = {CANDIDATE: _digest_of(tree / CANDIDATE_DIRECTORY), REFERENCE: ""}
         self._checkpoints: list[Path] = []

@@ -150,11 +150,11 @@ def _warm_up(trainee: _Trainee, seconds: float) -> None:
 
 def _in_candidate(task: Task, tree: Path, driver: Driver, config: PpoConfig, cores: int, stack: ExitStack) -> _Trainee:
     # With these comes JAX, which nothing else of a profile needs on this side of the pipe.
-    from harness.policy import make_policy
+    from harness.policy import Policy
     from harness.ppo import Ppo
     from harness.training.trained import stacked
 
-    ppo = Ppo(make_policy(task.leaves, config))
+    ppo = Ppo(Policy(task.leaves, config))
     learners = stacked([ppo.leaves(ppo.begin(0))])
     worker = CandidateWorker(task, driver, training=True)
     stack.callback(worker.close)
@@ -173,11 +173,11 @@ def _in_candidate(task: Task, tree: Path, driver: Driver, config: PpoConfig, cor
 
 def _in_lanes(name: str, role: str, task: Task, config: PpoConfig, lanes: Any, cores: int) -> _Trainee:
     """A trainee that is stepped from here, all its environments in one message."""
-    from harness.policy import make_policy
+    from harness.policy import Policy
     from harness.ppo import Ppo
     from harness.training.host import train_host
 
-    ppo = Ppo(make_policy(task.leaves, config))
+    ppo = Ppo(Policy(task.leaves, config))
 
     def train(seed: int, updates: int) -> float:
         began = time.perf_counter()

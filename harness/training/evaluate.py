@@ -54,12 +54,12 @@ def evaluate(
         ValueError: a learner is not one of this policy.
     """
     prepare_process()
-    count = len(seeds[0])
+    ppo, count = Ppo(policy), len(seeds[0])
     together = max(1, LANES // count)
     played: list[list[Trajectory]] = []
     for first in range(0, len(learners), together):
         group = slice(first, first + together)
-        held = [Ppo(policy).learner(learner) for learner in learners[group]]
+        held = [ppo.learner(learner) for learner in learners[group]]
         weights = jax.tree.map(lambda *parts: jnp.stack(parts), *[(each.network, each.stats) for each in held])
         done: list[list[Trajectory]] = [[] for _ in held]
         for start in range(0, count, LANES):

@@ -19,7 +19,7 @@ from harness.adapters import jax_lanes
 from harness.adapters.jax_batch import key_words
 from harness.adapters.jax_env import JaxEnv, output_leaves, select
 from harness.adapters.jax_lanes import Lane
-from harness.policy import make_policy
+from harness.policy import Policy
 from harness.ppo import Array, Batch, Learner, Ppo
 from harness.training.config import PpoConfig
 
@@ -57,7 +57,7 @@ class FusedTrainer:
 
     def __init__(self, env: JaxEnv, config: PpoConfig) -> None:
         self.config = config
-        self.ppo = Ppo(make_policy(env.leaves, config))
+        self.ppo = Ppo(Policy(env.leaves, config))
         self._env = env
         self._run = jax.jit(jax.vmap(self._segment, in_axes=(0, 0, None, None, None)), donate_argnums=0)
 

@@ -17,7 +17,7 @@ import numpy as np
 from harness.adapters.jax_batch import key_words
 from harness.lanes import Stepped
 from harness.model import Array, Leaf, Leaves
-from harness.policy import make_policy
+from harness.policy import Policy
 from harness.ppo import Batch, Ppo
 from harness.training.config import PpoConfig
 from harness.training.segments import Played, Report, demand_config, silent, train_segments
@@ -57,7 +57,7 @@ def train_host(
         EnvironmentFailure: the environment failed; a checkpoint keeps the segments that were done.
     """
     demand_config(config, steps)
-    ppo = ppo or Ppo(make_policy(leaves, config))
+    ppo = ppo or Ppo(Policy(leaves, config))
     backing = _Host(lanes_factory, leaves, ppo, seed)
     [trained] = train_segments(
         backing.segment,

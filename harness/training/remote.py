@@ -11,7 +11,7 @@ import numpy as np
 from harness.environment import Environment
 from harness.errors import BadAnswer
 from harness.model import Leaf, Leaves
-from harness.policy import make_policy
+from harness.policy import Policy
 from harness.ppo import Ppo
 from harness.training.config import PpoConfig
 from harness.training.segments import Played, Report, demand_config, silent, train_segments
@@ -47,7 +47,7 @@ def train_candidate(
         EnvironmentFailure: the worker failed, or answered with something that is no learner.
     """
     demand_config(config, steps)
-    ppo = Ppo(make_policy(leaves, config))
+    ppo = Ppo(Policy(leaves, config))
 
     def segment(learners: Leaves, number: int, updates: int, total: int) -> tuple[Leaves, Played]:
         answer = environment.ask(

@@ -13,7 +13,7 @@ import pytest
 import sandboxes
 from harness.levels import transfer_policies
 from harness.model import CheckResult, LevelReport, Outcome
-from harness.policy import make_policy
+from harness.policy import Policy
 from harness.ppo import Ppo
 from harness.task import TASK_FILE
 from harness.taskfile import load_task, without_training
@@ -156,7 +156,7 @@ def test_a_trainer_that_learns_otherwise_in_one_backend_fails(tmp_path: Path, mo
     task = load_task(run.directory)
     assert task.transfer is not None
     config = replace(PpoConfig.from_json(task.transfer.ppo), learning_rate=1e-7)
-    mistuned = Ppo(make_policy(task.leaves, config))
+    mistuned = Ppo(Policy(task.leaves, config))
 
     def other(lanes: Any, leaves: Any, _: Any, *arguments: Any, ppo: Any, **options: Any) -> Trained:
         return train(lanes, leaves, config, *arguments, ppo=mistuned, **options)

@@ -14,7 +14,7 @@ import pytest
 from harness.environment import Environment
 from harness.errors import BadAnswer, TrainingError
 from harness.model import Trajectory
-from harness.policy import make_policy
+from harness.policy import Policy
 from harness.training.config import PpoConfig
 from harness.training.evaluate import evaluate
 from harness.training.host import train_host
@@ -94,7 +94,7 @@ def solved(network: str, *shown: str) -> float:
     )
     [trained] = train_local(jax_env(contract), config, 30 * config.steps_per_update, [0])
     environment = opened(contract)
-    policy = make_policy(environment.spec.leaves, config)
+    policy = Policy(environment.spec.leaves, config)
     [played] = evaluate(environment, policy, [trained.learner], [range(32)], horizon=8)
     return float(np.mean([episode.leaves["reward"].sum() for episode in played]))
 
@@ -117,7 +117,7 @@ def test_a_picture_is_understood_by_convolutions() -> None:
 
 def test_both_sides_play_the_same_episodes_with_the_same_noise_and_the_same_tapes() -> None:
     environment, other = opened(cue("shown")), opened(cue("shown"))
-    policy = make_policy(environment.spec.leaves, CONFIG)
+    policy = Policy(environment.spec.leaves, CONFIG)
     trained = train_local(jax_env(cue("shown")), CONFIG, CONFIG.steps_per_update, [0, 1])
     learners, seeds = [each.learner for each in trained], [range(70), range(100, 170)]
     for greedy in (True, False):
@@ -134,7 +134,7 @@ def test_both_sides_play_the_same_episodes_with_the_same_noise_and_the_same_tape
 
 def test_learners_that_play_together_play_as_they_do_alone() -> None:
     environment = opened(cue("shown"))
-    policy = make_policy(environment.spec.leaves, CONFIG)
+    policy = Policy(environment.spec.leaves, CONFIG)
     trained = train_local(jax_env(cue("shown")), CONFIG, CONFIG.steps_per_update, [0, 1, 2])
     learners, seeds = [each.learner for each in trained], [[5, 6], [7, 8], [9, 10]]
     together = evaluate(environment, policy, learners, seeds, horizon=3)

@@ -14,7 +14,7 @@ import pytest
 
 from harness.errors import TrainingError
 from harness.model import Leaves
-from harness.policy import make_policy
+from harness.policy import Policy
 from harness.ppo import Ppo
 from harness.training.config import PpoConfig
 from harness.training.host import train_host
@@ -65,7 +65,6 @@ def test_a_training_that_was_interrupted_ends_bit_by_bit_as_one_that_was_not(bac
 def test_the_best_of_a_training_is_kept_also_over_an_interruption(tmp_path: Path) -> None:
     """Returns are given by hand, and a learner's `updates` says after how many segments it was."""
     config = PpoConfig.from_json(CONFIG.to_json() | {"segment_updates": 1, "keep_best": True})
-    ppo = Ppo(make_policy(opened(cue("shown")).spec.leaves, config))
     returns = [(1.0, 2.0), (5.0, None), (3.0, 2.0), (4.0, 1.0)]
 
     def run(learners: Leaves, segment: int, updates: int, total: int) -> tuple[Leaves, Played]:
@@ -75,8 +74,8 @@ def test_the_best_of_a_training_is_kept_also_over_an_interruption(tmp_path: Path
 
     def train(config: PpoConfig, **options: Any) -> list[int]:
         steps = 4 * config.steps_per_update
-        algorithm = Ppo(make_policy(opened(cue("shown")).spec.leaves, config)) if config != ppo.config else ppo
-        trained = train_segments(run, algorithm, steps, [3, 4], backend="by hand", **{"progress": silent, **options})
+        ppo = Ppo(Policy(opened(cue("shown")).spec.leaves, config))
+        trained = train_segments(run, ppo, steps, [3, 4], backend="by hand", **{"progress": silent, **options})
         return [int(one.learner["updates"]) for one in trained]
 
     file = tmp_path / "checkpoint.npz"

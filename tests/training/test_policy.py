@@ -11,7 +11,7 @@ import pytest
 
 from harness.adapters.jax_rollout import random_key
 from harness.network import convolved
-from harness.policy import Actions, Policy, make_policy
+from harness.policy import Actions, Policy
 from harness.ppo import Batch, Ppo
 from harness.training.config import PpoConfig
 from tests.adapters.contracts import leaf
@@ -22,7 +22,7 @@ WORDS = np.array([0, 5], np.uint32)
 
 
 def policy_for(leaves: dict[str, Any], **config: Any) -> Policy:
-    return make_policy(BASIC | leaves, PpoConfig(**({"num_envs": 4, "rollout_steps": 4} | config)))
+    return Policy(BASIC | leaves, PpoConfig(**({"num_envs": 4, "rollout_steps": 4} | config)))
 
 
 def acted(policy: Policy, leaves: dict[str, Any], count: int = 512) -> tuple[Any, Actions]:
@@ -33,7 +33,7 @@ def acted(policy: Policy, leaves: dict[str, Any], count: int = 512) -> tuple[Any
 
 
 def test_an_illegal_action_is_never_taken_and_has_no_probability() -> None:
-    policy = make_policy(cue("shown")["leaves"], PpoConfig())
+    policy = Policy(cue("shown")["leaves"], PpoConfig())
     mask = np.array([False, True, False, True])
     given, actions = acted(policy, {"observation/shown": np.zeros(4, "f4"), "legal_actions/name": mask})
     assert set(np.asarray(actions.discrete).ravel().tolist()) == {1, 3}
@@ -101,7 +101,7 @@ def test_running_statistics_are_those_of_all_rows_together() -> None:
     "network", ["mlp", pytest.param("cnn", marks=pytest.mark.slow), pytest.param("gru", marks=pytest.mark.slow)]
 )
 def test_a_policy_acts_and_learns_the_same_with_64_bit_types_on_and_off(network: str) -> None:
-    policy = make_policy(cue("shown", "picture")["leaves"], PpoConfig(num_envs=4, rollout_steps=4, network=network))
+    policy = Policy(cue("shown", "picture")["leaves"], PpoConfig(num_envs=4, rollout_steps=4, network=network))
     ppo = Ppo(policy)
     learner = ppo.begin(1)
 

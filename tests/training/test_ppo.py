@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from harness.policy import Actions, Observed, make_policy
+from harness.policy import Actions, Observed, Policy
 from harness.ppo import Batch, Ppo, _orders, advantage
 from harness.training.config import PpoConfig
 from tests.training.conftest import cue
@@ -80,7 +80,7 @@ def test_arithmetic_orders_mix_minibatches_as_chance_would() -> None:
 
 
 def test_an_update_makes_what_paid_more_probable() -> None:
-    policy = make_policy(cue("shown", masked=False)["leaves"], CONFIG)
+    policy = Policy(cue("shown", masked=False)["leaves"], CONFIG)
     ppo = Ppo(policy)
     learner = ppo.begin(0)
     given = batch()
@@ -94,7 +94,7 @@ def test_an_update_makes_what_paid_more_probable() -> None:
 
 
 def test_the_learning_rate_falls_to_nothing_over_the_training() -> None:
-    ppo = Ppo(make_policy(cue("shown", masked=False)["leaves"], CONFIG))
+    ppo = Ppo(Policy(cue("shown", masked=False)["leaves"], CONFIG))
     learner = ppo.begin(0)._replace(updates=jnp.int32(10))
     after = jax.jit(ppo.update)(learner, batch(), np.zeros(2, np.uint32), np.int32(10))
     same = jax.tree.map(np.array_equal, learner.network, after.network)
@@ -102,7 +102,7 @@ def test_the_learning_rate_falls_to_nothing_over_the_training() -> None:
 
 
 def test_a_learner_crosses_a_border_by_its_leaves_and_nothing_else_passes_for_one() -> None:
-    ppo = Ppo(make_policy(cue("shown")["leaves"], CONFIG))
+    ppo = Ppo(Policy(cue("shown")["leaves"], CONFIG))
     leaves = ppo.leaves(ppo.begin(3))
     again = ppo.leaves(ppo.learner(leaves))
     assert leaves.keys() == again.keys() and all(np.array_equal(leaves[name], again[name]) for name in leaves)
