@@ -23,10 +23,10 @@ check: $(DEV_STAMP) ## format, lint, types, import borders
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache
 
 test: $(DEV_STAMP) ## the default test loop
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not docker"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not docker and not browser"
 
 test-all: $(DEV_STAMP) ## every test, as CI runs them
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal --durations=30
 
 bench: $(DEV_STAMP) ## the side-by-side measurements in benchmarks/
 	$(BIN)/python -m benchmarks

@@ -13,6 +13,7 @@ from benchmarks import (
     mcp_roundtrip,
     pong_per_core,
     profile_cost,
+    record_scale,
     trainer_peers,
     transfer_errors,
 )
@@ -25,6 +26,7 @@ BENCHMARKS = {
     "false_alarms": false_alarms.main,
     "mcp_roundtrip": mcp_roundtrip.main,
     "profile_cost": profile_cost.main,
+    "record_scale": record_scale.main,
     "pong_per_core": pong_per_core.main,
     "trainer_peers": trainer_peers.main,
     "transfer_errors": transfer_errors.main,

@@ -16,14 +16,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from harness import recipe
+from harness import frames, recipe
 from harness.errors import RecordError, SessionError
 from harness.levels.known import case_file
 from harness.model import Outcome, Verdict
 from harness.recipe import State, Step
+from harness.record import ssh
 from harness.record.attest import SUMMARY_FILE, Subject, attestations
 from harness.record.keeper import Keeper
-from harness.record.log import VERDICT_FILE, now, seconds
+from harness.record.log import CONDITIONS, SSH_KEY, UNSIGNED, VERDICT_FILE, now, seconds
+from harness.record.machine import conditions
 from harness.record.message import commit_message
 from harness.record.objects import Commit, identity
 from harness.record.snapshot import Snapshot
@@ -225,10 +227,10 @@ class Attempts:
         described = verdict.to_json()
         attached = {VERDICT_FILE: json.dumps(described, indent=1, sort_keys=True).encode() + b"\n"}
         cases = self._new_cases(verdict) if verdict.outcome is Outcome.FAIL else {}
-        attached |= cases
-        commit = None
+        attached |= cases | frames.attachments(verdict.frames)
+        commit, unsigned = None, {}
         if verdict.outcome is Outcome.PASS and counts and self._is_progress(step, arguments, taken):
-            commit = self._commit(step, str(arguments["message"]), taken, described, moment)
+            commit, unsigned = self._commit(step, str(arguments["message"]), taken, described, moment)
             attached |= attestations(
                 verdict,
                 Subject(commit, taken.tree, taken.digest),
@@ -243,7 +245,7 @@ class Attempts:
             time=moment,
             arguments=arguments,
             outcome=str(verdict.outcome),
-            detail=recipe.verdict_detail(described, counts=counts),
+            detail=recipe.verdict_detail(described, counts=counts) | {CONDITIONS: conditions()} | unsigned,
             duration_s=duration_s,
             workspace=taken,
             commit=commit,
@@ -260,12 +262,21 @@ class Attempts:
             story.state, covered, same_tree=before is not None and before["gitTree"] == taken.tree
         )
 
-    def _commit(self, step: Step, message: str, taken: Snapshot, verdict: Mapping[str, Any], moment: str) -> str:
-        head = self._story.head
-        who = identity(self._story.events[0].detail["author"], seconds(moment))
+    def _commit(
+        self, step: Step, message: str, taken: Snapshot, verdict: Mapping[str, Any], moment: str
+    ) -> tuple[str, dict[str, str]]:
+        """The commit of a verified tree, and under `unsigned` why it lacks the SSH signature that it should carry."""
+        head, started = self._story.head, self._story.events[0].detail
+        who = identity(started["author"], seconds(moment))
         parents = (head.commit,) if head and head.commit else ()
         words = commit_message(message, f"Pass {step}", verdict)
-        return self._keeper.store.put_commit(Commit(taken.tree, parents, who, who, words))
+        commit, unsigned = Commit(taken.tree, parents, who, who, words), {}
+        if SSH_KEY in started:
+            try:
+                commit = ssh.signed(commit, self._keeper.directory.ssh_key, started[SSH_KEY])
+            except RecordError as error:  # what was verified must not be lost over this
+                unsigned = {UNSIGNED: str(error)}
+        return self._keeper.store.put_commit(commit), unsigned
 
     def _new_cases(self, verdict: Verdict) -> dict[str, bytes]:
         files = [case_file(divergence) for divergence in verdict.divergences]

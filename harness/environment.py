@@ -20,6 +20,7 @@ from harness.errors import BadAnswer
 from harness.lanes import Lanes, SpreadLanes
 from harness.model import ENDINGS, STATE, Array, Case, Draw, Leaf, Leaves, Tape, Trajectory
 from harness.spec import DrawSpec, ProbeSpec, Spec, check_arrays, is_action, parse_spec, tape_to_wire
+from harness.worker import MAX_SIDE, is_picture
 
 __all__ = ["DrawSpec", "Environment", "Pool", "ProbeSpec", "Spec", "is_action", "parse_spec", "tape_to_wire"]
 
@@ -81,24 +82,45 @@ class Environment:
             played += [self._trajectory(case, answer, "rollout") for case, answer in zip(part, answers, strict=True)]
         return played
 
+    def render(self) -> Array:
+        """A picture of the state that a `reset`, `step` or `restore` has led to, uint8 `[height, width, 3]`.
+
+        Only where the spec has the capability `render`; the worker refuses otherwise.
+        """
+        answer = self._channel.ask("render")
+        frame = answer.get("frame") if isinstance(answer, dict) else None
+        if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8 or not is_picture(frame.shape):
+            found = f"{frame.dtype} {list(frame.shape)}" if isinstance(frame, np.ndarray) else "no array `frame`"
+            expected = f"uint8 [height, width, 3], at most {MAX_SIDE} by {MAX_SIDE}"
+            raise BadAnswer(f"its picture is {found}", where="render", expected=expected)
+        return frame
+
     def walk(self, case: Case) -> Trajectory:
         """Play a case by single calls of `reset` or `restore`, and `step`: slow, and another path than `rollout`."""
+        rows = list(self.rows(case))
+        leaves = {path: np.concatenate([row["leaves"][path] for row in rows]) for path in self.spec.outputs}
+        return self._trajectory(case, {"leaves": leaves, "draws": [row["draws"][0] for row in rows]}, "step")
+
+    def rows(self, case: Case) -> Iterator[dict[str, Any]]:
+        """The rows of `walk`, each as soon as it is reached, so that something may be asked in between.
+
+        Yields: `leaves`, each of shape `[1, *leaf shape]`, and `draws`, a tape of one row.
+        """
         tape = None if case.draws is None else tape_to_wire(case.draws)
 
         def forced(row: int) -> dict[str, Any]:
             return {} if tape is None else {"draws": tape[row] if row < len(tape) else []}
 
         if case.start is None:
-            rows = [self._row("reset", seed=case.seed, **forced(0))]
+            yield self._row("reset", seed=case.seed, **forced(0))
         else:
-            rows = [self._row("restore", state=dict(case.start))]
+            yield self._row("restore", state=dict(case.start))
         for index in range(case.length):
             action = {path: array[index] for path, array in case.actions.items()}
-            rows.append(self._row("step", action=action, **forced(index + 1)))
-            if any(rows[-1]["leaves"][path][0] for path in ENDINGS):
-                break
-        leaves = {path: np.concatenate([row["leaves"][path] for row in rows]) for path in self.spec.outputs}
-        return self._trajectory(case, {"leaves": leaves, "draws": [row["draws"][0] for row in rows]}, "step")
+            row = self._row("step", action=action, **forced(index + 1))
+            yield row
+            if any(row["leaves"][path][0] for path in ENDINGS):
+                return
 
     def drive(self, policy: str, seeds: Sequence[int], horizon: int, stickiness: float = 0.25) -> list[Trajectory]:
         """Play one episode of at most `horizon` steps for each seed under a policy; cases carry the actions taken."""

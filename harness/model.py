@@ -305,6 +305,8 @@ class LevelReport:
         features: for each declared feature, in how many compared steps it occurred.
         notes: what could not be checked, and why.
         duration_s: seconds on the host's clock.
+        evidence: SHA-256 over what the reference answered in the comparisons that this level is made of, in order: whoever
+            repeats the level from its seed and gets the same digest has compared with the very same values.
         transfer: level 4 only: what was trained, played and compared, JSON-ready (docs/levels.md).
     """
 
@@ -317,6 +319,7 @@ class LevelReport:
     features: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     duration_s: float = 0.0
+    evidence: str = ""
     transfer: Mapping[str, Any] | None = None
 
     @property
@@ -357,6 +360,7 @@ class LevelReport:
             "divergence_bound_95": self.divergence_bound,
             "features": dict(self.features),
             "notes": list(self.notes),
+            "evidence": self.evidence,
             "duration_s": round(self.duration_s, 3),
             "checks": [check.to_json() for check in self.checks],
         } | ({} if self.transfer is None else {"transfer": dict(self.transfer)})
@@ -373,6 +377,8 @@ class Verdict:
         sandbox: name of the driver in which the candidate ran; `isolated` is False for one that only sets limits.
         error: why nothing or not everything could be judged, or an empty string.
         image: digest of the image that the sandbox was made of, or an empty string where it is made of none.
+        frames: pictures of some divergences, uint8 `[height, width, 3]`, by `<index>-expected` and `<index>-actual`
+            (`harness.frames`). They illustrate, decide nothing, and are no part of `to_json`.
     """
 
     reports: tuple[LevelReport, ...]
@@ -383,6 +389,7 @@ class Verdict:
     duration_s: float = 0.0
     error: str = ""
     image: str = ""
+    frames: Mapping[str, Array] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def outcome(self) -> Outcome:

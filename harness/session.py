@@ -23,6 +23,7 @@ from harness.record.directory import SessionDirectory
 from harness.record.keeper import REFUSED, Keeper
 from harness.record.log import START, Event
 from harness.record.message import AGENT
+from harness.record.rotation import ROTATED
 from harness.record.snapshot import Snapshot
 from harness.record.view import SessionView
 from harness.taskfile import load_task
@@ -30,7 +31,9 @@ from harness.taskfile import load_task
 __all__ = ["Progress", "Session", "SessionView", "Verification", "Verifier", "VerifierFactory", "levels_verifier"]
 
 USAGE = "usage"
-RESERVED = frozenset({START, REFUSED, USAGE, recipe.ATTEMPT, recipe.VERDICT, recipe.INTERRUPTED, recipe.RESUMED})
+RESERVED = frozenset(
+    {START, REFUSED, ROTATED, USAGE, recipe.ATTEMPT, recipe.VERDICT, recipe.INTERRUPTED, recipe.RESUMED}
+)
 
 
 class Session(SessionView):
@@ -52,6 +55,7 @@ class Session(SessionView):
         author: str = AGENT,
         levels: tuple[int, ...] | None = None,
         sandbox: str | None = None,
+        ssh_key: Path | None = None,
     ) -> Session:
         """Begin a session on a task.
 
@@ -64,10 +68,12 @@ class Session(SessionView):
             author: `Name <mail>` for the verified commits.
             levels: the recipe's levels; by default all that the task has.
             sandbox: the driver in which candidates and the agent's commands run; by default the best that works.
+            ssh_key: file of the SSH key that signs the verified commits besides, as git does: a private key, or a public
+                one whose private half an SSH agent holds.
 
         Raises:
             TaskError: the task is wrong.
-            SessionError: the workspace cannot be used, or has a session already.
+            SessionError: the workspace or the SSH key cannot be used, or the workspace has a session already.
             RecordError: the record cannot be written.
         """
         home = (home or lockstep_home()).resolve()
@@ -80,6 +86,7 @@ class Session(SessionView):
             plan=Plan(tuple(module.name for module in task.modules), levels or task.levels, task.limits),
             author=author,
             sandbox=sandbox,
+            ssh_key=None if ssh_key is None else ssh_key.expanduser().resolve(),
         )
         return cls(created, home, verifier)
 

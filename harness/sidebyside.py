@@ -94,10 +94,11 @@ def _no_case(error: Exception, where: str) -> TaskError:
     )
 
 
-def play(
+@contextmanager
+def played(
     task: Task, tree: Path, driver: Driver, what: Case | ProbeCase | Episode, progress: Progress = silent
-) -> SideBySide:
-    """Play one thing on both sides.
+) -> Iterator[tuple[SideBySide, Pair]]:
+    """Play one thing on both sides, and keep both of them running for whoever wants to ask more.
 
     Args:
         tree: a directory that holds the candidate.
@@ -110,18 +111,22 @@ def play(
     _check(task, what)
     with _pair(task, tree, driver, progress) as pair:
         progress("playing on both sides", 0, 1)
-        if isinstance(what, ProbeCase):
-            return _ask(pair, what)
-        if isinstance(what, Episode):
-            known = dict.fromkeys((*ANY_TASK_POLICIES, *pair.reference.spec.policies))
-            if what.policy not in known:
-                raise TaskError(f"{task.name} has no policy {what.policy!r}; it has {', '.join(known)}")
-            [expected] = pair.reference.drive(what.policy, [what.seed], what.steps)
-        else:
-            [expected] = pair.reference.rollout([what])
-        [actual] = pair.follow([expected])
-        [difference] = pair.differences([expected], [actual])
-        return SideBySide(expected.case, None, expected.leaves, actual.leaves, difference)
+        yield _play(pair, what), pair
+
+
+def _play(pair: Pair, what: Case | ProbeCase | Episode) -> SideBySide:
+    if isinstance(what, ProbeCase):
+        return _ask(pair, what)
+    if isinstance(what, Episode):
+        known = dict.fromkeys((*ANY_TASK_POLICIES, *pair.reference.spec.policies))
+        if what.policy not in known:
+            raise TaskError(f"{pair.task.name} has no policy {what.policy!r}; it has {', '.join(known)}")
+        [expected] = pair.reference.drive(what.policy, [what.seed], what.steps)
+    else:
+        [expected] = pair.reference.rollout([what])
+    [actual] = pair.follow([expected])
+    [difference] = pair.differences([expected], [actual])
+    return SideBySide(expected.case, None, expected.leaves, actual.leaves, difference)
 
 
 def rows_around(both: SideBySide) -> Iterator[tuple[str, str, str, str, bool]]:

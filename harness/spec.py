@@ -14,7 +14,7 @@ from harness.worker import BASIC_LEAVES, PROTOCOL, WIRE_DTYPES
 
 T = TypeVar("T")
 
-CAPABILITIES = ("restore", "probe", "draws", "force_draws", "lanes")
+CAPABILITIES = ("restore", "probe", "draws", "force_draws", "lanes", "render")
 MOMENTS = ("reset", "step", "both")
 
 
@@ -42,7 +42,7 @@ class Spec:
     Attributes:
         leaves: all leaves by path: observation, reward, terminated, truncated, legal_actions, `state/`, and action leaves.
         capabilities: of `restore`, `probe`, `draws` (reports its draws), `force_draws` (takes draws), `lanes` (steps many
-            environments in one message).
+            environments in one message), `render` (draws its state).
         policies: names of scripted policies that it can `drive`, besides `random` and `sticky`.
     """
 

@@ -15,14 +15,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from harness import frames
 from harness.candidate import CandidateWorker, start_judge
 from harness.channel import Channel
 from harness.environment import Environment, Pool
 from harness.errors import BrokenContract, EnvironmentFailure, LockstepError, TrainingError
 from harness.levels import interaction, known, property, proposed, rollout
 from harness.levels.pair import Pair, Progress
-from harness.model import CheckResult, Divergence, LevelReport, Outcome, Verdict
-from harness.reference import start_references
+from harness.model import Array, CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.reference import start_reference, start_references
 from harness.setup import setup
 from harness.suite import load_suite
 from harness.task import Task
@@ -83,6 +84,21 @@ class Verifier:
         began = time.monotonic()
         reports: list[LevelReport] = []
         error = image = ""
+        pictures: dict[str, Array] = {}
+
+        def judged() -> Verdict:
+            return Verdict(
+                reports=tuple(reports),
+                seed=seed,
+                task_digest=self._task.digest,
+                sandbox=self._driver.name,
+                isolated=self._driver.isolated,
+                duration_s=time.monotonic() - began,
+                error=error,
+                image=image,
+                frames=pictures,
+            )
+
         with ExitStack() as stack:
             try:
                 image = self._driver.describe().get("digest", "")
@@ -95,6 +111,8 @@ class Verifier:
                     reports.append(self._run_level(pair, level, module, tree, cases, stack))
                     if reports[-1].outcome is not Outcome.PASS:
                         break
+                if judged().outcome is Outcome.FAIL:
+                    pictures = frames.of_divergences(pair, judged(), self._artist)
             except BrokenContract as broken:
                 reports.append(_contract_report(broken, seed, time.monotonic() - began))
             except (LockstepError, SandboxError) as failure:
@@ -102,16 +120,7 @@ class Verifier:
         if self._pool is not None and not all(environment.alive for environment in self._pool.environments):
             self._pool.close()
             self._pool = None
-        return Verdict(
-            reports=tuple(reports),
-            seed=seed,
-            task_digest=self._task.digest,
-            sandbox=self._driver.name,
-            isolated=self._driver.isolated,
-            duration_s=time.monotonic() - began,
-            error=error,
-            image=image,
-        )
+        return judged()
 
     def reference(self) -> Pool:
         """The reference's workers, started when they are first needed.
@@ -123,6 +132,9 @@ class Verifier:
             installed = setup(self._task, lambda line: self._progress(line, 0, 1))
             self._pool = start_references(self._task, installed, self._workers)
         return self._pool
+
+    def _artist(self) -> Environment:
+        return start_reference(self._task, setup(self._task))
 
     def close(self) -> None:
         """End all workers."""
@@ -164,6 +176,7 @@ class Verifier:
     ) -> LevelReport:
         began = time.monotonic()
         tally = rollout.Tally()
+        pair.begin_evidence()
         results: list[CheckResult] = []
         measured: dict[str, Any] = {}
 
@@ -213,6 +226,7 @@ class Verifier:
             features=tally.features,
             notes=_notes(pair, level),
             duration_s=time.monotonic() - began,
+            evidence=pair.evidence,
             transfer=measured or None,
         )
 

@@ -18,7 +18,7 @@ import random
 import struct
 import sys
 import traceback
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import msgpack
 import numpy as np
@@ -30,6 +30,7 @@ WIRE_DTYPES = frozenset(["|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8",
 BASIC_LEAVES = ("reward", "terminated", "truncated")
 SEEDS = 1 << 63
 MAX_TRACEBACK = 4000
+MAX_SIDE = 4096  # pixels: a picture is at most as wide and as high
 PLAIN = {"b": (bool,), "i": (int,), "u": (int,), "f": (float, int)}  # Python numbers that may stand for a dtype's kind
 
 
@@ -257,6 +258,18 @@ class SingleEnvironment:
                 result = self._play({"seed": seed}, range(horizon), choose)
             results.append(result)
         return results
+
+    def render(self) -> Dict[str, Any]:
+        """A picture of where the environment is now: `frame`, uint8 `[height, width, 3]`."""
+        if "render" not in self._opened()._capabilities:
+            raise ProtocolError("this environment has no capability render")
+        frame = np.asarray(self._adapter.render())
+        if frame.dtype != np.uint8 or not is_picture(frame.shape):
+            found = "{} {}".format(frame.dtype, list(frame.shape))
+            raise ProtocolError(
+                "a picture is uint8 [height, width, 3] of at most {0} by {0}, not {1}".format(MAX_SIDE, found)
+            )
+        return {"frame": frame}
 
     def probe(self, name: str, inputs: Dict[str, Any]) -> Dict[str, Any]:
         if name not in self._opened()._probes:
@@ -508,6 +521,11 @@ def random_actions(leaf: Leaf, rng: Any, horizon: int, sticky: float) -> np.ndar
     return np.clip(values, low, high).astype(leaf.dtype).clip(low.astype(leaf.dtype), high.astype(leaf.dtype))[source]
 
 
+def is_picture(shape: Sequence[int]) -> bool:
+    """Whether an array of this shape can be a picture: rows, columns, red-green-blue."""
+    return len(shape) == 3 and shape[2] == 3 and all(1 <= size <= MAX_SIDE for size in shape[:2])
+
+
 def _is_action(path: str) -> bool:
     return path == "action" or path.startswith("action/")
 
@@ -528,7 +546,7 @@ def _same_names(what: str, given: Dict[str, Any], declared: List[str]) -> None:
 
 CALLS = frozenset(
     [
-        "open", "spec", "reset", "step", "restore", "rollout", "drive", "probe", "lanes", "advance", "close",
+        "open", "spec", "reset", "step", "restore", "render", "rollout", "drive", "probe", "lanes", "advance", "close",
         "sample", "autoreset", "train", "bench_prepare", "bench_run", "bench_lanes", "bench_trace",  # of candidates only
         "judge",
     ]

@@ -36,6 +36,7 @@ _PROMPTS = "the server offers its prompts as prompts of the protocol"
 _PREPARES = "tasks are made and checked by people, before any session"
 _MACHINE = "this is about the machine and its clients, not about a session"
 
+_LOOKS = "an agent gets the same facts as text, from compare_rollouts, session_status and get_job"
 _TRAINS = "an agent's candidate is judged by what level 4 trains, under the task's own settings"
 
 _STARTED = {"task": "task", "workspace": "workspace", "fresh": "fresh", "sandbox": "sandbox"}
@@ -70,6 +71,7 @@ OPERATIONS = (
     ),
     Operation("what a verification found", "explain_divergence", "explain", _EXPLAINED),
     Operation("everything that happened in a session", "history", "history", {"session": "session"}),
+    Operation("go through a recorded session again", "replay", "replay", {"session": "record", "event": "which"}),
     Operation("check a record: signatures, chain, ancestry", "audit", "audit", {"session": "record"}),
     Operation("what a session has cost, per commit", "report_usage", "usage"),
     Operation("run a command in the agent's sandbox", "run_command", None, because=_SHELL),
@@ -81,8 +83,14 @@ OPERATIONS = (
     Operation("change a passage of a file of the workspace", "edit_file", None, because=_OWN_FILES),
     Operation("list the files of the workspace", "list_files", None, because=_OWN_FILES),
     Operation("let a session that reached its limits go on", None, "resume", because=_PERSON),
+    Operation("write a session's whole record into one file", None, "bundle", because=_PERSON),
+    Operation("the key that signs records: show or rotate it", None, "key", because=_PERSON),
     Operation("make an installable package of a candidate", None, "export", because=_PERSON),
     Operation("train policies in a candidate or in the reference", None, "train", because=_TRAINS),
+    Operation("play an episode on both sides, and film it", None, "rollout", because=_LOOKS),
+    Operation("watch a session while it runs", None, "watch", because=_LOOKS),
+    Operation("write a session's report, one page that needs no network", None, "report", because=_LOOKS),
+    Operation("the same page live, in a browser of this machine", None, "view", because=_LOOKS),
     Operation("make a task from an environment", None, "new", because=_PREPARES),
     Operation("build the environment of a task's reference", None, "setup", because=_PREPARES),
     Operation("find out what is wrong with a reference", None, "check-reference", because=_PREPARES),

@@ -22,6 +22,7 @@ from mcp_server.results import (
     JobStatus,
     LevelLine,
     Profile,
+    Replayed,
     StepView,
     TransferView,
     Verification,
@@ -227,6 +228,27 @@ def _measured(each: Mapping[str, Any]) -> dict[str, Any]:
     return shown | ({"environment_share": each["environment_share"]} if "environment_share" in each else {})
 
 
+def replayed(job: Job, also: list[str]) -> Replayed:
+    """What `replay` answers. Raises ToolError as `outcome_of`."""
+    document = outcome_of(job)
+    common = running(job, also)
+    if not document:
+        return Replayed(**common, **still_running(job))
+    where = f"event {document['seq']}, {document['outcome']}"
+    because = f": {document['because']}" if document["because"] else ""
+    named = ("match", "outcome", "outcome_again", "seed", "digest", "digest_again", "differences", "because")
+    return Replayed(
+        **common,
+        summary=f"The verdict of {where}, reached again: {document['match']}{because}.",
+        next_call="tell a person: a verdict that is not reached again must not be relied on"
+        if document["match"] == "different"
+        else "",
+        event=document["seq"],
+        changed=[f"{name}: {each['then']} -> {each['now']}" for name, each in document["changed"].items()],
+        **{name: document[name] for name in named},
+    )
+
+
 def command_run(job: Job, also: list[str]) -> CommandRun:
     """What `run_command` answers. Raises ToolError as `outcome_of`."""
     document = outcome_of(job)
@@ -268,6 +290,8 @@ def job_status(job: Job) -> JobStatus:
         made["comparison"] = comparison(job, [])
     elif job.operation == "profile":
         made["profile"] = profile(job, [])
+    elif job.operation == "replay":
+        made["replay"] = replayed(job, [])
     elif job.operation == "run_command":
         made["command"] = command_run(job, [])
     inner = next(iter(made.values()), None)

@@ -207,6 +207,26 @@ class Profile(Running):
     divergence: str = Field("", description="How a timed run differs from the reference (outcome FAIL).")
 
 
+class Replayed(Running):
+    """A recorded verdict, reached again from its tree and its seed."""
+
+    session: str
+    event: int | None = Field(None, description="The verdict's event.")
+    match: str | None = Field(
+        None,
+        description="exact; within tolerance (the same claim under other conditions); different; not repeated. None while "
+        "the job runs.",
+    )
+    outcome: str = Field("", description="The recorded outcome.")
+    outcome_again: str = ""
+    seed: int | None = None
+    digest: str = Field("", description="SHA-256 over the recorded verdict, without times and places.")
+    digest_again: str = ""
+    differences: list[str] = Field(default_factory=list, description="What differs, the first few.")
+    changed: list[str] = Field(default_factory=list, description="Conditions that are not what they were.")
+    because: str = ""
+
+
 class CommandRun(Running):
     """A command that was run in the agent's sandbox."""
 
@@ -231,6 +251,7 @@ class JobStatus(Running):
     comparison: Comparison | None = None
     profile: Profile | None = None
     command: CommandRun | None = None
+    replay: Replayed | None = None
     error: str = Field("", description="Why it failed, was cancelled or is lost.")
 
 

@@ -109,9 +109,15 @@ async def audit(ctx: Call, session: SessionId) -> Annotated[CallToolResult, Audi
         problems=list(problems),
         key=report["key"],
         summary=said + ("everything holds." if report["ok"] else f"{len(problems)} problems."),
-        next_call="" if report["ok"] else "tell a person: a record that does not hold proves nothing",
+        next_call="" if report["ok"] else _not_held(report["first_bad"]),
     )
     return answer(result)
+
+
+def _not_held(first_bad: str | None) -> str:
+    """What an agent does about a record that does not hold."""
+    since = f"; the first commit that cannot be relied on is {first_bad}" if first_bad else ""
+    return f"tell a person: a record that does not hold proves nothing{since}"
 
 
 async def report_usage(

@@ -9,10 +9,10 @@ from pydantic import Field
 
 from harness.host import jobs
 from mcp_server.arguments import JobId, Level, Message, Module, Seed, SessionId
-from mcp_server.describing import call, comparison, job_status, verification
+from mcp_server.describing import call, comparison, job_status, replayed, verification
 from mcp_server.desk import Call, desk_of, in_thread
 from mcp_server.limits import ID_CHARACTERS, PATH_CHARACTERS, WAIT_AT_MOST_S
-from mcp_server.results import Comparison, Explanation, JobStatus, Verification, answer
+from mcp_server.results import Comparison, Explanation, JobStatus, Replayed, Verification, answer
 from mcp_server.tool import READS, StrictTool, changes, tool
 
 
@@ -94,6 +94,23 @@ async def explain_divergence(
     return answer(result, f"lockstep://sessions/{session}/divergences/{document['event']}")
 
 
+async def replay(
+    ctx: Call,
+    session: SessionId,
+    event: Annotated[
+        int | None, Field(description="The verdict's event. Empty: the newest verdict.", ge=0, lt=1 << 31)
+    ] = None,
+) -> Annotated[CallToolResult, Replayed]:
+    """Reach a recorded verdict again: the tree that was judged then, by the tests of then, from the recorded seed. Under the
+    same conditions the two must be the same to the byte. It judges nothing new, looks at no file of the workspace and costs
+    no attempt; use it when somebody doubts a verdict. It takes as long as the verification did: after 42 s it answers with
+    a job to be asked for with get_job."""
+    given = {} if event is None else {"event": event}
+    job, also = await desk_of(ctx).begin(ctx, session, "replay", given)
+    job = await desk_of(ctx).wait(ctx, job)
+    return answer(replayed(job, also), _rest(job))
+
+
 async def get_job(
     ctx: Call,
     job_id: JobId,
@@ -131,6 +148,7 @@ def verification_tools() -> list[StrictTool]:
         tool(run_level_tests, hints=changes(destructive=False)),
         tool(compare_rollouts, hints=changes(destructive=False)),
         tool(explain_divergence, hints=READS),
+        tool(replay, hints=changes(destructive=False)),
         tool(get_job, hints=READS),
         tool(cancel_job, hints=changes(destructive=True, idempotent=True)),
     ]

@@ -1,31 +1,68 @@
-"""`lockstep compare`: one case or one episode on both sides."""
+"""`lockstep compare`: one case or one episode on both sides. `lockstep rollout` plays the same and films it."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.verify import sandbox_option, seed_option
 
+if TYPE_CHECKING:
+    from harness.task import Task
+    from sandboxes import Driver
+
 MAX_SHOWN = 300
 
 
+def played_options(run: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say what is played: a case, or an episode under a policy."""
+    file = click.Path(exists=True, dir_okay=False, path_type=Path)
+    for option in (
+        sandbox_option,
+        seed_option,
+        click.option("--steps", type=click.IntRange(1), help="Its length at most; default: the task's horizon."),
+        click.option("--policy", default="random", show_default=True, help="Or an episode under this policy."),
+        click.option("--case", "case_file", type=file, help="Play the case in this file."),
+        click.argument("directory", default="."),
+    ):
+        run = option(run)
+    return run
+
+
+def both_sides(directory: str, sandbox: str | None) -> tuple[Task, Path, Driver]:
+    """The task, where its candidate lies, and the sandbox that it runs in.
+
+    In the workspace of a session the trusted task and the session's own sandbox are taken.
+    """
+    from harness.cli.places import session_at
+    from harness.data import find_task
+    from harness.taskfile import load_task
+    from sandboxes import choose
+
+    here = session_at(Path(directory)) if Path(directory).is_dir() else None
+    workspace = find_task(directory) if here is None else here.workspace
+    task = load_task(workspace if here is None else here.trusted)
+    if sandbox is None and here is not None:
+        sandbox = _driver_of(here.id)
+    return task, workspace, choose(sandbox)
+
+
+def what_to_play(task: Task, case_file: Path | None, policy: str, steps: int | None, seed: int | None) -> Any:
+    """A case, a probe's input, or an episode, as the options say."""
+    from harness import sidebyside
+
+    if case_file is not None:
+        return sidebyside.read_case(case_file)
+    return sidebyside.Episode(policy, secrets.randbits(31) if seed is None else seed, steps or task.budgets.horizon)
+
+
 @command("compare", "play one case on both sides")
-@click.argument("directory", default=".")
-@click.option(
-    "--case",
-    "case_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Play the case in this file.",
-)
-@click.option("--policy", default="random", show_default=True, help="Or an episode under this policy.")
-@click.option("--steps", type=click.IntRange(1), help="Its length at most; default: the task's horizon.")
-@seed_option
-@sandbox_option
+@played_options
 def compare(
     output: Output,
     directory: str,
@@ -38,26 +75,12 @@ def compare(
     """Play one case or one episode on both sides, and show the first difference."""
     from rich.text import Text
 
-    from harness import sidebyside
     from harness.cli import show
-    from harness.cli.places import session_at
-    from harness.data import find_task
     from harness.operations.comparison import compare as play
-    from harness.taskfile import load_task
-    from sandboxes import choose
 
-    here = session_at(Path(directory)) if Path(directory).is_dir() else None
-    workspace = find_task(directory) if here is None else here.workspace
-    task = load_task(workspace if here is None else here.trusted)
-    if sandbox is None and here is not None:
-        sandbox = _driver_of(here.id)
-    what: Any = sidebyside.Episode(
-        policy, secrets.randbits(31) if seed is None else seed, steps or task.budgets.horizon
-    )
-    if case_file is not None:
-        what = sidebyside.read_case(case_file)
+    task, workspace, driver = both_sides(directory, sandbox)
     with output.progress() as progress:
-        compared = play(task, workspace, choose(sandbox), what, progress)
+        compared = play(task, workspace, driver, what_to_play(task, case_file, policy, steps, seed), progress)
     both, document = compared.both, compared.document
     described = show.grid("left", "left")
     for name, value in document["played"].items():

@@ -19,13 +19,18 @@ from harness.cli.compare import compare
 from harness.cli.connect import connect
 from harness.cli.frame import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, Output, report_error
 from harness.cli.images import images
+from harness.cli.keys import key
 from harness.cli.profile import profile
 from harness.cli.prompt import prompt
+from harness.cli.replay import replay
+from harness.cli.report import report, view
+from harness.cli.rollout import rollout
 from harness.cli.shell import shell
 from harness.cli.train import train
 from harness.cli.transfer import transfer
 from harness.cli.usage import usage
 from harness.cli.verify import verify
+from harness.cli.watch import watch
 from harness.errors import LockstepError
 
 EPILOG = """\b
@@ -69,17 +74,24 @@ COMMANDS = (
     verify,
     transfer,
     compare,
+    rollout,
     profile,
     train,
     sessions.status,
+    watch,
     sessions.history,
+    replay,
     sessions.explain,
     prompt,
     sessions.resume,
     shell,
     connect,
     usage,
+    report,
+    view,
     records.audit,
+    records.bundle,
+    key,
     records.export,
     images,
     machine.doctor,

@@ -40,6 +40,19 @@ def session_named(which: str | None) -> SessionDirectory:
     )
 
 
+def record_named(which: str | None) -> Path:
+    """Where a record lies: that of a session (by default the one of the current directory), a git directory, a clone or a
+    bundle.
+
+    Raises:
+        SessionError: there is no such session, and no such file or directory.
+    """
+    path = Path(which or ".").expanduser()
+    if which is None or not path.exists() or session_at(path) is not None:
+        return session_named(which).repository
+    return path
+
+
 def _working_at(path: Path, sessions: Sequence[SessionDirectory]) -> SessionDirectory | None:
     around = (session for session in sessions if path.is_relative_to(session.workspace))
     return max(around, key=lambda session: len(session.workspace.parts), default=None)  # the innermost

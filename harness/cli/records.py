@@ -1,4 +1,4 @@
-"""`lockstep audit` and `lockstep export`: what a record proves, and taking a verified candidate away."""
+"""`lockstep audit`, `bundle` and `export`: what a record proves, and taking it or a verified candidate away."""
 
 from __future__ import annotations
 
@@ -9,30 +9,91 @@ from typing import Any
 import click
 
 from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
+from harness.cli.replay import exit_of, rerun_verdicts
+
+ALL_VERDICTS = 1 << 30
+
+
+class _Rerun(click.ParamType):
+    """How many verdicts to reach again."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """A positive number, or `all`."""
+        if value == "all":
+            return ALL_VERDICTS
+        return click.IntRange(1).convert(value, param, ctx)
+
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @command("audit", "check a record: signatures, chain, ancestry")
 @click.argument("record", required=False)
-@click.option(
-    "--key",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The public key (PEM) that must have signed it.",
-)
+@click.option("--key", type=_FILE, help="A public key (PEM) that must vouch for it.")
 @click.option(
     "--known-event", metavar="DIGEST", help="The last event that an earlier audit saw; it must still be there."
 )
-def audit(output: Output, record: str | None, key: Path | None, known_event: str | None) -> int:
-    """Check a record: a session (default: the one that works here), its git directory, a mirror clone or a bundle."""
-    from harness import operations
-    from harness.cli import show
-    from harness.cli.places import session_at, session_named
+@click.option("--level", type=click.IntRange(1, 4), help="The newest commit must have passed so far, for all modules.")
+@click.option(
+    "--matches",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A checkout whose candidate/ must be the newest commit's, byte for byte.",
+)
+@click.option(
+    "--rerun",
+    type=_Rerun(),
+    metavar="N|all",
+    help="Also reach verdicts again, the newest commit's and others drawn at random, or all (`lockstep replay --verify`).",
+)
+def audit(
+    output: Output,
+    record: str | None,
+    key: Path | None,
+    known_event: str | None,
+    level: int | None,
+    matches: Path | None,
+    rerun: int | None,
+) -> int:
+    """Check a record: a session (default: the one that works here), its git directory, a mirror clone or a bundle.
 
-    path = Path(record or ".").expanduser()
-    named = record is None or not path.exists() or session_at(path) is not None
-    place = session_named(record).repository if named else path
-    report = operations.audit(place, key=key, known_event=known_event)
-    output.emit(report.to_json(), show.audit(report))
-    return EXIT_OK if report.ok else EXIT_FAIL
+    With --level and --matches it is a gate for merging (docs/audit.md).
+    """
+    from harness import operations
+    from harness.audit import Gate
+    from harness.cli import show, show_replay
+    from harness.cli.places import record_named
+
+    gate = Gate(level, matches) if level is not None or matches is not None else None
+    place = record_named(record)
+    report = operations.audit(place, key=key, known_event=known_event, gate=gate)
+    if rerun is None or not report.ok:  # a record that does not hold together has nothing that would be worth a rerun
+        output.emit(report.to_json(), show.audit(report))
+        return EXIT_OK if report.ok else EXIT_FAIL
+    output.show(show.audit(report), "")
+    repeated = rerun_verdicts(output, place, rerun)
+    output.emit(report.to_json() | {"ok": repeated["ok"], "rerun": repeated}, show_replay.repeated_summary(repeated))
+    return exit_of(repeated)
+
+
+@command("bundle", "write a session's whole record into one file")
+@click.argument("names", metavar="[SESSION] FILE", nargs=-1, required=True)
+def bundle(output: Output, names: tuple[str, ...]) -> int:
+    """Write the record of a session (default: the one that works here) into one file.
+
+    The file is a git bundle: `lockstep audit FILE` checks it, `git clone --mirror FILE` unpacks it.
+    """
+    from harness import operations
+    from harness.cli.places import record_named
+
+    if not 1 <= len(names) <= 2:
+        raise click.UsageError("name a file, and before it, if need be, a session")
+    file = names[-1]
+    document = operations.bundle(record_named(names[0] if len(names) == 2 else None), Path(file))
+    said = f"{file}: {document['events']} events, {document['bytes'] / 1e6:.2f} MB"
+    output.emit(document, f"{said}\nits last event is {document['last_event']}")
+    return EXIT_OK
 
 
 @command("export", "make an installable package of a candidate")

@@ -16,15 +16,23 @@ from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
     "--fresh", is_flag=True, help="Begin with an empty candidate instead of the one that comes with the task."
 )
 @click.option("--sandbox", metavar="DRIVER", help="Where code of the agent runs; default: the best that works.")
-def start(output: Output, task: str, workspace: Path | None, fresh: bool, sandbox: str | None) -> int:
+@click.option(
+    "--ssh-key",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Sign the verified commits with this SSH key besides, as git does.",
+)
+def start(
+    output: Output, task: str, workspace: Path | None, fresh: bool, sandbox: str | None, ssh_key: Path | None
+) -> int:
     """Begin a session on a task, given by its path or by the name of an embedded one.
 
-    The workspace is filled with the task; an agent then works in its `candidate/`.
+    The workspace is filled with the task; an agent then works in its `candidate/`. The SSH key is a private one without a
+    passphrase, or the .pub file of one that an SSH agent holds.
     """
     from harness import operations
     from harness.cli import show
 
-    described = operations.start(task, workspace, fresh=fresh, sandbox=sandbox)
+    described = operations.start(task, workspace, fresh=fresh, sandbox=sandbox, ssh_key=ssh_key)
     how = "Go on in the workspace: write candidate/, then `lockstep verify`. The record lies outside it, in"
     output.emit(described, show.status(described), f"\n{how}\n{described['record']}")
     return EXIT_OK

@@ -14,7 +14,7 @@ from harness.explain import facts
 from harness.model import CheckResult, Divergence, LevelReport, Outcome, Verdict
 
 if TYPE_CHECKING:
-    from harness.audit import AuditReport
+    from harness.audit import AuditReport, Row
     from harness.doctor import Item
     from harness.sidebyside import SideBySide
 
@@ -213,39 +213,72 @@ def step_name(step: Mapping[str, Any]) -> str:
 
 def audit(report: AuditReport) -> RenderableType:
     """What each verified commit proved and cost, and what does not hold."""
-    header = ("commit", "proved", "compared", "bound", "tries", "time", "")
-    table = grid("left", "left", "left", "right", "right", "right", "left", header=header)
-    for row in report.rows:
+    rows = report.rows
+    header = ("commit", "proved", "compared", "bound", "time", "cost", "tries")
+    proved = grid("left", "left", "left", "right", "right", "right", "right", header=header)
+    told = grid("left", "right", "right", "left", header=("commit", "seed", "cases", ""))
+    for row in rows:
         compared = f"{row.examples:,} examples"
         if row.episodes:
             compared = f"{row.episodes:,} episodes, {row.steps:,} steps"
-        table.add_row(
+        proved.add_row(
             Text(row.commit[:10], "cyan"),
             step_name({"level": row.level, "module": row.module}),
             compared,
             "" if row.bound is None else f"{row.bound:.2%}",
-            str(row.attempts),
             f"{row.duration_s:.1f} s",
-            Text(row.message, "dim"),
+            f"${row.dollars:.2f}" if row.dollars else "",
+            str(row.attempts),
         )
-    result = Text(f"\n{report.events} events, {len(report.rows)} verified commits: ")
-    result.append(
-        "everything holds" if report.ok else f"{len(report.problems)} problems", "green" if report.ok else "bold red"
-    )
-    places = dict.fromkeys(row.sandbox if row.isolated else f"{row.sandbox} (not isolated)" for row in report.rows)
-    isolated = all(row.isolated for row in report.rows)
-    judged_in = Text(f"judged in: {', '.join(places)}", "dim" if isolated else "yellow")
-    key = "" if report.pinned else " (the record's own word; give --key to pin it)"
-    parts: list[RenderableType] = [
-        table,
-        result,
-        *([judged_in] if places else []),
-        Text(f"signed by key {report.key[:16]}{key}", "dim"),
-    ]
+        told.add_row(Text(row.commit[:10], "cyan"), str(row.seed), str(row.cases), Text(row.message, "dim"))
+    result = Text(f"\n{report.events} events, {len(rows)} verified commits: ")
+    found = len(report.problems)
+    wrong = f"{found} problem{'s' if found > 1 else ''}"
+    result.append("everything holds" if report.ok else wrong, "green" if report.ok else "bold red")
+    parts: list[RenderableType] = [proved, Text(), told, result] if rows else [result]
+    places: dict[str, list[str]] = {}
+    for row in rows:
+        places.setdefault(_judged_in(row), []).append(row.commit[:10])
+    for place, commits in places.items():
+        which = "" if len(places) == 1 else f": {', '.join(commits)}"
+        parts.append(Text(f"judged in {place}{which}", "yellow" if "(not isolated)" in place else "dim"))
+    signed = sum(bool(row.ssh) for row in rows)
+    if signed:
+        by = ", ".join(dict.fromkeys(row.ssh for row in rows if row.ssh))
+        parts.append(Text(f"{signed} of {len(rows)} commits signed by the SSH key {by}", "dim"))
+    parts += [Text(f"commit {r.commit[:10]} is not: {r.unsigned}", "yellow") for r in rows if r.unsigned]
+    own_word = "" if report.pinned else " (the record's own word; give --key to pin it)"
+    before = "".join(f", before event {link['from']} by {former['id'][:16]}" for former, link in _handed_over(report))
+    parts.append(Text(f"signed by key {report.key[:16]}{before}{own_word}", "dim"))
+    if report.gate is not None and not any(problem.rule == "gate" for problem in report.problems):
+        parts.append(Text(f"the gate holds: {_asked(report.gate)}", "green"))
     parts += [indented(Text(f"{problem.rule}: {problem.what}", "red")) for problem in report.problems]
     if report.first_bad:
         parts.append(Text(f"the first commit that cannot be relied on is {report.first_bad}", "bold red"))
+        parts.append(Text(f"the last that can is {report.last_good or 'none'}", "red"))
     return Group(*parts)
+
+
+def _judged_in(row: Row) -> str:
+    """The sandbox and the machine of a verified commit, in a line."""
+    machine = row.machine
+    place = row.sandbox + ("" if row.isolated else " (not isolated)")
+    place += f", image {row.image[:19]}" if row.image else ""
+    versions = (f"{name} {machine[name]}" for name in ("jax", "numpy") if machine.get(name))
+    cores = f"{machine.get('cores', '?')} cores of {machine.get('cpu', 'an unknown processor')}"
+    return ", ".join((place, cores, *versions))
+
+
+def _handed_over(report: AuditReport) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Each key that was rotated away, newest first, with the one that followed it."""
+    return zip(report.keys[-2::-1], report.keys[:0:-1], strict=False)
+
+
+def _asked(gate: Mapping[str, Any]) -> str:
+    """What a gate asked of the newest commit."""
+    level = "" if gate["level"] is None else f"every level up to {gate['level']} passed"
+    files = "" if gate["directory"] is None else f"{gate['directory']} is what the newest commit holds"
+    return ", ".join(filter(None, (level, files)))
 
 
 def health(item: Item) -> tuple[RenderableType, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from harness.conformance import behaviour, calls, chance, declaration, lanes, state
+from harness.conformance import behaviour, calls, chance, declaration, lanes, pictures, state
 from harness.conformance.kit import Failed, Kit, Passed, Skipped
 from harness.environment import Environment
 from harness.errors import LockstepError
@@ -31,6 +31,7 @@ CHECKS: dict[str, Callable[[Kit], Passed]] = {
     "sufficient state": state.suffices,
     "tape": chance.replays_its_tape,
     "wrong tapes": chance.refuses_wrong_tapes,
+    "pictures": pictures.draws_pictures,
     "probes": calls.answers_probes,
     "policies": calls.follows_policies,
     "wrong actions": calls.refuses_wrong_actions,

@@ -27,7 +27,9 @@ from harness.session import Session
 
 PRESENT_S = 600.0
 """Who has called within this time still works here."""
-TELL_OF_OTHERS = frozenset({"status", "verify", "compare", "profile", "run_command", "write_file", "edit_file"})
+TELL_OF_OTHERS = frozenset(
+    {"status", "verify", "compare", "profile", "replay", "run_command", "write_file", "edit_file"}
+)
 """Calls whose answer says who else works here: those that begin a job or change a file, and the one that asks."""
 
 
@@ -66,6 +68,7 @@ class Calls:
             self._main.verify,
             self._main.compare,
             self._main.profile,
+            self._main.replay,
             self._commands.run_command,
             self.cancel,
             self.read_file,

@@ -31,7 +31,7 @@ from harness.record.directory import SessionDirectory
 from harness.record.files import clear_temporaries, storing, write_durably
 from harness.record.log import now
 
-VERIFY, COMPARE, PROFILE, RUN_COMMAND = "verify", "compare", "profile", "run_command"
+VERIFY, COMPARE, PROFILE, REPLAY, RUN_COMMAND = "verify", "compare", "profile", "replay", "run_command"
 """What a job may be."""
 
 RUNNING = "running"

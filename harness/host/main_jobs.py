@@ -1,4 +1,4 @@
-"""The jobs of a host's main thread, one after another: verifications, comparisons, profiles.
+"""The jobs of a host's main thread, one after another: verifications, comparisons, profiles, replays.
 
 One at a time, so that each has the machine to itself. They wait for workers, so they are cut short by an exception in
 that thread (`interrupts`).
@@ -18,7 +18,7 @@ from harness.agent_sandbox import AgentSandbox
 from harness.errors import SessionError
 from harness.host.closing import Closing, cancellation, failure, shortened
 from harness.host.interrupts import Interrupts
-from harness.host.jobs import CANCELLED, COMPARE, DONE, FAILED, PROFILE, VERIFY, Job, Jobs
+from harness.host.jobs import CANCELLED, COMPARE, DONE, FAILED, PROFILE, REPLAY, VERIFY, Job, Jobs
 from harness.operations import verification
 from harness.operations.words import tool_words
 from harness.session import Session
@@ -185,6 +185,41 @@ class MainJobs:
                 outcome = CANCELLED if isinstance(error, KeyboardInterrupt) else FAILED
                 self._closing.record(PROFILE, arguments, outcome, client, began, job=job.id)
                 raise
+
+        self._submit(lambda: self._run(job, work))
+        return {"job": job.to_json()}
+
+    def replay(self, client: str, *, event: int | None = None) -> dict[str, Any]:
+        """Begin to reach a recorded verdict again, by default the newest."""
+        from harness.recipe import VERDICT
+        from harness.replay.rerun import Rerun, chosen
+
+        events = list(self._session.events)
+        verdicts = [each for each in events if each.kind == VERDICT] if event is None else chosen(events, str(event))
+        if not verdicts:
+            raise SessionError("nothing was verified yet", where=self._session.id, expected="a verdict to repeat")
+        job = self._jobs.begin(REPLAY, {"event": verdicts[-1].seq}, client)
+        self._jobs.progress(job, "waiting for its turn", 0, 1)
+
+        def work() -> dict[str, Any]:
+            began, outcome = time.monotonic(), FAILED
+            try:
+                with (
+                    self._interrupts.allowed(),
+                    Rerun(
+                        self._session.store,
+                        events,
+                        lambda text, done, total: self._jobs.progress(job, text, done, total),
+                    ) as rerun,
+                ):
+                    [repeated] = rerun.repeat(verdicts[-1:])
+                outcome = str(repeated.found.match)
+                return repeated.to_json()
+            except KeyboardInterrupt:
+                outcome = CANCELLED
+                raise
+            finally:
+                self._closing.record(REPLAY, {"event": verdicts[-1].seq}, outcome, client, began, job=job.id)
 
         self._submit(lambda: self._run(job, work))
         return {"job": job.to_json()}

@@ -178,5 +178,6 @@ def compare_probe(pair: Pair, name: str, inputs: Leaves) -> Difference | None:
         path: np.asarray(array, dtype=pair.task.probes[name].inputs[path].dtype) for path, array in inputs.items()
     }
     expected = pair.reference.first.probe(name, inputs)
+    pair.witness_probe(name, expected)
     actual = pair.candidate.probe(name, inputs)
     return compare_leaves(expected, actual, pair.task.tolerances, prefix=f"probe/{name}/")

@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.compare import Difference, compare_many
 from harness.environment import Environment, Pool
-from harness.model import STATE, Array, Case, Leaf, Leaves, Trajectory
+from harness.model import STATE, Array, Case, Leaf, Leaves, Trajectory, feed_digest
 from harness.suite import Suite
 from harness.task import Mode, Task
 from harness.worker import Leaf as WorkerLeaf
@@ -49,7 +49,27 @@ class Pair:
         self.candidate = candidate
         self.seed = seed
         self.progress = progress
+        self.begin_evidence()
         self._followed_episodes: list[Trajectory] | None = None
+
+    def begin_evidence(self) -> None:
+        """Forget what was witnessed: another level begins."""
+        self._evidence = hashlib.sha256()
+
+    def witness(self, expected: Sequence[Trajectory]) -> None:
+        """Take into the evidence what the reference answered and the candidate is compared with."""
+        for trajectory in expected:
+            self._evidence.update(bytes.fromhex(trajectory.digest))
+
+    def witness_probe(self, name: str, answer: Leaves) -> None:
+        """`witness` for what a probe answered."""
+        for path in sorted(answer):
+            feed_digest(self._evidence, f"probe/{name}/{path}", answer[path])
+
+    @property
+    def evidence(self) -> str:
+        """SHA-256 over all that was witnessed in this level, in order."""
+        return self._evidence.hexdigest()
 
     def derive(self, stream: str) -> int:
         """A seed (63 bits) for one named purpose."""
@@ -97,6 +117,7 @@ class Pair:
             with_episodes: let the candidate follow the few episodes in the same batch, for a caller that asks for them next.
         """
         expected = self.reference.rollout(cases)
+        self.witness(expected)
         actual = self.follow_with_episodes(expected) if with_episodes else self.follow(expected)
         return list(zip(expected, self.differences(expected, actual, only), strict=True))
 

@@ -24,6 +24,7 @@ from harness.model import Case, CheckResult, Divergence, Outcome, Trajectory
 
 LEVEL = 3
 FIRST_CHUNK = 8
+"""Chunks are multiples of it, and so is what a failure speaks of: which episode is told does not depend on the pace."""
 CHUNK = 128
 """How many episodes are played at once, and for how many a candidate compiles, once for the level."""
 CHUNK_SECONDS = 2.0
@@ -40,6 +41,15 @@ class Tally:
     episodes: int = 0
     steps: int = 0
     features: dict[str, int] = field(default_factory=dict)
+
+    def add(self, played: Sequence[Trajectory], pair: Pair, *, episodes: bool = True) -> None:
+        """Count episodes of the reference that the candidate was held against; only their steps where they are no trials."""
+        pair.witness(played)
+        self.episodes += len(played) if episodes else 0
+        self.steps += sum(trajectory.steps for trajectory in played)
+        for feature in pair.suite.features:
+            count = sum(feature.count(trajectory) for trajectory in played)
+            self.features[feature.name] = self.features.get(feature.name, 0) + count
 
 
 def checks(pair: Pair, tally: Tally, another: Callable[[], Environment]) -> Iterator[CheckResult]:
@@ -106,20 +116,19 @@ def _episodes(pair: Pair, policy: str, count: int, tally: Tally, second: _Second
     for expected in played_ahead(pair, policy, pair.seeds(f"episodes/{policy}", count)):
         actual = pair.follow(expected, room=(CHUNK, pair.task.budgets.horizon))
         differences = pair.differences(expected, actual)
-        failing = [(found.step, number) for number, found in enumerate(differences) if found is not None]
-        if failing:
-            number = min(failing)[1]
-            found = differences[number]
-            assert found is not None
-            divergence = localise(pair, expected[number], found, level=LEVEL, check=name)
-            return CheckResult(name, Outcome.FAIL, examples=done + len(expected), divergences=(divergence,))
-        if done == 0:
+        if done == 0 and not any(differences):
             second.repeat([pair.as_case(one) for one in expected[:repeated]], actual[:repeated])
-        done += len(expected)
-        tally.episodes += len(expected)
-        tally.steps += sum(trajectory.steps for trajectory in expected)
-        for feature in pair.suite.features:
-            tally.features[feature.name] += sum(feature.count(trajectory) for trajectory in expected)
+        for first in range(0, len(expected), FIRST_CHUNK):
+            part = expected[first : first + FIRST_CHUNK]
+            failing = [(found.step, n) for n, found in enumerate(differences[first : first + len(part)]) if found]
+            if failing:
+                number = min(failing)[1]
+                found = differences[first + number]
+                assert found is not None
+                divergence = localise(pair, part[number], found, level=LEVEL, check=name)
+                return CheckResult(name, Outcome.FAIL, examples=done + len(part), divergences=(divergence,))
+            done += len(part)
+            tally.add(part, pair)
         pair.progress(f"level 3: {policy}", done, count)
     return CheckResult(name, Outcome.PASS, examples=done)
 
@@ -182,9 +191,7 @@ def _laws(pair: Pair, count: int, tally: Tally) -> CheckResult:
         for side in range(2)
     ]
     expected, actual = pair.reference.rollout(cases[0]), pair.candidate.rollout(cases[1])
-    tally.steps += sum(trajectory.steps for trajectory in expected)
-    for feature in pair.suite.features:
-        tally.features[feature.name] += sum(feature.count(trajectory) for trajectory in expected)
+    tally.add(expected, pair, episodes=False)
     passed, worst = verdict(compare_outcomes(expected, actual, pair.task.outputs, seed=pair.derive(name)))
     if passed:
         return CheckResult(name, Outcome.PASS, examples=2 * count, detail=f"smallest p {worst.p_value:.2g}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import hypothesis
 import hypothesis.strategies as st
 import numpy as np
 from hypothesis import HealthCheck, Phase
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from harness.errors import EnvironmentFailure
 from harness.model import Array, Leaf
@@ -19,6 +22,24 @@ SEED = "seed"
 
 class _Fails(Exception):
     """Tells Hypothesis that an example fails."""
+
+
+@contextmanager
+def _repeatable() -> Iterator[None]:
+    """Have examples chosen by the seed alone.
+
+    Hypothesis also draws constants that it finds in the source of whatever local modules happen to be imported, and has
+    no setting against it. Another process would then judge other examples from the same seed, and no verdict could be
+    repeated.
+    """
+    usual = providers._get_local_constants
+    providers._get_local_constants = Constants
+    providers.CONSTANTS_CACHE.cache.clear()
+    try:
+        yield
+    finally:
+        providers._get_local_constants = usual
+        providers.CONSTANTS_CACHE.cache.clear()
 
 
 def simplest_failure(
@@ -68,7 +89,8 @@ def simplest_failure(
             raise _Fails
 
     try:
-        judge()
+        with _repeatable():
+            judge()
     except _Fails:
         pass
     except Exception:

@@ -125,12 +125,7 @@ class _Run:
         divergence = self._divergence(name, expected, actual, alone)
         if divergence is not None:
             return CheckResult(name, Outcome.FAIL, examples=self.played[name], divergences=(divergence,))
-        self.tally.episodes += len(expected)
-        self.tally.steps += sum(one.steps for one in expected)
-        for feature in pair.suite.features:
-            self.tally.features[feature.name] = self.tally.features.get(feature.name, 0) + sum(
-                feature.count(one) for one in expected
-            )
+        self.tally.add(expected, pair)
         return None
 
     def _divergence(

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.operations.explanation import explain
-from harness.operations.records import audit, history, sessions, start, status
+from harness.operations.records import audit, bundle, history, sessions, start, status
 
-__all__ = ["READING", "audit", "explain", "history", "sessions", "start", "status"]
+__all__ = ["READING", "audit", "bundle", "explain", "history", "sessions", "start", "status"]
 
 READING: Mapping[str, Callable[..., dict[str, Any]]] = {"status": status, "history": history, "explain": explain}
 """Calls of a host that are answered from the record alone where none runs."""

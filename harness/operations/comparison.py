@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import math
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from harness import sidebyside
 from harness.explain import case_facts, leaves_text
 from harness.levels.known import ProbeCase
-from harness.model import Case
+from harness.levels.pair import Pair
+from harness.model import ENDINGS, Case, Leaves
 from harness.session import Progress
 from harness.sidebyside import Episode, SideBySide
 from harness.task import Task
@@ -39,11 +45,43 @@ def compare(
     The document has `task`, `played` (facts as text), `steps`, and `difference`: None, or the first one with its `table`.
 
     Raises:
-        TaskError, LockstepError, SandboxError: as `sidebyside.play`.
+        TaskError, LockstepError, SandboxError: as `sidebyside.played`.
     """
+    with compared(task, workspace, driver, what, progress) as (done, _):
+        return done
+
+
+@contextmanager
+def compared(
+    task: Task, workspace: Path, driver: Driver, what: Case | ProbeCase | Episode, progress: Progress = silent
+) -> Iterator[tuple[Compared, Pair]]:
+    """`compare`, with both sides still running."""
     with tempfile.TemporaryDirectory(prefix="lockstep-tree-") as tree:
         copy_candidate(workspace, Path(tree))
-        both = sidebyside.play(task, Path(tree), driver, what, progress)
+        with sidebyside.played(task, Path(tree), driver, what, progress) as (both, pair):
+            yield _told(task, both), pair
+
+
+def sides(both: SideBySide) -> dict[str, dict[str, Any]]:
+    """How an episode went on each side.
+
+    Each has `steps`, `return` (the sum of its rewards; None if that is no finite number), and `ended`: how, or empty where
+    its actions ran out.
+    """
+    return {name: _side(leaves) for name, leaves in (("reference", both.expected), ("candidate", both.actual))}
+
+
+def _side(leaves: Leaves) -> dict[str, Any]:
+    endings = [path for path in ENDINGS if np.any(leaves[path][-1])]
+    paid = float(np.sum(leaves["reward"], dtype=np.float64))
+    return {
+        "steps": len(leaves["reward"]) - 1,
+        "return": paid if math.isfinite(paid) else None,
+        "ended": " and ".join(endings),
+    }
+
+
+def _told(task: Task, both: SideBySide) -> Compared:
     played = {"inputs": leaves_text(both.inputs or {})} if both.case is None else dict(case_facts(both.case))
     document: dict[str, Any] = {"task": task.name, "played": played, "steps": both.steps, "difference": None}
     found = both.difference

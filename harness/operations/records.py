@@ -9,13 +9,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from harness.audit import AuditReport
+from harness.audit import AuditReport, Gate
 from harness.audit import audit as check
 from harness.data import find_task
 from harness.errors import RecordError
 from harness.home import lockstep_home
 from harness.record import directory as directories
 from harness.record.directory import all_sessions
+from harness.record.log import read_events
+from harness.record.store import opened
 from harness.record.view import SessionView
 from harness.session import Session
 from harness.skeleton import write_skeleton
@@ -29,6 +31,7 @@ def start(
     *,
     fresh: bool = False,
     sandbox: str | None = None,
+    ssh_key: Path | None = None,
 ) -> dict[str, Any]:
     """Begin a session on a task and give its status, with the record's place as `record`.
 
@@ -37,6 +40,7 @@ def start(
         workspace: where the agent will work; by default `<task>-session` in the current directory.
         fresh: begin with a candidate whose functions have yet to be written, not with the one that comes with the task.
         sandbox: the driver in which the session's commands and candidates run; by default the best that works.
+        ssh_key: file of an SSH key that signs the verified commits besides (`Session.start`).
 
     Raises:
         TaskError, SessionError, RecordError: as `Session.start`; SandboxUnavailable: that driver does not work here.
@@ -49,7 +53,7 @@ def start(
         source = find_task(task)
         if fresh:
             source = _with_skeleton(source, Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-"))))
-        session = stack.enter_context(Session.start(source, workspace, home, sandbox=sandbox))
+        session = stack.enter_context(Session.start(source, workspace, home, sandbox=sandbox, ssh_key=ssh_key))
         return session.status() | {"record": str(session.directory.path)}
 
 
@@ -87,9 +91,16 @@ def sessions(home: Path | None = None) -> list[dict[str, Any]]:
 
 
 def audit(
-    record: str | Path, *, home: Path | None = None, key: Path | None = None, known_event: str | None = None
+    record: str | Path,
+    *,
+    home: Path | None = None,
+    key: Path | None = None,
+    known_event: str | None = None,
+    gate: Gate | None = None,
 ) -> AuditReport:
     """What a record proves: that of a session (its id or workspace), or any git directory, clone or bundle of one.
+
+    Where it lies as a session of this home, it must be the record of that session.
 
     Raises:
         SessionError, RecordError: there is no such session, or nothing that could be read.
@@ -99,7 +110,28 @@ def audit(
     named = isinstance(record, str) and (home / directories.SESSIONS / record).is_dir()
     at_work = any(found.workspace == path.resolve() for found in all_sessions(home))
     place = directories.find(home, record).repository if named or at_work or not path.exists() else path
-    return check(place, key, known_event=known_event)
+    owner = place.resolve().parent
+    session = owner.name if owner.parent == (home / directories.SESSIONS).resolve() else None
+    return check(place, key, known_event=known_event, session=session, gate=gate)
+
+
+def bundle(record: Path, file: Path) -> dict[str, Any]:
+    """Write a whole record into one file: a document with the `session`, the `file`, its size in `bytes`, and how many
+    `events` it holds up to the digest `last_event`.
+
+    Raises:
+        RecordError: the record cannot be read, or the file cannot be written.
+    """
+    with opened(record) as store:
+        events = read_events(store)
+        store.bundle(file)
+    return {
+        "session": events[0].detail.get("session", ""),
+        "file": str(file),
+        "bytes": file.stat().st_size,
+        "events": len(events),
+        "last_event": events[-1].digest,
+    }
 
 
 def _with_skeleton(source: Path, scratch: Path) -> Path:

@@ -111,5 +111,6 @@ def compact(document: Mapping[str, Any]) -> list[dict[str, Any]]:
             "low": each["steps_per_s"]["low"],
             "high": each["steps_per_s"]["high"],
         }
+        | ({"suspicious": True} if each.get("suspicious") else {})
         for each in document["measurements"]
     ]

@@ -12,7 +12,7 @@ from harness import __version__
 from harness.connect.workspace import workspace_files
 from harness.errors import LockstepError, SessionError
 from harness.recipe import Plan
-from harness.record import keys
+from harness.record import ssh
 from harness.record.directory import (
     SESSIONS,
     UNFINISHED,
@@ -22,8 +22,9 @@ from harness.record.directory import (
     remove_unfinished,
 )
 from harness.record.files import storing, write_below
+from harness.record.keyring import Keyring
 from harness.record.lock import Lock
-from harness.record.log import START, EventLog, now
+from harness.record.log import SSH_KEY, START, EventLog, now
 from harness.record.machine import fingerprint
 from harness.record.message import check_identity
 from harness.record.objects import Entry
@@ -40,18 +41,27 @@ from harness.record.store import Store
 
 
 def create_session(
-    home: Path, *, task: str, task_directory: Path, workspace: Path, plan: Plan, author: str, sandbox: str | None = None
+    home: Path,
+    *,
+    task: str,
+    task_directory: Path,
+    workspace: Path,
+    plan: Plan,
+    author: str,
+    sandbox: str | None = None,
+    ssh_key: Path | None = None,
 ) -> SessionDirectory:
     """Make the directory of a new session, with a record that holds the task and the first event.
 
     The trusted copy is not there yet, and the workspace holds only what greets an agent: opening the session makes both
-    from the record.
+    from the record. `ssh_key` is what verified commits are to be signed with besides; the record names its public half.
 
     Raises:
-        SessionError: the workspace or the author cannot be used, or the task directory cannot be recorded.
+        SessionError: the workspace, the author or the SSH key cannot be used, or the task directory cannot be recorded.
         RecordError: the record cannot be written.
     """
     check_identity(author)
+    public = None if ssh_key is None else ssh.public_half(ssh_key)
     root = home / SESSIONS
     with storing(root):
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -62,25 +72,24 @@ def create_session(
         created = now()
         stamp = created[:19].translate({ord("-"): None, ord(":"): None})
         name = f"{task}-{stamp}-{secrets.token_hex(2)}"
-        session = SessionDirectory(root / f"{UNFINISHED}{name}", workspace, task, created)
+        session = SessionDirectory(root / f"{UNFINISHED}{name}", workspace, task, created, ssh_key)
         try:
             with storing(session.path):
                 session.path.mkdir(mode=0o700)
             Store.create(session.repository)
             with Store(session.repository) as store:
                 trusted, first = _first_snapshot(store, task_directory, workspace)
-                key = keys.load_or_create(home)
+                log = EventLog(store, Keyring(home))
                 detail = {
                     "session": name,
                     "plan": plan.to_json(),
                     "task_digest": task_digest(store, trusted),
-                    "key": key.public.to_json(),
+                    "key": log.key.public.to_json(),
                     "author": author,
                     "sandbox": sandbox,
                     "lockstep": __version__,
                     "machine": fingerprint(),
-                }
-                log = EventLog(store, key)
+                } | ({} if public is None else {SSH_KEY: public})
                 log.append(START, time=created, arguments={"task": task}, detail=detail, workspace=first)
             session.write()
             _welcome(workspace, name, task, home)

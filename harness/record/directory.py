@@ -3,7 +3,7 @@
 ::
 
     <home>/keys/                       the signing key
-    <home>/sessions/<id>/session.json  task, workspace, when it began
+    <home>/sessions/<id>/session.json  task, workspace, when it began, the file of an SSH key that signs its commits
                          lock          held by the process that works on it
                          repo.git/     the record
                          task/         the trusted copy of the task: read by the verifier, rebuilt from the record
@@ -32,12 +32,16 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True)
 class SessionDirectory:
-    """One session on disk. `workspace` is where its agent works; `created` an ISO 8601 time in UTC."""
+    """One session on disk. `workspace` is where its agent works; `created` an ISO 8601 time in UTC.
+
+    `ssh_key` is the file of the SSH key that signs its verified commits, if there is to be one.
+    """
 
     path: Path
     workspace: Path
     task: str
     created: str
+    ssh_key: Path | None = None
 
     @property
     def id(self) -> str:
@@ -72,6 +76,7 @@ class SessionDirectory:
     def write(self) -> None:
         """Write `session.json`."""
         described = {"task": self.task, "workspace": str(self.workspace), "created": self.created}
+        described |= {} if self.ssh_key is None else {"ssh_key": str(self.ssh_key)}
         write_durably(self.path / "session.json", json.dumps(described, indent=1).encode() + b"\n")
 
     @staticmethod
@@ -83,10 +88,15 @@ class SessionDirectory:
         """
         try:
             described = json.loads((path / "session.json").read_text())
+            ssh_key = described.get("ssh_key")
             return SessionDirectory(
-                path, Path(described["workspace"]), str(described["task"]), str(described["created"])
+                path,
+                Path(described["workspace"]),
+                str(described["task"]),
+                str(described["created"]),
+                None if ssh_key is None else Path(ssh_key),
             )
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise RecordError(f"session.json cannot be read: {error}", where=str(path)) from error
 
 

@@ -14,10 +14,11 @@ from typing import Any
 
 from harness import recipe
 from harness.errors import SessionError, TrustedFileChanged
-from harness.record import keys
 from harness.record.directory import SessionDirectory
 from harness.record.export import check_out, discard, exported
 from harness.record.files import clear_temporaries, remove_below, storing, write_below, write_durably
+from harness.record.keyring import Keyring
+from harness.record.keys import SigningKey
 from harness.record.lock import Lock
 from harness.record.log import Event, EventLog, cases_added, snapshot_of
 from harness.record.objects import EXECUTABLE, Entry
@@ -52,7 +53,7 @@ class Keeper:
 
     Raises:
         SessionLocked: another process works on the session.
-        RecordError: its record is damaged, or cannot be written.
+        RecordError: its record is damaged, its key is not in this home, or it cannot be written.
     """
 
     def __init__(self, found: SessionDirectory, home: Path) -> None:
@@ -67,7 +68,7 @@ class Keeper:
             raise
         try:
             self.store.clear_leftovers()
-            self._log = EventLog(self.store, keys.load_or_create(home))
+            self._log = EventLog(self.store, Keyring(home))
             self.story = Story(self._log.events)
             self.trusted: dict[str, Entry] = trusted_part(self.store.files(snapshot_of(self.story.events[:1])))
             for event in self.story.events:
@@ -78,7 +79,7 @@ class Keeper:
             raise
 
     @property
-    def key(self) -> keys.SigningKey:
+    def key(self) -> SigningKey:
         """What signs events and attestations."""
         return self._log.key
 

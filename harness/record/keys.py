@@ -1,6 +1,7 @@
 """The harness's Ed25519 key, and what is signed with it: DSSE envelopes, and detached signatures over the same encoding.
 
-The private key is made on first use and kept in the home directory, readable by its owner alone.
+The private key is made on first use and kept in the home directory, readable by its owner alone. `keyring` holds those
+that were in use before it.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,13 @@ class PublicKey:
     def id(self) -> str:
         """The id that signatures name: a SHA-256 computed from the key."""
         return self._key.keyid
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the key's DER form, as `openssl pkey -pubin -in FILE -outform DER | sha256sum` prints it."""
+        key = Ed25519PublicKey.from_public_bytes(self._raw)
+        der = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+        return sha256(der).hexdigest()
 
     @classmethod
     def read(cls, path: Path) -> PublicKey:
@@ -134,7 +143,9 @@ class SigningKey:
 
 
 def load_or_create(home: Path) -> SigningKey:
-    """The signing key of this home directory; the first call makes it (`keys/ed25519.pem`, mode 0600).
+    """The present signing key of this home directory; the first call makes it (`keys/ed25519.pem`, mode 0600).
+
+    The public half beside it is written again where a process was killed between the two.
 
     Raises:
         RecordError: the key cannot be made or read, or others may read it.
@@ -145,26 +156,47 @@ def load_or_create(home: Path) -> SigningKey:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             _create(path)
+    key = read_private(path)
+    public = directory / PUBLIC
+    if not public.exists() or public.read_bytes() != key.public.to_pem():
+        write_durably(public, key.public.to_pem())
+    return key
+
+
+def read_private(path: Path) -> SigningKey:
+    """The private key in a PEM file.
+
+    Raises:
+        RecordError: it cannot be read, is of another kind, or others may read it.
+    """
+    with storing(path):
         mode = path.stat().st_mode & 0o777
     if mode & 0o077:
         raise RecordError(
             f"the signing key has mode {mode:04o}, so that others may have read it",
             where=str(path),
             expected="mode 0600",
-            next_step="move it away; the next call makes a new key",
+            next_step="give it mode 0600; if somebody may have read it, run `lockstep key rotate` then",
         )
-    key = SigningKey(_read_private(path))
-    if not (directory / PUBLIC).exists():
-        write_durably(directory / PUBLIC, key.public.to_pem())
-    return key
+    try:
+        key = serialization.load_pem_private_key(path.read_bytes(), None)
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise RecordError(f"the signing key cannot be read: {error}", where=str(path)) from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise RecordError("the signing key is of another kind", where=str(path), expected="an Ed25519 key in PEM")
+    return SigningKey(key)
+
+
+def new_private() -> bytes:
+    """A new private key, as the content of a PEM file."""
+    return Ed25519PrivateKey.generate().private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
 
 
 def _create(path: Path) -> None:
-    content = Ed25519PrivateKey.generate().private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
     temporary = path.parent / f".{PRIVATE}.{secrets.token_hex(6)}.tmp"
-    write_new(temporary, content, 0o600)
+    write_new(temporary, new_private(), 0o600)
     try:
         os.link(temporary, path)  # fails where another process was faster: its key is then the one
     except FileExistsError:
@@ -172,16 +204,6 @@ def _create(path: Path) -> None:
     finally:
         temporary.unlink()
     sync_directory(path.parent)
-
-
-def _read_private(path: Path) -> Ed25519PrivateKey:
-    try:
-        key = serialization.load_pem_private_key(path.read_bytes(), None)
-    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise RecordError(f"the signing key cannot be read: {error}", where=str(path)) from error
-    if not isinstance(key, Ed25519PrivateKey):
-        raise RecordError("the signing key is of another kind", where=str(path), expected="an Ed25519 key in PEM")
-    return key
 
 
 def _as_json(described: dict[str, Any]) -> bytes:

@@ -19,8 +19,9 @@ from typing import Any
 
 from harness.errors import RecordError
 from harness.record.attest import SUMMARY_FILE
-from harness.record.keys import SigningKey
+from harness.record.keyring import Keyring
 from harness.record.objects import FILE, TREE, Commit, Entry, encode_tree, identity
+from harness.record.rotation import ROTATED, handing_over, key_in_force
 from harness.record.snapshot import Snapshot
 from harness.record.store import Store
 from harness.task import CASES_DIRECTORY
@@ -36,9 +37,15 @@ PAYLOAD_TYPE = "application/vnd.lockstep.event+json"
 EVENT_FILE = "event.json"
 SIGNATURE_FILE = "event.sig"
 VERDICT_FILE = "verdict.json"
+CONDITIONS = "conditions"
+"""In the detail of a verdict: the machine and the software that it was reached with (`machine.conditions`)."""
 WORKSPACE = "workspace"
 START = "start"
 """The kind of the first event, and of no other."""
+SSH_KEY = "ssh_key"
+"""In the detail of a start: the public SSH key that signs verified commits, where one does."""
+UNSIGNED = "unsigned"
+"""In the detail of a verdict: why its commit does not carry that key's signature."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,7 @@ class Event:
     Attributes:
         seq: its place in the log, from 0.
         time: when it was recorded, ISO 8601 in UTC.
-        kind: `start`, `attempt`, `verdict`, `interrupted`, `refused`, `usage`, `resumed`, or the name of a tool.
+        kind: `start`, `attempt`, `verdict`, `interrupted`, `refused`, `usage`, `resumed`, `rotated`, or the name of a tool.
         arguments: what was asked.
         outcome: how it ended (for a verdict PASS, FAIL, ERROR or INCONCLUSIVE), or empty.
         detail: what else is worth keeping of the result, small.
@@ -188,17 +195,27 @@ def event_contents(store: Store, event: Event) -> tuple[str | None, dict[str, st
     """The workspace's tree and the SHA-256 of every other file that an event's commit really holds.
 
     Raises:
-        RecordError: something of it is missing or damaged.
+        RecordError: something of it is missing, damaged, or no plain file as the log writes them.
     """
     workspace, files = None, {}
     for name, entry in store.tree(store.commit(event.id).tree).items():
         if name == WORKSPACE and entry.mode == TREE:
             workspace = entry.id
         elif entry.mode == TREE:
-            files |= {f"{name}/{path}": store.sha256(below.id) for path, below in store.files(entry.id).items()}
+            files |= {f"{name}/{path}": below for path, below in store.files(entry.id).items()}
         else:
-            files[name] = store.sha256(entry.id)
-    return workspace, files
+            files[name] = entry
+    for path, entry in files.items():
+        if entry.mode != FILE:
+            raise RecordError(f"{path} has mode {entry.mode}", where=f"event commit {event.id}", expected=FILE)
+    return workspace, {path: store.sha256(entry.id) for path, entry in files.items()}
+
+
+def event_commit(event: Event, tree: str, before: str | None) -> Commit:
+    """The commit that holds an event: everything in it but the tree follows from the event and its predecessor's commit."""
+    who = identity(HARNESS, seconds(event.time))
+    parents = tuple(parent for parent in (before, event.commit) if parent)
+    return Commit(tree, parents, who, who, f"{event.seq} {event.kind}{': ' + event.outcome if event.outcome else ''}\n")
 
 
 def event_file(store: Store, commit: str, path: str) -> bytes:
@@ -209,16 +226,29 @@ def event_file(store: Store, commit: str, path: str) -> bytes:
 class EventLog:
     """The log of a session that this process may write.
 
+    One whose newest key was rotated away is handed over to the present key first: that is the event `rotated`, the last that
+    the old key signs. Until it is written nothing has changed, so a process killed before it leaves that to the next.
+
+    Attributes:
+        key: what signs events and attestations from now on.
+        events: the whole log, oldest first; it grows with `append`.
+
     Raises:
-        RecordError: a ref is where the log never put it, or the log is damaged.
+        RecordError: the key that the session stands with is not in this home (nothing is written then), a ref is where the
+            log never put it, or the log is damaged.
     """
 
-    def __init__(self, store: Store, key: SigningKey) -> None:
-        self.key = key
+    def __init__(self, store: Store, keyring: Keyring) -> None:
         self._store = store
         refs = store.refs()
         self.events: list[Event] = read_events(store, refs[EVENTS]) if EVENTS in refs else []
+        self.key = keyring.holding(key_in_force(self.events)) if self.events else keyring.present
         _derive_refs(store, refs, self.events)
+        present = keyring.present
+        if present.public != self.key.public:
+            last = self.events[-1]
+            self.append(ROTATED, detail=handing_over(present, last.seq + 1, last.digest))
+            self.key = present
 
     def append(
         self,
@@ -264,10 +294,7 @@ class EventLog:
         entries = {path: Entry(FILE, store.put_file(content)) for path, content in files.items()}
         if workspace is not None:
             entries[WORKSPACE] = Entry(TREE, workspace.tree)
-        who = identity(HARNESS, seconds(event.time))
-        parents = tuple(parent for parent in (last.id if last else None, commit) if parent)
-        title = f"{event.seq} {kind}{': ' + outcome if outcome else ''}\n"
-        identifier = store.put_commit(Commit(store.put_tree(entries), parents, who, who, title))
+        identifier = store.put_commit(event_commit(event, store.put_tree(entries), last.id if last else None))
         store.move_refs({EVENTS: (identifier, last.id if last else None)})
         event = dataclasses.replace(event, id=identifier, digest=sha256(content).hexdigest())
         self.events.append(event)
@@ -281,23 +308,23 @@ def verified(events: Sequence[Event]) -> list[Event]:
     return [event for event in events if event.commit]
 
 
-def stray_refs(refs: Mapping[str, str], events: Sequence[Event]) -> list[str]:
-    """What is wrong with the refs, as far as no crash can explain it."""
+def stray_refs(refs: Mapping[str, str], events: Sequence[Event]) -> dict[str, str]:
+    """What is wrong with the refs, by their names, as far as no crash can explain it."""
     holders = {event.commit: event.id for event in verified(events)}
-    problems = []
+    problems = {}
     for name, identifier in refs.items():
         if name == MAIN and identifier not in holders:
-            problems.append(f"{MAIN} is at {identifier}, which the log never verified")
+            problems[name] = f"{MAIN} is at {identifier}, which the log never verified"
         elif name.startswith(ATTESTATIONS) and holders.get(name.removeprefix(ATTESTATIONS)) != identifier:
-            problems.append(f"{name} is at {identifier}, which is not what the log says")
+            problems[name] = f"{name} is at {identifier}, which is not what the log says"
         elif name.startswith("refs/replace/"):
-            problems.append(f"{name} would show another object in place of a recorded one")
+            problems[name] = f"{name} would show another object in place of a recorded one"
     return problems
 
 
-def notes_content(store: Store, done: Sequence[Event]) -> bytes:
+def notes_entries(store: Store, done: Sequence[Event]) -> dict[str, Entry]:
     """The tree of the notes for `git log --notes=lockstep`: for each verified commit, its summary attestation."""
-    return encode_tree({str(event.commit): event_entry(store, event.id, SUMMARY_FILE) for event in done})
+    return {str(event.commit): event_entry(store, event.id, SUMMARY_FILE) for event in done}
 
 
 def _derive_refs(store: Store, refs: Mapping[str, str], events: Sequence[Event]) -> None:
@@ -308,7 +335,7 @@ def _derive_refs(store: Store, refs: Mapping[str, str], events: Sequence[Event])
     """
     if problems := stray_refs(refs, events):
         raise RecordError(
-            "; ".join(problems),
+            "; ".join(problems.values()),
             where=str(store.path),
             expected="refs that only this harness moves",
             next_step="run the audit to see what is still valid; nothing was changed",
@@ -317,7 +344,7 @@ def _derive_refs(store: Store, refs: Mapping[str, str], events: Sequence[Event])
     if not done:
         return
     wanted = {f"{ATTESTATIONS}{event.commit}": event.id for event in done} | {MAIN: str(done[-1].commit)}
-    notes, current = store.put("tree", notes_content(store, done)), refs.get(NOTES)
+    notes, current = store.put("tree", encode_tree(notes_entries(store, done))), refs.get(NOTES)
     if current is None or store.commit(current).tree != notes:
         who = identity(HARNESS, seconds(done[-1].time))
         parents = () if current is None else (current,)

@@ -1,13 +1,24 @@
-"""The machine that a verdict was reached on, as far as it can matter for numbers and speed."""
+"""The conditions of a verdict: the machine and the software, as far as they can matter for numbers and speed."""
 
 from __future__ import annotations
 
 import os
 import platform
+from functools import cache
+from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
+from typing import Any
+
+from harness import __version__
 
 CPU_FACTS = Path("/proc/cpuinfo")
+JUDGE = (
+    "adapters", "levels", "training", "candidate.py", "channel.py", "compare.py", "environment.py", "lanes.py", "model.py",
+    "network.py", "policy.py", "ppo.py", "reference.py", "spec.py", "suite.py", "task.py", "taskfile.py", "verify.py",
+    "worker.py",
+)  # fmt: skip
+"""What of the harness decides a verdict."""
 
 
 def fingerprint() -> dict[str, str | int | None]:
@@ -20,6 +31,26 @@ def fingerprint() -> dict[str, str | int | None]:
         "numpy": _version("numpy"),
         "jax": _version("jax"),
     }
+
+
+def conditions() -> dict[str, Any]:
+    """Everything that a verdict is repeated under besides its tree, its task and its seed.
+
+    The fingerprint of the machine, `hypothesis` (its version), `lockstep` (ours), and `judge`: SHA-256 over the source of
+    those parts of the harness that decide.
+    """
+    return fingerprint() | {"hypothesis": _version("hypothesis"), "lockstep": __version__, "judge": _judge()}
+
+
+@cache
+def _judge() -> str:
+    root = Path(__file__).resolve().parent.parent
+    digest = sha256()
+    for part in JUDGE:
+        path = root / part
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            digest.update(f"{file.relative_to(root).as_posix()}\0{sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
 
 
 def _cpu() -> str:

@@ -24,13 +24,17 @@ class Entry:
 
 @dataclass(frozen=True)
 class Commit:
-    """A commit; `author` and `committer` are `Name <mail> seconds +0000`."""
+    """A commit; `author` and `committer` are `Name <mail> seconds +0000`.
+
+    `signature` is what git keeps in the header `gpgsig`: an armoured signature over the commit without it, or empty.
+    """
 
     tree: str
     parents: tuple[str, ...]
     author: str
     committer: str
     message: str
+    signature: str = ""
 
 
 def object_id(kind: str, content: bytes) -> str:
@@ -73,7 +77,11 @@ def decode_tree(content: bytes) -> dict[str, Entry]:
 def encode_commit(commit: Commit) -> bytes:
     """The content of a commit object."""
     lines = [f"tree {commit.tree}", *(f"parent {parent}" for parent in commit.parents)]
-    lines += [f"author {commit.author}", f"committer {commit.committer}", "", commit.message]
+    lines += [f"author {commit.author}", f"committer {commit.committer}"]
+    if commit.signature:
+        # Git moves the lines of a value that has several in by one space.
+        lines.append("gpgsig " + commit.signature.rstrip("\n").replace("\n", "\n "))
+    lines += ["", commit.message]
     return "\n".join(lines).encode()
 
 
@@ -85,9 +93,9 @@ def decode_commit(content: bytes) -> Commit:
     """
     head, _, message = content.decode(errors="replace").partition("\n\n")
     fields: dict[str, list[str]] = {}
-    for line in head.split("\n"):
+    for line in head.replace("\n ", "\0").split("\n"):
         name, _, value = line.partition(" ")
-        fields.setdefault(name, []).append(value)
+        fields.setdefault(name, []).append(value.replace("\0", "\n"))
     try:
         return Commit(
             tree=fields["tree"][0],
@@ -95,6 +103,7 @@ def decode_commit(content: bytes) -> Commit:
             author=fields["author"][0],
             committer=fields["committer"][0],
             message=message,
+            signature=fields.get("gpgsig", [""])[0],
         )
     except KeyError as error:
         raise RecordError(f"a commit object is malformed: it has no {error.args[0]}") from None

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import threading
 import zlib
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
@@ -45,6 +46,8 @@ NO_OBJECT = "0" * 40
 MAX_DEPTH = 64
 PACK_ABOVE = 5000
 """With more loose objects than this, closing a session packs them."""
+RECENT, RECENT_BYTES = 512, 64 << 10
+"""So many objects that were read last, of at most this size, are not asked for again: neighbours share most of theirs."""
 
 SETTINGS = {
     "core.hooksPath": os.devnull,
@@ -84,6 +87,7 @@ class Store:
         self._unsynced: set[Path] = set()
         self._sha256: dict[str, str] = {}
         self._commits: dict[str, Commit] = {}
+        self._recent: OrderedDict[tuple[str, str], bytes] = OrderedDict()
         self._git = Git(self.path)
         self._git.update_environment(**_environment(self.path))
 
@@ -224,6 +228,9 @@ class Store:
             RecordError: it is missing, of another kind, or its bytes do not have its id.
         """
         with self._guard:
+            if (kind, identifier) in self._recent:
+                self._recent.move_to_end((kind, identifier))
+                return self._recent[kind, identifier]
             try:
                 content = self._git.get_object_data(identifier)[3]
             except (ValueError, OSError, CommandError) as error:
@@ -232,6 +239,10 @@ class Store:
             if object_id(kind, content) != identifier:  # an id is a digest of the kind and the content
                 self._git.clear_cache()
                 raise RecordError(f"the {kind} {identifier} is damaged or none", where=str(self.path))
+            if len(content) <= RECENT_BYTES:
+                self._recent[kind, identifier] = content
+                if len(self._recent) > RECENT:
+                    self._recent.popitem(last=False)
         return content
 
     def commit(self, identifier: str) -> Commit:

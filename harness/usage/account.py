@@ -130,27 +130,30 @@ def summary(view: SessionView) -> dict[str, Any]:
 
     `dollars` is what is known; `unpriced_tokens` are those whose cost is not.
     """
+    state, told = view.state, by_commit(view.events)
+    return told | {
+        "session": {
+            "id": view.id,
+            **told["session"],
+            "limit_dollars": state.plan.limits.dollars,
+            "dollars_since_resumed": round(state.dollars, 6),
+            "state": recipe.phase(state),
+        },
+    }
+
+
+def by_commit(events: Iterable[Event]) -> dict[str, Any]:
+    """What the events of a log cost: `session` in all, a row for each of `commits`, and `since_last_commit`; JSON-ready."""
     rows = []
     whole, part = _Total(), _Total()
-    for event in view.events:
+    for event in events:
         whole.add(event)
         part.add(event)
         if event.commit:
             step = {"level": event.arguments.get("level"), "module": event.arguments.get("module")}
             rows.append({"commit": event.commit, "event": event.seq, "time": event.time, **step, **part.to_json()})
             part = _Total()
-    state = view.state
-    return {
-        "session": {
-            "id": view.id,
-            **whole.to_json(),
-            "limit_dollars": state.plan.limits.dollars,
-            "dollars_since_resumed": round(state.dollars, 6),
-            "state": recipe.phase(state),
-        },
-        "commits": rows,
-        "since_last_commit": part.to_json(),
-    }
+    return {"session": whole.to_json(), "commits": rows, "since_last_commit": part.to_json()}
 
 
 @dataclass

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import difflib
-import os
 import re
 import shutil
-import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio
-from mcp import Client, StdioServerParameters
-from mcp.types import TextContent
 
 from harness.audit import AuditReport, audit
 from harness.data import find_task
-from harness.errors import LockstepError, SetupError
+from harness.errors import SetupError
 from harness.home import lockstep_home
 from harness.host import client as host
 from harness.record.directory import find
@@ -31,14 +26,13 @@ from harness.taskfile import load_task, without_training
 from mcp_server.demo import agent
 from mcp_server.demo.agent import Diagnosis
 from mcp_server.demo.faults import Fault, faulty
-from mcp_server.results import FileText, FileWritten, Finding, JobStatus, SessionStatus, StepView, Verification
+from mcp_server.results import FileText, FileWritten, Finding, SessionStatus, StepView
+from mcp_server.toolbox import Tools, connected
 
 TASK = "cartpole"
 MAX_ATTEMPTS = 40
 BUDGETS = {"examples": 60, "sequences": 24, "episodes": 64}
 """The demo's budgets where they are smaller than the task's own, so that it ends within a minute."""
-PASSED_ON = ("LOCKSTEP_HOME", "JAX_PLATFORMS", "CUDA_VISIBLE_DEVICES", "SSL_CERT_FILE", "PIP_INDEX_URL", "PIP_CERT")
-"""What the server needs of our environment, beyond what the SDK passes on by itself."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +144,7 @@ def play(
         prepared, budgets = _prepare(Path(scratch), faulty(verified, faults))
 
         async def session() -> tuple[str, list[Attempt | Repair], str]:
-            async with _connected(Path(scratch), workspace.parent, progress) as tools:
+            async with connected(Path(scratch), workspace.parent, progress) as tools:
                 begun = SessionStatus.model_validate(
                     await tools.call(
                         "start_session", task=str(prepared), workspace=workspace.name, sandbox=sandbox or ""
@@ -169,49 +163,6 @@ def play(
     return Played(identifier, workspace, record, tuple(events), state, audit(record), time.monotonic() - began)
 
 
-class _Tools:
-    """The server's tools, called by name; what they answer is structured."""
-
-    def __init__(self, connection: Client, progress: Progress) -> None:
-        self._connection = connection
-        self._progress = progress
-
-    async def call(self, name: str, **arguments: Any) -> dict[str, Any]:
-        """Call a tool. Raises LockstepError for what it reports as an error."""
-        result = await self._connection.call_tool(name, arguments, progress_callback=self._told)
-        if result.is_error or result.structured_content is None:
-            text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
-            raise LockstepError(f"the tool {name} answered: {text}")
-        return result.structured_content
-
-    async def verify(self, session: str, asked: StepView | None, message: str) -> Verification:
-        """`run_level_tests`, and `get_job` for as long as it takes."""
-        step = {} if asked is None else {"level": asked.level, "module": asked.module or ""}
-        done = Verification.model_validate(await self.call("run_level_tests", session=session, message=message, **step))
-        while done.state == "running":
-            job = JobStatus.model_validate(await self.call("get_job", job_id=done.job, wait_s=30))
-            if job.verification is None and job.state != "running":
-                raise LockstepError(f"the job {done.job} ended without a verdict: {job.error or job.summary}")
-            done = job.verification or done
-        return done
-
-    async def _told(self, progress: float, total: float | None, message: str | None) -> None:
-        self._progress(message or "verifying", int(progress), int(total or 0))
-
-
-@asynccontextmanager
-async def _connected(task_root: Path, workspace_root: Path, progress: Progress) -> AsyncIterator[_Tools]:
-    """The tools of a server that runs for as long as this lasts, over stdio."""
-    options = ["--task-root", str(task_root), "--workspace-root", str(workspace_root)]
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=["-c", "from harness.cli import main; raise SystemExit(main())", "serve", *options],
-        env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
-    )
-    async with Client(server) as connection:
-        yield _Tools(connection, progress)
-
-
 def _let_go(session: str) -> None:
     """The session's host would wait for more calls; nobody will make any."""
     host.release(session)
@@ -220,7 +171,7 @@ def _let_go(session: str) -> None:
 class _Work:
     """The agent's work: verify, read what was found, repair, until everything has passed or a report means nothing to it."""
 
-    def __init__(self, tools: _Tools, session: str, entry: str, verified: str, tell: Tell) -> None:
+    def __init__(self, tools: Tools, session: str, entry: str, verified: str, tell: Tell) -> None:
         self._tools = tools
         self._session = session
         self._entry = entry
@@ -233,7 +184,8 @@ class _Work:
         message, asked = "A first translation", None
         for number in range(1, MAX_ATTEMPTS + 1):
             before = await self._status()
-            done = await self._tools.verify(self._session, asked, message)
+            wanted = {} if asked is None else {"level": asked.level, "module": asked.module or ""}
+            done = await self._tools.verify(self._session, message, **wanted)
             step = done.step or before.next or StepView(level=1)
             attempt = Attempt(
                 number, str(step), done.outcome or "", done.found, done.error, done.commit, done.elapsed_s

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from harness.conformance import check_reference
 from harness.model import Case, Outcome, Trajectory
 from harness.reference import start_reference
-from harness.setup import Installed
+from harness.setup import setup
 from harness.suite import Sequence, Suite, load_suite
 from harness.task import Task
 from harness.taskfile import load_task
@@ -217,10 +217,32 @@ def test_rows_do_not_share_memory(adapter: Any) -> None:
 
 
 def test_the_reference_keeps_the_protocol_in_every_point(task: Task) -> None:
-    here = Installed(Path(sys.prefix), Path(sys.executable))
-    results = check_reference(lambda: start_reference(task, here), task)
+    installed = setup(task)
+    results = check_reference(lambda: start_reference(task, installed), task)
     assert results
     assert [result for result in results if result.outcome is not Outcome.PASS] == []
+
+
+def test_a_picture_shows_the_cart_and_the_pole_where_the_state_says(task: Task) -> None:
+    reference = start_reference(task, setup(task))
+
+    def drawn(**numbers: float) -> np.ndarray:
+        leaves = state(**numbers)
+        reference.restore({path: np.asarray(value, task.leaves[path].dtype) for path, value in leaves.items()})
+        return reference.render()
+
+    def middle(picture: np.ndarray, line: int, colour: tuple[int, int, int]) -> float:
+        return float(np.flatnonzero((picture[line] == colour).all(axis=1)).mean())
+
+    black, wood = (0, 0, 0), (202, 152, 101)
+    try:
+        upright, moved, leaning = drawn(), drawn(x=1.2), drawn(theta=0.2)
+    finally:
+        reference.close()
+    assert upright.shape == (400, 600, 3)
+    assert middle(moved, 310, black) - middle(upright, 310, black) == pytest.approx(1.2 * 600 / 4.8, abs=1)
+    # 80 pixels above its axle.
+    assert middle(leaning, 212, wood) - middle(upright, 212, wood) == pytest.approx(80 * math.tan(0.2), abs=2)
 
 
 # --- the policies reach all ends --------------------------------------------------------------------------------------

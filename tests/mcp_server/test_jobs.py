@@ -61,6 +61,18 @@ async def test_what_runs_long_is_handed_out_as_a_job_that_tells_its_result_as_of
         assert all(message and len(message) <= 200 for _, message in told)
         assert (await call(client, "session_status", session=session))["attempts"] == 1
 
+        asked = await call(client, "replay", session=session)
+        while asked["state"] == "running":
+            asked = await call(client, "get_job", job_id=asked["job"], wait_s=40)
+        repeated = asked["replay"]
+        assert (repeated["event"], repeated["match"]) == (verdict["event"], "exact"), repeated
+        assert repeated["digest"] == repeated["digest_again"]
+        assert asked["summary"] == repeated["summary"]
+        events = (await call(client, "history", session=session))["events"]
+        assert (events[-1]["kind"], events[-1]["outcome"]) == ("replay", "exact")
+        assert (await call(client, "session_status", session=session))["attempts"] == 1
+        assert "no verdict '99'" in await refused(client, "replay", session=session, event=99)
+
 
 async def test_a_profile_goes_from_its_call_to_its_figures_and_costs_no_attempt(
     place: Place, monkeypatch: pytest.MonkeyPatch

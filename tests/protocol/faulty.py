@@ -11,7 +11,7 @@ import threading
 import time
 
 import numpy as np
-from walker import Walker
+from walker import EDGE, Walker
 
 # --- faults that every call shows --------------------------------------------------------------------------------------
 
@@ -436,3 +436,61 @@ class KeepsOldDraws(Walker):
             return super().reset(seed, draws)
         finally:
             self.taken = before + self.taken
+
+
+# --- pictures ----------------------------------------------------------------------------------------------------------
+
+
+class DrawsFloats(Walker):
+    def render(self):
+        return super().render() / 255
+
+
+class DrawsGrey(Walker):
+    def render(self):
+        return super().render()[..., 0]
+
+
+class DrawsTooLarge(Walker):
+    def render(self):
+        return np.zeros((1, 4097, 3), np.uint8)
+
+
+class DrawsNothing(Walker):
+    def render(self):
+        return None
+
+
+class GrowsItsPicture(Walker):
+    def render(self):
+        return super().render()[:, : 4 * EDGE - self.steps]
+
+
+class DrawsAtRandom(Walker):
+    def render(self):
+        picture = super().render()
+        picture[0, 0] = os.urandom(3)[0]
+        return picture
+
+
+class DrawsHowOftenItDrew(Walker):
+    drawn = 0
+
+    def render(self):
+        picture = super().render()
+        self.drawn += 1
+        picture[0, 0] = self.drawn % 251
+        return picture
+
+
+class MovesWhenDrawn(Walker):
+    def render(self):
+        picture = super().render()
+        self.steps += 1
+        return picture
+
+
+class SpendsChanceOnDrawing(Walker):
+    def render(self):
+        self.rng.random_sample()
+        return super().render()

@@ -93,6 +93,17 @@ ROLLOUTS = {
     "draws without values": lambda: drawn([["coin"]]),
 }
 
+# Answers to `render`.
+PICTURES = {
+    "a fine picture": lambda: {"frame": ext(1, "|u1", [1, 2, 3], bytes(6))},
+    "a picture of signed bytes": lambda: {"frame": ext(1, "|i1", [1, 2, 3], bytes(6))},
+    "a picture without colours": lambda: {"frame": ext(1, "|u1", [2, 3], bytes(6))},
+    "a picture without pixels": lambda: {"frame": ext(1, "|u1", [0, 2, 3], b"")},
+    "a picture that is too wide": lambda: {"frame": ext(1, "|u1", [1, 4097, 3], bytes(3 * 4097))},
+    "a picture that is a list": lambda: {"frame": [0, 0, 0]},
+    "no picture": lambda: [],
+}
+
 
 def frame(message):
     data = msgpack.packb(message, use_bin_type=True)
@@ -142,6 +153,8 @@ def main(name):
         elif request["call"] == "close":
             os.write(1, frame({"id": request["id"], "ok": None}))
             return
+        elif request["call"] == "render":
+            os.write(1, frame({"id": request["id"], "ok": PICTURES[name]()}))
         elif name in ROLLOUTS:
             os.write(1, frame({"id": request["id"], "ok": ROLLOUTS[name]()}))
         elif not name:

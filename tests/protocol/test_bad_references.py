@@ -236,3 +236,24 @@ def test_the_same_server_without_a_fault_is_believed(open_rogue: Open, fault: st
     (played,) = open_rogue(fault).rollout([SIX_STEPS.cut(4)])
     assert played.rows == (3 if "early" in fault else 5)
     assert played.draws is not None and len(played.draws) == played.rows
+
+
+@pytest.mark.parametrize(
+    ("fault", "complaint"),
+    [
+        ("a picture of signed bytes", "its picture is int8 [1, 2, 3]"),
+        ("a picture without colours", "its picture is uint8 [2, 3]"),
+        ("a picture without pixels", "its picture is uint8 [0, 2, 3]"),
+        ("a picture that is too wide", "its picture is uint8 [1, 4097, 3]"),
+        ("a picture that is a list", "its picture is no array `frame`"),
+        ("no picture", "its picture is no array `frame`"),
+    ],
+)
+def test_what_is_no_picture_is_refused(open_rogue: Open, fault: str, complaint: str) -> None:
+    with pytest.raises(BadAnswer) as refused:
+        open_rogue(fault).render()
+    assert complaint in str(refused.value) and "uint8 [height, width, 3]" in str(refused.value)
+
+
+def test_a_picture_comes_as_it_was_sent(open_rogue: Open) -> None:
+    assert open_rogue("a fine picture").render().tolist() == [[[0, 0, 0], [0, 0, 0]]]

@@ -100,6 +100,23 @@ def test_a_good_adapter_passes_every_check(open_walker: Open) -> None:
             "wrong tapes",
             "was refused, it answers differently: row 0, draw/start: 1 consumed and then 2",
         ),
+        (
+            "DrawsFloats",
+            "pictures",
+            "not float64 [4, 20, 3]",
+        ),
+        ("DrawsGrey", "pictures", "not uint8 [4, 20]"),
+        ("DrawsTooLarge", "pictures", "not uint8 [1, 4097, 3]"),
+        ("DrawsNothing", "pictures", "not object []"),
+        ("GrowsItsPicture", "pictures", "different sizes: 20 by 4 pixels and then 19 by 4 pixels"),
+        ("DrawsAtRandom", "pictures", "drawn again in a fresh process, looks different"),
+        ("DrawsHowOftenItDrew", "pictures", "the same state, restored and drawn again after others, looks different"),
+        (
+            "MovesWhenDrawn",
+            "pictures",
+            "drawing changes the episode: after 1 pictures, row 1, state/steps: 1 and then 2",
+        ),
+        ("SpendsChanceOnDrawing", "pictures", "drawing changes the episode"),
         ("ProbeRemembers", "probes", "probe move answers the same inputs differently"),
         ("ProbeRefuses", "probes", "not today"),
         ("PolicyRaises", "policies", "KeyError"),
@@ -130,8 +147,9 @@ def test_what_a_missing_capability_costs_is_said(open_walker: Open) -> None:
     results = checked(open_walker, "faulty:LacksCapabilities", **task)
     skipped = {name: result.detail for name, result in results.items() if result.outcome is Outcome.SKIPPED}
     assert {name for name, result in results.items() if result.outcome is Outcome.FAIL} == set()
-    assert list(skipped) == ["restore", "sufficient state", "tape", "wrong tapes", "probes"]
+    assert list(skipped) == ["restore", "sufficient state", "tape", "wrong tapes", "pictures", "probes"]
     assert "a difference is not confirmed by stepping again" in skipped["restore"]
+    assert "nothing can be filmed" in skipped["pictures"]
     assert "mode law has no tape" in skipped["tape"]
     assert "modules are tested only through whole steps" in skipped["probes"]
 

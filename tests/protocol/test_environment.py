@@ -171,3 +171,23 @@ def test_several_masked_action_leaves_are_chosen_among_what_is_legal(
 def test_an_episode_that_goes_on_with_nothing_legal_is_refused(open_walker: Callable[..., Environment]) -> None:
     with pytest.raises(BadAnswer, match="no action/left is legal, but the episode has not ended"):
         open_walker("duel:Stuck").drive("random", [1], horizon=9)
+
+
+def test_a_picture_shows_the_state_that_a_reset_a_step_or_a_restore_led_to(opened_walker: Environment) -> None:
+    def column() -> int:
+        return int(np.flatnonzero(opened_walker.render()[0, :, 0])[0])
+
+    seen = []
+    for row in opened_walker.rows(case(3, [2, 2, 2])):
+        seen.append((column(), 2 * int(row["leaves"]["state/place"][0]) + 10))
+    assert len({shown for shown, _ in seen}) > 1 and all(shown == wanted for shown, wanted in seen)
+    state = {"state/place": np.int64(-4), "state/steps": np.int32(1), "state/slope": np.float64(0.5)}
+    opened_walker.restore({path: np.asarray(value) for path, value in state.items()})
+    assert column() == 2
+
+
+def test_without_the_capability_a_picture_is_refused(open_walker: Callable[..., Environment]) -> None:
+    environment = open_walker("faulty:LacksCapabilities")
+    environment.reset(1)
+    with pytest.raises(BadAnswer, match="this environment has no capability render"):
+        environment.render()

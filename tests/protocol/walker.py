@@ -35,7 +35,7 @@ class Walker:
                 "state/steps": {"dtype": "int32", "shape": []},
                 "state/slope": dict(real, shape=[]),
             },
-            "capabilities": ["restore", "probe", "draws", "force_draws"],
+            "capabilities": ["restore", "probe", "draws", "force_draws", "render"],
             "probes": {
                 "move": {
                     "inputs": {"place": dict(place, shape=[]), "action": action},
@@ -76,6 +76,11 @@ class Walker:
 
     def probe(self, name, inputs):
         return {"place": self.move(int(inputs["place"]), int(inputs["action"]))}
+
+    def render(self):
+        picture = np.zeros((4, 4 * EDGE, 3), np.uint8)
+        picture[:, max(0, min(2 * self.place + 2 * EDGE, 4 * EDGE - 1))] = (255, 200, 0)
+        return picture
 
     def take_draws(self):
         taken, self.taken = self.taken, []

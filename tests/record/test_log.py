@@ -12,7 +12,7 @@ import pytest
 from harness.errors import RecordError, SessionLocked
 from harness.record.directory import SessionDirectory, find
 from harness.record.files import write_durably
-from harness.record.keys import load_or_create
+from harness.record.keyring import Keyring
 from harness.record.lock import Lock
 from harness.record.log import (
     EVENTS,
@@ -33,8 +33,19 @@ WHO = identity("A Person <a@example.invalid>", 1_700_000_000)
 
 
 @pytest.fixture
-def log(store: Store, tmp_path: Path) -> EventLog:
-    return EventLog(store, load_or_create(tmp_path / "home"))
+def ring(tmp_path: Path) -> Keyring:
+    return Keyring(tmp_path / "home")
+
+
+@pytest.fixture
+def log(store: Store, ring: Keyring) -> EventLog:
+    return EventLog(store, ring)
+
+
+def begin(log: EventLog, workspace: Snapshot | None = None) -> Event:
+    return log.append(
+        "start", arguments={"task": "walk"}, detail={"key": log.key.public.to_json()}, workspace=workspace
+    )
 
 
 def commit_of(store: Store, taken: Snapshot, *parents: str) -> str:
@@ -50,7 +61,7 @@ def verify_event(log: EventLog, store: Store, taken: Snapshot, *parents: str) ->
 
 def test_what_is_appended_is_read_back(log: EventLog, store: Store, workspace: Path) -> None:
     taken = snapshot(workspace, store)
-    log.append("start", arguments={"task": "walk"}, workspace=taken)
+    begin(log, taken)
     second = log.append(
         "attempt",
         arguments={"level": 1, "message": "ü\n"},
@@ -71,7 +82,7 @@ def test_what_is_appended_is_read_back(log: EventLog, store: Store, workspace: P
 
 
 def test_every_event_is_signed(log: EventLog, store: Store) -> None:
-    event = log.append("start")
+    event = begin(log)
     content = event_file(store, event.id, "event.json")
     assert log.key.public.verifies(content, PAYLOAD_TYPE, event_file(store, event.id, "event.sig"))
 
@@ -80,7 +91,7 @@ def test_a_verified_commit_is_on_main_in_the_notes_and_behind_the_log(
     log: EventLog, store: Store, workspace: Path
 ) -> None:
     taken = snapshot(workspace, store)
-    log.append("start", workspace=taken)
+    begin(log, taken)
     event = verify_event(log, store, taken)
     refs = store.refs()
     assert refs[MAIN] == event.commit
@@ -96,9 +107,11 @@ def test_a_verified_commit_is_on_main_in_the_notes_and_behind_the_log(
     assert shown.stdout.strip() == "verified|{}"
 
 
-def test_refs_that_fell_behind_are_made_again_on_opening(log: EventLog, store: Store, workspace: Path) -> None:
+def test_refs_that_fell_behind_are_made_again_on_opening(
+    log: EventLog, store: Store, ring: Keyring, workspace: Path
+) -> None:
     taken = snapshot(workspace, store)
-    log.append("start", workspace=taken)
+    begin(log, taken)
     first = verify_event(log, store, taken)
     (workspace / "candidate" / "env.py").write_text("x = 2\n")
     second = verify_event(log, store, snapshot(workspace, store), str(first.commit))
@@ -106,36 +119,38 @@ def test_refs_that_fell_behind_are_made_again_on_opening(log: EventLog, store: S
     for name in (MAIN, NOTES, f"refs/lockstep/attestations/{second.commit}"):
         subprocess.run(["git", "--git-dir", store.path, "update-ref", "-d", name], check=True)
     store.move_refs({MAIN: (str(first.commit), None)})
-    EventLog(store, log.key)
+    EventLog(store, ring)
     found = store.refs()
     assert found.keys() == expected.keys()
     assert found[MAIN] == second.commit
     assert store.commit(found[NOTES]).tree == store.commit(expected[NOTES]).tree
 
 
-def test_a_main_that_the_log_does_not_know_is_not_moved_but_named(log: EventLog, store: Store, workspace: Path) -> None:
+def test_a_main_that_the_log_does_not_know_is_not_moved_but_named(
+    log: EventLog, store: Store, ring: Keyring, workspace: Path
+) -> None:
     taken = snapshot(workspace, store)
-    log.append("start", workspace=taken)
+    begin(log, taken)
     event = verify_event(log, store, taken)
     other = commit_of(store, taken, str(event.commit))
     store.move_refs({MAIN: (other, event.commit)})
     with pytest.raises(RecordError, match=f"{MAIN} is at {other}, which the log never verified"):
-        EventLog(store, log.key)
+        EventLog(store, ring)
     assert store.refs().get(MAIN) == other
 
 
-def test_a_log_that_was_moved_back_is_named(log: EventLog, store: Store, workspace: Path) -> None:
+def test_a_log_that_was_moved_back_is_named(log: EventLog, store: Store, ring: Keyring, workspace: Path) -> None:
     taken = snapshot(workspace, store)
-    start = log.append("start", workspace=taken)
+    start = begin(log, taken)
     event = verify_event(log, store, taken)
     store.move_refs({EVENTS: (start.id, event.id)})
     with pytest.raises(RecordError, match="which the log never verified"):
-        EventLog(store, log.key)
+        EventLog(store, ring)
 
 
-def test_another_writer_is_noticed(log: EventLog, store: Store) -> None:
-    log.append("start")
-    other = EventLog(store, log.key)
+def test_another_writer_is_noticed(log: EventLog, store: Store, ring: Keyring) -> None:
+    begin(log)
+    other = EventLog(store, ring)
     log.append("one")
     with pytest.raises(RecordError, match="git says"):
         other.append("two")

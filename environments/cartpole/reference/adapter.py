@@ -26,6 +26,7 @@ class CartPole:
         self._draws: list[tuple[str, np.ndarray]] = []
         self._probed, self._probed_core = _make()
         self._probed.reset(seed=0)
+        self._drawn: Any = None
         self.policies = {"balance": balance, "drift": drift}
 
     def spec(self) -> dict[str, Any]:
@@ -45,7 +46,7 @@ class CartPole:
         }
         return {
             "leaves": leaves,
-            "capabilities": ["restore", "probe", "draws", "force_draws"],
+            "capabilities": ["restore", "probe", "draws", "force_draws", "render"],
             "probes": {
                 "dynamics": {"inputs": dict(four, action=action), "outputs": four},
                 "termination": {"inputs": {"x": number, "theta": number}, "outputs": {"terminated": flag}},
@@ -106,15 +107,26 @@ class CartPole:
             return {"truncated": env.step(0)[3]}
         raise ValueError("CartPole has no probe {!r}".format(name))
 
+    def render(self) -> np.ndarray:
+        """Gymnasium's own picture of the state, 600 wide and 400 high, drawn in an environment apart.
+
+        It imports pygame, so it is made only when it is first asked for: nobody else pays for that.
+        """
+        if self._drawn is None:
+            self._drawn = gymnasium.make("CartPole-v1", render_mode="rgb_array", disable_env_checker=True).unwrapped
+        self._drawn.state = self._core.state
+        return self._drawn.render()
+
     def take_draws(self) -> list[tuple[str, np.ndarray]]:
         """The draws since the last call: the start of a reset, and nothing for a step."""
         taken, self._draws = self._draws, []
         return taken
 
     def close(self) -> None:
-        """Release both environments."""
-        self._env.close()
-        self._probed.close()
+        """Release the environments."""
+        for env in (self._env, self._probed, self._drawn):
+            if env is not None:
+                env.close()
 
     def _row(self, observation: np.ndarray, reward: float, terminated: bool, truncated: bool) -> dict[str, Any]:
         row: dict[str, Any] = dict(zip(STATE, self._core.state.tolist(), strict=True))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import picture
 import policies
 from library import COUNTERS, NUMBERS, SCORES, STATE, Game, Library, check_layout, named
 from tape import RandTape
@@ -84,7 +86,7 @@ class Pong:
         leaves.update(observation=_OBSERVATION, reward=_FLOAT, terminated=_BOOL, truncated=_BOOL, action=_ACTION)
         return {
             "leaves": leaves,
-            "capabilities": ["restore", "probe", "draws", "force_draws"],
+            "capabilities": ["restore", "probe", "draws", "force_draws", "render"],
             "probes": _PROBES,
             "draws": {SERVE: {"dtype": "int32", "shape": [], "at": "both"}},
             "policies": sorted(self.policies),
@@ -130,6 +132,10 @@ class Pong:
         with self._tape.aside(serve):
             row = self._ask(name, values, action)
         return {path: row[path] for path in _PROBES[name]["outputs"]}
+
+    def render(self) -> np.ndarray:
+        """The game as it stands, 620 wide and 640 high."""
+        return picture.draw(named(self._state()))
 
     def close(self) -> None:
         """Free the games."""

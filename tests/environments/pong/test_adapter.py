@@ -217,3 +217,27 @@ def test_the_candidate_is_equal_bit_for_bit_at_all_levels(task: Task, installed:
     verdict = verify_directory(task, sandboxes.choose(None), levels=(1, 2, 3), module=None, seed=2026)
     assert (verdict.error, [d.to_json() for d in verdict.divergences]) == ("", [])
     assert verdict.outcome is Outcome.PASS
+
+
+def test_a_picture_shows_paddles_ball_and_scores_where_the_state_says(task: Task, pong: Environment) -> None:
+    def drawn(**fields: Any) -> np.ndarray:
+        start = from_state(task, [STILL], **fields).start
+        assert start is not None
+        pong.restore(start)
+        return pong.render()
+
+    def box(picture: np.ndarray, colour: tuple[int, int, int]) -> list[int]:
+        """Left, right, upper and lower edge of what has a colour."""
+        rows, columns = np.nonzero((picture == colour).all(axis=2))
+        return [columns.min(), columns.max() + 1, rows.min(), rows.max() + 1]
+
+    red, cyan, white, score = (255, 0, 0), (0, 255, 255), (255, 255, 255), (0, 187, 187)
+    picture = drawn(paddle_yl=100, paddle_yr=285, ball_x=250, ball_y=304)
+    assert picture.shape == (640, 620, 3)
+    assert box(picture, red) == [40, 60, 640 - 170, 640 - 100]
+    assert box(picture, cyan) == [560, 580, 640 - 355, 640 - 285]
+    assert box(picture, white) == [310, 342, 640 - 336, 640 - 304]
+    assert box(picture, score)[2:] == [10, 40]
+    assert (drawn(score_l=4) != drawn(score_l=14)).any()
+    # A paddle that is half below the field is cut off.
+    assert box(drawn(paddle_yl=-35), red) == [40, 60, 605, 640]

@@ -192,6 +192,7 @@ def test_the_inspector_lists_and_calls_everything(suites: Suites, url: str, plac
     call("compare_rollouts", session=session, policy="random", steps="5")
     call("explain_divergence", session=session)
     call("history", session=session)
+    call("replay", session=session)
     call("audit", session=session)
     call("report_usage", session=session, input_tokens="10", output_tokens="5")
     measured = call("profile_sps", session=session, batch_sizes="[16]", seconds_per="0.05", peers="false")

@@ -1,0 +1,50 @@
+"""The audit: does a record prove what it says? Works from a clone or a bundle, with no session and no key but a public one.
+
+It checks that no event is missing, out of order or changed; that each was signed by the key in force; that every verified
+commit is the tree that was verified, on its predecessor, with attestations that say so; that task and tests were the same
+throughout and cases only came in; and that every ref is where the log says. docs/audit.md has every rule.
+
+What a record alone cannot show is that its newest part was cut off and all refs moved back with it, or that somebody made
+all of it anew with another key. Against the first, give an event's digest that you know; against the second, the public key.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.audit.gate import Gate
+from harness.audit.report import AuditReport, Problem, Row
+from harness.audit.walk import Walk
+from harness.record.keys import PublicKey
+from harness.record.store import Store, opened
+
+__all__ = ["AuditReport", "Gate", "Problem", "Row", "audit"]
+
+
+def audit(
+    repository: Path | Store,
+    public_key: PublicKey | Path | None = None,
+    *,
+    known_event: str | None = None,
+    session: str | None = None,
+    gate: Gate | None = None,
+) -> AuditReport:
+    """Check a whole record.
+
+    Args:
+        repository: a session's git directory, a clone that fetched all its refs, a bundle, or an open store.
+        public_key: a key that must vouch for it (or its PEM file): the one that signed its start, or one that a session was
+            handed over to. Without it the record's own word is taken.
+        known_event: the `last_event` of an earlier audit, which the log must still hold.
+        session: the session that the record must be of.
+        gate: what else is asked of the newest verified commit.
+
+    Raises:
+        RecordError: there is no git directory, or the key cannot be read. What is wrong inside a record is a problem in the
+            report, never an exception.
+    """
+    key = PublicKey.read(public_key) if isinstance(public_key, Path) else public_key
+    if isinstance(repository, Store):
+        return Walk(repository).report(key, known_event, session, gate)
+    with opened(repository) as store:
+        return Walk(store).report(key, known_event, session, gate)

@@ -1,0 +1,68 @@
+"""The keys of one record: which of them must have signed what, and which of them vouch for the whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.audit.findings import Findings
+from harness.record.keys import PublicKey
+from harness.record.log import PAYLOAD_TYPE, Event
+from harness.record.rotation import appointed, is_accepted
+
+
+@dataclass(frozen=True)
+class Link:
+    """A key, the first place in the log that it must have signed, and whether it really signed something of this log."""
+
+    key: PublicKey
+    place: int
+    proven: bool
+
+
+class KeyChain:
+    """The keys of a log in the order in which each handed over to the next.
+
+    A key is *proven* when it signed the start, or accepted a hand-over at its place in this very log. Only a proven key may
+    be pinned: that a record merely names a key shows nothing, since public keys are public.
+    """
+
+    def __init__(self, findings: Findings) -> None:
+        self.links: list[Link] = []
+        self._findings = findings
+
+    @property
+    def key(self) -> PublicKey | None:
+        """The key in force; None before a start that states one."""
+        return self.links[-1].key if self.links else None
+
+    def take(self, event: Event, content: bytes, signature: bytes, *, starts: bool, rotates: bool) -> None:
+        """Check an event's signature, and let the key that it states follow."""
+        findings = self._findings
+        place = findings.place or 0
+        if starts:
+            self.links = [Link(appointed(event), place, False)]
+        key = self.key
+        signed = key is not None and key.verifies(content, PAYLOAD_TYPE, signature)
+        if starts:
+            self.links = [Link(self.links[0].key, place, signed)]
+        if not signed:
+            findings.require(False, "signature", event, self._objection(content, signature))
+        if not rotates:
+            return
+        accepted = is_accepted(event)
+        findings.require(accepted, "key", event, f"the key {appointed(event).id} never accepted the hand-over to it")
+        if signed:
+            # One that the key in force did not sign hands nothing over: what follows it is then named too.
+            self.links.append(Link(appointed(event), place + 1, accepted))
+
+    def vouched(self, pinned: PublicKey) -> bool:
+        """Whether a key signed something of this record that the rest hangs on."""
+        return any(link.proven and link.key == pinned for link in self.links)
+
+    def _objection(self, content: bytes, signature: bytes) -> str:
+        before = (link for link in self.links[:-1] if link.key.verifies(content, PAYLOAD_TYPE, signature))
+        former = next(before, None)
+        if former is None:
+            return "its signature does not verify with the session's key"
+        following = self.links[self.links.index(former) + 1]
+        return f"it is signed by the key {former.key.id}, which was rotated away by event {following.place - 1}"

@@ -1,0 +1,231 @@
+"""One walk over a log, from its first event to its last, and then over the refs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from harness.audit.commits import Commits
+from harness.audit.findings import Findings
+from harness.audit.gate import Gate
+from harness.audit.keychain import KeyChain
+from harness.audit.refs import Refs
+from harness.audit.report import AuditReport
+from harness.errors import RecordError
+from harness.recipe import ATTEMPT, INTERRUPTED, VERDICT
+from harness.record.keys import PublicKey
+from harness.record.log import (
+    EVENT_FILE,
+    EVENTS,
+    SIGNATURE_FILE,
+    START,
+    VERDICT_FILE,
+    Event,
+    cases_added,
+    event_commit,
+    event_commits,
+    event_contents,
+    event_file,
+)
+from harness.record.objects import Entry, encode_commit, object_id
+from harness.record.rotation import ROTATED
+from harness.record.snapshot import directory_hash, task_digest, trusted_changes, trusted_part
+from harness.record.store import Store
+from harness.task import CASES_DIRECTORY
+
+
+class Walk:
+    """One pass over a record; fields hold what the events so far established. Used once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._findings = Findings()
+        self._chain = KeyChain(self._findings)
+        self._commits = Commits(store, self._findings)
+        self._refs = Refs(store, self._findings)
+        self._events: list[Event] = []
+        self._places: list[int] = []
+        self._trusted: dict[str, Entry] = {}
+        self._pending: Event | None = None
+        self._seeds: dict[int, str] = {}
+        self._trees: dict[str, tuple[Mapping[str, Entry], str]] = {}
+
+    def report(
+        self, pinned: PublicKey | None, known_event: str | None, session: str | None, gate: Gate | None
+    ) -> AuditReport:
+        """Look at everything; see `harness.audit.audit`."""
+        findings = self._findings
+        for place, commit in enumerate(self._log()):
+            findings.place = place
+            findings.safely(partial(self._event, place, commit))
+        findings.place = 0 if self._events else None
+        detail = self._events[0].detail if self._events else {}
+        found = str(detail.get("session", ""))
+        if session is not None and found != session:
+            findings.add("session", findings.place, f"it is the record of the session {found!r}, not of {session!r}")
+        if pinned is not None and self._events and not self._chain.vouched(pinned):
+            keys = ", ".join(link.key.id for link in self._chain.links) or "none"
+            findings.add("key", 0, f"the key given, {pinned.id}, did not sign it; its keys are {keys}")
+        findings.place = None
+        if known_event is not None and known_event not in {event.digest for event in self._events}:
+            what = f"the event {known_event}, known from before, is not in it: it was cut off or made anew"
+            findings.add("log", None, what)
+        findings.safely(lambda: self._refs.check(dict(zip(self._places, self._events, strict=True))))
+        if gate is not None:
+            findings.safely(lambda: self._gate(gate, detail))
+        last_good, first_bad = self._reliable()
+        return AuditReport(
+            session=found,
+            task=str(self._events[0].arguments.get("task", "")) if self._events else "",
+            task_digest=str(detail.get("task_digest", "")),
+            key=self._chain.key.id if self._chain.key else "",
+            keys=tuple({"id": link.key.id, "from": link.place} for link in self._chain.links),
+            pinned=pinned is not None,
+            events=len(self._events),
+            last_event=self._events[-1].digest if self._events else "",
+            rows=tuple(self._commits.rows),
+            problems=tuple(findings.problems),
+            last_good=last_good,
+            first_bad=first_bad,
+            gate=None if gate is None else gate.to_json(),
+        )
+
+    def _log(self) -> list[str]:
+        """The commits of the log, oldest first; empty, which is noted, where they cannot be followed to the first."""
+        head = self._store.refs().get(EVENTS)
+        if head is None:
+            self._findings.add("log", None, f"there is no {EVENTS}: clone with --mirror, or fetch '+refs/*:refs/*'")
+            return []
+        try:
+            return event_commits(self._store, head)
+        except RecordError as error:
+            self._findings.add("log", None, f"the log cannot be followed to its start: {error.what}")
+            return []
+
+    def _gate(self, gate: Gate, detail: Mapping[str, Any]) -> None:
+        for what in gate.objections(self._store, self._commits.rows, detail["plan"]["levels"]):
+            self._findings.add("gate", None, what)
+
+    def _reliable(self) -> tuple[str | None, str | None]:
+        """The newest commit that can be relied on, and the first that cannot."""
+        broken = min((p.seq for p in self._findings.problems if p.seq is not None), default=None)
+        good: list[str] = []
+        bad: list[str] = []
+        for place, event in zip(self._places, self._events, strict=True):
+            if event.commit:
+                (good if broken is None or place < broken else bad).append(event.commit)
+        if self._refs.strayed is None:
+            return (good[-1] if good else None), (bad[0] if bad else None)
+        fork, first = self._refs.strayed
+        if fork is not None and fork not in good:  # what was verified is broken before `main` leaves it
+            return (good[-1] if good else None), (bad[0] if bad else first)
+        return fork, first
+
+    # One event
+
+    def _event(self, place: int, commit: str) -> None:
+        findings, require = self._findings, self._findings.require
+        content = event_file(self._store, commit, EVENT_FILE)
+        event = Event.decode(content, commit)
+        before = self._events[-1] if self._events else None
+        self._events.append(event)
+        self._places.append(place)
+        if event.seq != place:
+            findings.add("order", place, f"event {event.seq} stands at place {place}: the log was rearranged")
+        digest = before.digest if before else ""
+        require(event.previous == digest, "chain", event, "it does not follow the event that stands before it")
+        require((event.kind == START) == (before is None), "order", event, "a start belongs at the beginning only")
+        verifies = event.commit is None or event.kind == VERDICT
+        require(verifies, "ancestry", event, "only a verdict can verify a commit")
+        # One by one, so that what is damaged hides nothing of the rest.
+        key = self._chain.key
+        findings.safely(lambda: self._check_signature(event, content, before))
+        if before is None:
+            findings.safely(lambda: self._begin(event))
+        findings.safely(lambda: self._check_contents(event, before))
+        findings.safely(lambda: self._commits.count(event))
+        if event.kind == ATTEMPT:
+            findings.safely(lambda: self._attempt(event))
+        elif event.kind == VERDICT:
+            findings.safely(lambda: self._verdict(event, key))
+        elif event.kind == INTERRUPTED:
+            self._pending = None
+
+    def _begin(self, event: Event) -> None:
+        files, _ = self._workspace(event)
+        self._trusted = trusted_part(files)
+        found, stated = task_digest(self._store, self._trusted), event.detail["task_digest"]
+        self._findings.require(found == stated, "trusted", event, f"the task's digest is {found}, stated is {stated}")
+
+    def _check_signature(self, event: Event, content: bytes, before: Event | None) -> None:
+        signature = event_file(self._store, event.id, SIGNATURE_FILE)
+        self._chain.take(event, content, signature, starts=before is None, rotates=event.kind == ROTATED)
+
+    def _check_contents(self, event: Event, before: Event | None) -> None:
+        require = self._findings.require
+        workspace, files = event_contents(self._store, event)
+        stated = event.workspace or {}
+        require(workspace == stated.get("gitTree"), "contents", event, "its workspace is not the one it states")
+        if workspace is not None:
+            _, found = self._tree(workspace)
+            require(found == stated["dirHash"], "contents", event, "its workspace has another SHA-256")
+        held = {path: digest for path, digest in files.items() if path not in (EVENT_FILE, SIGNATURE_FILE)}
+        for path in sorted(held.keys() | event.attached.keys()):
+            require(held.get(path) == event.attached.get(path), "contents", event, f"{path} is not what it states")
+        commit = self._store.commit(event.id)
+        expected = event_commit(event, commit.tree, before.id if before else None)
+        if commit.parents != expected.parents:
+            require(False, "ancestry", event, "its parents are not as stated")
+        else:
+            same = object_id("commit", encode_commit(expected)) == event.id
+            require(same, "contents", event, "its commit says something else than the event in it")
+
+    def _attempt(self, event: Event) -> None:
+        require = self._findings.require
+        require(self._pending is None, "order", event, "the attempt before has no verdict")
+        self._pending = event
+        files, tree = self._workspace(event)
+        # An interrupted attempt may go on with its seed, but a seed that is known must judge no other tree.
+        seed, drawn = event.seeds.get("run", -1), event.detail.get("drawn", True)
+        same = not drawn or self._seeds.setdefault(seed, tree) == tree
+        require(same, "seed", event, f"the seed {seed} had been drawn for another tree")
+        changes = trusted_changes(files, self._trusted)
+        require(not changes, "trusted", event, f"task or tests are not the session's: {changes}")
+
+    def _verdict(self, event: Event, key: PublicKey | None) -> None:
+        require, start = self._findings.require, self._events[0]
+        attempt, self._pending = self._pending, None
+        verdict = json.loads(event_file(self._store, event.id, VERDICT_FILE))
+        require(attempt is not None, "order", event, "there is no attempt that it could be the verdict of")
+        if attempt is not None:
+            require(attempt.arguments == event.arguments, "order", event, "it answers another attempt")
+            require(attempt.workspace == event.workspace, "tree", event, "it judged another tree than was taken")
+            require(attempt.seeds.get("run") == verdict["seed"], "seed", event, "its seed is not the attempt's")
+        require(verdict["outcome"] == event.outcome, "contents", event, "its outcome is not its verdict's")
+        same_task = verdict["task_digest"] == start.detail.get("task_digest")
+        require(same_task, "trusted", event, "it judged by another task")
+        if event.commit is not None:
+            if key is None:
+                raise RecordError("there is no key to check attestations with")
+            cases = sum(path.startswith(f"{CASES_DIRECTORY}/") for path in self._trusted)
+            self._commits.check(event, verdict, start, key, cases)
+        added = cases_added(self._store, event)
+        replaced = sorted(path for path in added if self._trusted.get(path, added[path]) != added[path])
+        require(not replaced, "trusted", event, f"it replaces known cases: {', '.join(replaced)}")
+        self._trusted |= added
+
+    def _workspace(self, event: Event) -> tuple[Mapping[str, Entry], str]:
+        """The files and the tree of the workspace that an event states."""
+        if event.workspace is None:
+            raise RecordError(f"a {event.kind} states no workspace")
+        tree = event.workspace["gitTree"]
+        return self._tree(tree)[0], tree
+
+    def _tree(self, tree: str) -> tuple[Mapping[str, Entry], str]:
+        """The files of a tree and their SHA-256; many events are about the same one."""
+        if tree not in self._trees:
+            files = self._store.files(tree)
+            self._trees[tree] = (files, directory_hash(self._store, files))
+        return self._trees[tree]

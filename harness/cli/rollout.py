@@ -1,0 +1,90 @@
+"""`lockstep rollout`: an episode on reference and candidate, in figures and as a film of both side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli.compare import both_sides, played_options, what_to_play
+from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from harness.operations.comparison import Compared
+
+
+@command("rollout", "play an episode on both sides, and film it")
+@played_options
+@click.option(
+    "--video",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Film both side by side: .webp, .gif or .png; with ffmpeg also .mp4 or .webm.",
+)
+@click.option(
+    "--fps", type=click.FloatRange(1, 100), default=25, show_default=True, help="Steps per second of the film."
+)
+def rollout(
+    output: Output,
+    directory: str,
+    case_file: Path | None,
+    policy: str,
+    steps: int | None,
+    seed: int | None,
+    sandbox: str | None,
+    video: Path | None,
+    fps: float,
+) -> int:
+    """Play an episode on reference and candidate: how long it was, what it paid, how it ended, and where they first differ.
+
+    With --video it is filmed: each side's picture is drawn by the reference from that side's own canonical state.
+    """
+    from harness.errors import TaskError
+    from harness.levels.known import ProbeCase
+    from harness.operations import comparison, film
+
+    task, workspace, driver = both_sides(directory, sandbox)
+    what = what_to_play(task, case_file, policy, steps, seed)
+    if isinstance(what, ProbeCase):
+        raise TaskError(
+            "this is the input of a probe, not an episode",
+            where=str(case_file),
+            next_step=f"ask both sides for it with `lockstep compare --case {case_file}`",
+        )
+    if video is not None:
+        film.check_target(video)
+    output.kept = "no film was written"
+    with output.progress() as progress, comparison.compared(task, workspace, driver, what, progress) as (played, pair):
+        document = played.document | {"sides": comparison.sides(played.both), "video": None}
+        if video is not None:
+            film.check_artist(pair.reference.first)
+            reel = film.Film(played.both, pair.reference.first)
+            film.write(reel, video, fps, progress)
+            size = video.stat().st_size
+            document["video"] = {"file": str(video), "pictures": reel.length, "fps": fps, "bytes": size}
+    output.emit(document, *_shown(played, document))
+    return EXIT_OK if played.both.difference is None else EXIT_FAIL
+
+
+def _shown(played: Compared, document: dict[str, Any]) -> list[RenderableType]:
+    from harness.cli import show
+
+    table = show.grid("left", "right", "right", "left", header=("", "steps", "return", "ended by"))
+    for name, side in document["sides"].items():
+        table.add_row(
+            name,
+            str(side["steps"]),
+            "not finite" if side["return"] is None else f"{side['return']:g}",
+            side["ended"] or "its last action",
+        )
+    told: list[RenderableType] = [table]
+    if played.both.difference is None:
+        told.append(f"\nno difference in {played.both.steps} steps")
+    else:
+        told.append(show.first_difference(played.both, played.rows))
+    if document["video"] is not None:
+        about = document["video"]
+        told.append(f"\nthe film is {about['file']} ({about['pictures']} pictures, {about['bytes'] / 1e6:.1f} MB)")
+    return told

@@ -1,0 +1,101 @@
+"""A recorded session gone through again: listed, and event by event."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from harness.explain import divergence_from_json, facts, first
+from harness.recipe import ATTEMPT, INTERRUPTED, VERDICT
+from harness.record.log import VERDICT_FILE, Event, event_file
+from harness.record.store import Store
+from harness.replay.changes import changes, tree_before
+from harness.report.document import collect
+
+_ATTEMPT = ("number", "event", "time", "step", "message", "client", "outcome", "finding", "seed", "tree", "commit")
+
+
+def listing(store: Store, events: Sequence[Event], after: int = 0) -> dict[str, Any]:
+    """A session in one document: its `rows` are attempts (with what they found and by which event that was repaired) and
+    other calls in the order in which they ended, from the event `after` on.
+
+    Raises:
+        RecordError: there is no log.
+    """
+    told = collect(store)
+    rows = [*_attempts(told["attempts"]), *_calls(events)]
+    cost = told["cost"]
+    return {
+        "session": told["session"],
+        "task": told["task"],
+        "started": told["started"],
+        "updated": told["updated"],
+        "state": told["summary"]["state"],
+        "events": len(events),
+        "rows": [row for row in sorted(rows, key=lambda row: row["event"]) if row["event"] >= after],
+        "commits": len(told["commits"]),
+        "divergences": told["summary"]["divergences"],
+        "repairs": sum(1 for row in told["attempts"] if row["divergences"] and row["divergences"][0]["repaired"]),
+        "cost": {name: cost["total"].get(name) for name in ("dollars", "attempts")}
+        | {"seconds_verifying": round(cost["seconds_verifying"], 3)},
+        "audit": told["audit"],
+        "damage": told["damage"],
+    }
+
+
+def step(store: Store, events: Sequence[Event], event: Event) -> dict[str, Any]:
+    """One event with all that it tells: arguments, outcome, the first divergence, and the files that changed before it.
+
+    Raises:
+        RecordError: what it holds is missing or damaged.
+    """
+    found = None
+    if VERDICT_FILE in event.attached:
+        verdict = json.loads(event_file(store, event.id, VERDICT_FILE))
+        checks = [check for level in verdict["levels"] for check in level["checks"]]
+        found = first([divergence_from_json(each) for check in checks for each in check["divergences"]])
+    changed = []
+    if event.workspace is not None:
+        changed = [each.to_json() for each in changes(store, tree_before(events, event), event.workspace["gitTree"])]
+    return {
+        "event": event.seq,
+        "time": event.time,
+        "kind": event.kind,
+        "arguments": dict(event.arguments),
+        "outcome": event.outcome,
+        "finding": str(event.detail.get("finding", "")),
+        "divergence": None if found is None else facts(found),
+        "seeds": dict(event.seeds),
+        "commit": event.commit,
+        "duration_s": event.duration_s,
+        "usage": dict(event.usage),
+        "changes": changed,
+    }
+
+
+def _attempts(rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        found = row["divergences"]
+        yield {name: row[name] for name in _ATTEMPT} | {
+            "kind": ATTEMPT,
+            "duration_s": row["duration_s"],
+            "divergences": row["divergences_found"],
+            "repaired": found[0]["repaired"] if found else None,
+        }
+
+
+def _calls(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
+    for event in events:
+        if event.kind not in (ATTEMPT, VERDICT, INTERRUPTED):
+            yield {
+                "kind": event.kind,
+                "event": event.seq,
+                "time": event.time,
+                "client": event.detail.get("client", ""),
+                "arguments": dict(event.arguments),
+                "outcome": event.outcome,
+                "finding": str(event.detail.get("finding", "")),
+                "duration_s": event.duration_s,
+                "usage": dict(event.usage),
+            }

@@ -1,0 +1,165 @@
+"""Whether a verdict that was reached again is the recorded one: to the byte, or what its conditions explain.
+
+Under the same conditions (processor, versions, harness) everything but the time it took has to be the same, and one digest
+says so. Under others floating point, and with it the examples of a search and whole trainings, may differ: then the claim
+has to be the same, and numbers within the tolerances that stand below.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.model import Outcome
+
+CLOSE = 1e-6
+"""Relative difference up to which two recorded numbers are the same, where conditions differ."""
+SHOWN = 6
+_NOT_COMPARED = ("duration_s", "sandbox")
+"""How long it took says nothing, and where it ran is a condition."""
+
+
+class Match(enum.StrEnum):
+    """How a verdict reached again relates to the recorded one."""
+
+    EXACT = "exact"
+    WITHIN = "within tolerance"
+    DIFFERENT = "different"
+    NOT_REPEATED = "not repeated"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A recorded verdict beside the one that was reached again.
+
+    Attributes:
+        match: EXACT and WITHIN reproduce it; NOT_REPEATED says nothing, and `because` why.
+        digest, again: SHA-256 of both verdicts, without times and places (`verdict_digest`).
+        changed: the conditions that are not what they were, each with what it was and what it is.
+        differences: what differs, each in one line, the first few.
+    """
+
+    match: Match
+    digest: str
+    again: str
+    changed: Mapping[str, tuple[Any, Any]]
+    differences: tuple[str, ...] = ()
+    because: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "match": str(self.match),
+            "digest": self.digest,
+            "digest_again": self.again,
+            "changed": {name: {"then": then, "now": now} for name, (then, now) in self.changed.items()},
+            "differences": list(self.differences),
+            "because": self.because,
+        }
+
+
+def verdict_digest(verdict: Mapping[str, Any]) -> str:
+    """SHA-256 over a verdict as JSON (`Verdict.to_json`), without what may differ from run to run."""
+    return hashlib.sha256(json.dumps(_compared(verdict), sort_keys=True).encode()).hexdigest()
+
+
+def reproduction(
+    recorded: Mapping[str, Any], again: Mapping[str, Any], then: Mapping[str, Any], now: Mapping[str, Any]
+) -> Reproduction:
+    """Compare a recorded verdict with the one that was reached again.
+
+    Args:
+        recorded, again: both as JSON.
+        then, now: the conditions of both (`machine.conditions`, and the sandbox).
+    """
+    names = [name for name in {**now, **then} if then.get(name) != now.get(name)]
+    changed = {name: (then.get(name), now.get(name)) for name in names}
+    digests = verdict_digest(recorded), verdict_digest(again)
+    if digests[0] == digests[1]:
+        return Reproduction(Match.EXACT, *digests, changed)
+    for verdict, when in ((recorded, "was"), (again, "is")):
+        if verdict["outcome"] == Outcome.ERROR:
+            why = f"it {when} an ERROR, which is no judgement: {_error(verdict)}"
+            return Reproduction(Match.NOT_REPEATED, *digests, changed, because=why)
+    differences = tuple(_differences(_compared(recorded), _compared(again)))[:SHOWN]
+    if not changed:
+        return Reproduction(Match.DIFFERENT, *digests, changed, differences, "under the very same conditions")
+    if broken := "; ".join(_broken_claims(recorded, again)):
+        return Reproduction(Match.DIFFERENT, *digests, changed, differences, broken)
+    why = f"the same claim under other conditions: {', '.join(sorted(changed))}"
+    return Reproduction(Match.WITHIN, *digests, changed, differences, why)
+
+
+def _broken_claims(recorded: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[str]:
+    """What of a verdict must hold on any machine, and does not."""
+    if recorded["outcome"] != again["outcome"]:
+        yield f"it was {recorded['outcome']} and is {again['outcome']}"
+        return
+    for one, other in zip(recorded["levels"], again["levels"], strict=False):
+        where = f"level {one['level']}"
+        if (one["level"], one["outcome"], one["module"]) != (other["level"], other["outcome"], other["module"]):
+            yield f"{where} was {one['outcome']} and level {other['level']} is {other['outcome']}"
+            continue
+        checks = [[(check["name"], check["outcome"]) for check in level["checks"]] for level in (one, other)]
+        if checks[0] != checks[1]:
+            first = next((a or b for a, b in zip(*checks, strict=False) if a != b), "their number")
+            yield f"{where} has other checks, or other outcomes of them: {first}"
+        found = [[d for check in level["checks"] for d in check["divergences"]][:1] for level in (one, other)]
+        places = [[(d["check"], d["rule"], d["address"], d["module"]) for d in divergences] for divergences in found]
+        if places[0] != places[1]:
+            yield f"{where} first differed at {places[0]} and differs at {places[1]}"
+        if one["outcome"] == Outcome.PASS and one["episodes"] != other["episodes"] and "transfer" not in one:
+            yield f"{where} compared {one['episodes']} episodes and compares {other['episodes']}"
+        yield from _broken_transfer(one.get("transfer"), other.get("transfer"), where)
+
+
+def _broken_transfer(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None, where: str) -> Iterator[str]:
+    """Trainings go other ways on other machines: decisions must stay, and differences within the margin that decides."""
+    if one is None or other is None:
+        return
+    for row, again in zip(one["comparisons"], other["comparisons"], strict=True):
+        if row["decision"] != again["decision"]:
+            yield f"{where}: {row['name']} was {row['decision']} and is {again['decision']}"
+        elif abs(row["difference"] - again["difference"]) > one["margin"]:
+            yield f"{where}: {row['name']} differed by {row['difference']:.4g} and differs by {again['difference']:.4g}"
+
+
+def _differences(one: Any, other: Any, path: str = "") -> Iterator[str]:
+    if isinstance(one, dict) and isinstance(other, dict):
+        for name in sorted(one.keys() | other.keys()):
+            yield from _differences(one.get(name), other.get(name), f"{path}/{name}")
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for number, (a, b) in enumerate(zip(one, other, strict=True)):
+            yield from _differences(a, b, f"{path}/{number}")
+    elif one != other and not _close(one, other):
+        yield f"{path.removeprefix('/')}: {_short(one)} -> {_short(other)}"
+
+
+def _close(one: Any, other: Any) -> bool:
+    numbers = all(isinstance(value, float) for value in (one, other))
+    return numbers and math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True)
+    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
+
+
+def _error(verdict: Mapping[str, Any]) -> str:
+    if verdict["error"]:
+        return str(verdict["error"])
+    checks = (check for level in verdict["levels"] for check in level["checks"])
+    return next((str(check["detail"]) for check in checks if check["outcome"] == Outcome.ERROR), "it says no more")
+
+
+def _compared(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _compared(inner) for name, inner in value.items() if name not in _NOT_COMPARED}
+    if isinstance(value, list | tuple):
+        return [_compared(inner) for inner in value]
+    return value

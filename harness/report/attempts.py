@@ -1,0 +1,192 @@
+"""Every verification of a session as a row: what was asked, how it ended, what it found, and what became of that."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from harness.explain import divergence_from_json, facts
+from harness.levels.known import case_file
+from harness.model import Divergence, Outcome
+from harness.recipe import ATTEMPT, INTERRUPTED, VERDICT, Step
+from harness.record.log import Event
+from harness.report import plain
+from harness.report.frames import Frames
+from harness.report.reading import Reading
+from harness.task import CASES_DIRECTORY
+
+RUNNING = "running"
+SHOWN_DIVERGENCES = 12
+"""So many divergences of one attempt are shown; all are counted."""
+MAX_CAUSE = 1200
+TOLD_ABOVE = ("found by", "address", "step", "expected", "actual", "rule", "cause")
+"""Facts of a divergence that have a place of their own."""
+Row = dict[str, Any]
+
+
+def attempts(reading: Reading, frames: Frames) -> list[Row]:
+    """One row for each attempt, oldest first (docs/report.md names its fields)."""
+    rows: list[Row] = []
+    pending: Event | None = None
+    for event in reading.events:
+        if event.kind == ATTEMPT:
+            if pending is not None:
+                rows.append(_row(reading, frames, len(rows), pending, None))
+            pending = event
+        elif event.kind in (VERDICT, INTERRUPTED):
+            rows.append(_row(reading, frames, len(rows), pending or event, event))
+            pending = None
+    if pending is not None:
+        rows.append(_row(reading, frames, len(rows), pending, None))
+    _tell_repairs(rows)
+    return rows
+
+
+def lane_of(level: int, module: str | None) -> str:
+    """The recipe's step that an attempt was about, as the key of its lane."""
+    return f"{level}/{module}" if module else str(level)
+
+
+def _row(reading: Reading, frames: Frames, before: int, asked: Event, ended: Event | None) -> Row:
+    """The row of an attempt and of the event that ended it (None while it runs, or where that is missing)."""
+    event = ended or asked
+    arguments, detail = plain.mapping(asked.arguments), plain.mapping(event.detail)
+    level, module = plain.whole(arguments.get("level")), plain.line(arguments.get("module"), 80) or None
+    verdict = reading.verdict(event) if event.kind == VERDICT else {}
+    outcome = RUNNING if ended is None else INTERRUPTED if event.kind == INTERRUPTED else plain.line(event.outcome, 40)
+    sandbox = plain.mapping(verdict.get("sandbox"))
+    row: Row = {
+        "number": before + 1,
+        "event": event.seq,
+        "asked": asked.seq,
+        "time": plain.line(asked.time, 40),
+        "level": level,
+        "module": module,
+        "lane": lane_of(level, module),
+        "step": str(Step(level, module)),
+        "message": plain.line(arguments.get("message")),
+        "client": plain.line(plain.mapping(asked.detail).get("client"), 80),
+        "outcome": outcome,
+        "finding": plain.line(detail.get("finding"), 700),
+        "failed_level": plain.whole(detail.get("failed_level")) or None,
+        "seed": plain.whole(asked.seeds.get("run")),
+        "drawn": plain.mapping(asked.detail).get("drawn") is not False,
+        "tree": plain.commit_id(plain.mapping(asked.workspace).get("gitTree")),
+        "commit": plain.commit_id(event.commit),
+        "duration_s": plain.number(event.duration_s),
+        "sandbox": {
+            "driver": plain.line(sandbox.get("driver"), 80),
+            "isolated": sandbox.get("isolated") is True,
+            "image": plain.line(sandbox.get("image"), 100),
+        }
+        if sandbox
+        else None,
+        "error": plain.block(verdict.get("error")),
+        "levels": [_level(each) for each in plain.objects(verdict.get("levels"))],
+        "cases": [plain.line(path, 120) for path in event.attached if path.startswith(f"{CASES_DIRECTORY}/")],
+    }
+    found = [
+        (check, each)
+        for report in plain.objects(verdict.get("levels"))
+        for check in plain.objects(report.get("checks"))
+        for each in plain.objects(check.get("divergences"))
+    ]
+    row["divergences_found"] = len(found)
+    row["divergences"] = [
+        _divergence(reading, frames, event, index, check, each, row)
+        for index, (check, each) in enumerate(found[:SHOWN_DIVERGENCES])
+    ]
+    return row
+
+
+def _level(report: Mapping[str, Any]) -> Row:
+    features = plain.mapping(report.get("features"))
+    return {
+        "level": plain.whole(report.get("level")),
+        "module": plain.line(report.get("module"), 80) or None,
+        "outcome": plain.line(report.get("outcome"), 40),
+        "examples": plain.whole(report.get("examples")),
+        "episodes": plain.whole(report.get("episodes")),
+        "steps": plain.whole(report.get("steps")),
+        "bound": plain.optional(report.get("divergence_bound_95")),
+        "duration_s": plain.number(report.get("duration_s")),
+        "features": {plain.line(name, 120): plain.whole(count) for name, count in features.items()},
+        "notes": [plain.line(note, 600) for note in plain.listed(report.get("notes"))],
+        "checks": [
+            {
+                "name": plain.line(check.get("name"), 200),
+                "module": plain.line(check.get("module"), 80) or None,
+                "outcome": plain.line(check.get("outcome"), 40),
+                "examples": plain.whole(check.get("examples")),
+                "detail": plain.line(check.get("detail"), 600),
+            }
+            for check in plain.objects(report.get("checks"))
+        ],
+    }
+
+
+def _divergence(
+    reading: Reading,
+    frames: Frames,
+    event: Event,
+    index: int,
+    check: Mapping[str, Any],
+    described: Mapping[str, Any],
+    row: Row,
+) -> Row:
+    """One divergence: its place and values, what is known of it, its frames, and how it is shown again."""
+    parsed = reading.safely(f"event {event.seq}, divergence {index}", lambda: divergence_from_json(described), None)
+    known = {} if parsed is None else reading.safely("a divergence", lambda: dict(facts(parsed)), {})
+    case = _case(event, parsed)
+    return {
+        "index": index,
+        "level": plain.whole(described.get("level")),
+        "check": plain.line(described.get("check"), 200),
+        "module": plain.line(described.get("module") or check.get("module"), 80) or None,
+        "address": plain.line(described.get("address")),
+        "step": known.get("step", ""),
+        "expected": plain.line(known.get("expected", described.get("expected")), 420),
+        "actual": plain.line(known.get("actual", described.get("actual")), 420),
+        "rule": plain.line(described.get("rule"), 120),
+        "cause": plain.line(described.get("cause"), MAX_CAUSE),
+        "facts": [[name, plain.line(value, 420)] for name, value in known.items() if value and name not in TOLD_ABOVE],
+        "case": case,
+        "frames": frames.of(reading, event, index),
+        "reproduce": _reproduce(case, row),
+        "repaired": None,
+    }
+
+
+def _case(event: Event, found: Divergence | None) -> str | None:
+    """The file that this verdict kept the divergence's case in."""
+    kept = None if found is None else case_file(found)
+    path = None if kept is None else f"{CASES_DIRECTORY}/{kept[0]}"
+    return path if path in event.attached else None
+
+
+def _reproduce(case: str | None, row: Row) -> str:
+    """The call that shows a divergence again, in a workspace with the attempt's tree."""
+    if case is not None:
+        return f"lockstep compare --case {shlex.quote(case)}"
+    words = ["lockstep", "verify", "--level", str(row["level"])]
+    words += ["--module", row["module"]] if row["module"] else []
+    return shlex.join([*words, "--seed", str(row["seed"])])
+
+
+def _tell_repairs(rows: list[Row]) -> None:
+    """Say of each divergence by which later attempt the check that found it ran again and passed."""
+    for place, row in enumerate(rows):
+        for divergence in row["divergences"]:
+            level, module = divergence["level"], divergence["module"]
+            asked = next((each["module"] for each in row["levels"] if each["level"] == level), None)
+            for later in rows[place + 1 :]:
+                if any(_covers(report, level, asked or module) for report in later["levels"]):
+                    divergence["repaired"] = {"event": later["event"], "commit": later["commit"]}
+                    break
+
+
+def _covers(report: Row, level: int, module: str | None) -> bool:
+    """Whether a level that passed has run the checks of this level and module again."""
+    same = report["level"] == level and report["outcome"] == Outcome.PASS
+    return same and report["module"] in (None, module)

@@ -1,0 +1,192 @@
+"""What a session measured: speed, what policies earned, what was reached, and what it all cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.model import Outcome
+from harness.record.log import Event
+from harness.report import plain
+from harness.report.reading import Reading
+from harness.usage.account import KINDS, by_commit
+
+PROFILE = "profile"
+STRENGTH = "strength"
+ROLES = ("candidate", "peer", "reference")
+MAX_SUMMARY = 4000
+Row = dict[str, Any]
+
+
+def profiles(reading: Reading) -> list[Row]:
+    """Every profile of the session, newest first: its figures, the commit whose tree it measured, and its summary."""
+    trees: dict[str, str] = {}
+    found = []
+    for event in reading.events:
+        tree = plain.commit_id(plain.mapping(event.workspace).get("gitTree"))
+        if tree and (commit := plain.commit_id(event.commit)):
+            trees[tree] = commit
+        if event.kind == PROFILE:
+            found.append(_profile(event, trees.get(tree or "")))
+    return found[::-1]
+
+
+def _profile(event: Event, commit: str | None) -> Row:
+    figures = [
+        {
+            "contender": plain.line(each.get("contender"), 80),
+            "role": each["role"] if each.get("role") in ROLES else "peer",
+            "kind": plain.line(each.get("kind"), 40),
+            "batch": plain.whole(each.get("batch")),
+            "steps_per_s": plain.number(each.get("steps_per_s")),
+            "low": plain.number(each.get("low")),
+            "high": plain.number(each.get("high")),
+            "suspicious": each.get("suspicious") is True,
+        }
+        for each in plain.objects(event.detail.get("figures"))
+    ]
+    return {
+        "event": event.seq,
+        "time": plain.line(event.time, 40),
+        "outcome": plain.line(event.outcome, 40),
+        "finding": plain.line(event.detail.get("finding"), 600),
+        "commit": commit,
+        "suspicious": any(each["suspicious"] for each in figures),
+        "best": max((each["steps_per_s"] for each in figures if each["role"] == "candidate"), default=None),
+        "figures": figures,
+        "summary": plain.block(event.detail.get("summary"), MAX_SUMMARY),
+    }
+
+
+def transfers(reading: Reading) -> list[Row]:
+    """What level 4 measured, newest first; attempts that ended before it measured anything are not among these."""
+    found = []
+    for event in reading.events:
+        levels = plain.objects(plain.mapping(event.detail).get("levels"))
+        # Only a verdict that reached level 4 is worth being read for it.
+        if any(each.get("level") == 4 for each in levels):
+            for report in plain.objects(reading.verdict(event).get("levels")):
+                told = plain.mapping(report.get("transfer"))
+                if told:
+                    found.append(_transfer(event, told, plain.line(report.get("outcome"), 40)))
+    return found[::-1]
+
+
+def _transfer(event: Event, told: Mapping[str, Any], outcome: str) -> Row:
+    floor = plain.mapping(told.get("noise_floor"))
+    return {
+        "event": event.seq,
+        "time": plain.line(event.time, 40),
+        "outcome": outcome,
+        "commit": plain.commit_id(event.commit),
+        "margin": plain.number(told.get("margin")),
+        "because": plain.line(told.get("because"), 600),
+        "minimum_return": plain.optional(told.get("minimum_return")),
+        "episodes": plain.whole(told.get("episodes")),
+        "noise_floor": {
+            "spread": plain.number(floor.get("spread")),
+            "half_width": plain.number(floor.get("half_width")),
+            "trainings": plain.whole(floor.get("trainings")),
+            "decidable": floor.get("decidable") is True,
+        }
+        if floor
+        else None,
+        "comparisons": [_comparison(each) for each in plain.objects(told.get("comparisons"))],
+        "policies": [_policy(each) for each in plain.objects(told.get("policies"))],
+    }
+
+
+def _comparison(each: Mapping[str, Any]) -> Row:
+    low, high = _pair(each.get("interval"))
+    return {
+        "name": plain.line(each.get("name"), 200),
+        "decision": plain.line(each.get("decision"), 40),
+        "identical": each.get("identical") is True,
+        "difference": plain.number(each.get("difference")),
+        "interval": [low, high],
+        "trainings": plain.whole(each.get("trainings")),
+        "trainings_to_decide": plain.whole(each.get("trainings_to_decide")) or None,
+        "means": list(_pair(each.get("means"))) if each.get("means") else None,
+        "bootstrap_95": list(_pair(each.get("bootstrap_95"))) if each.get("bootstrap_95") else None,
+        "effect_size": plain.optional(each.get("effect_size")),
+        "probability_of_improvement": plain.optional(each.get("probability_of_improvement")),
+    }
+
+
+def _policy(each: Mapping[str, Any]) -> Row:
+    returns = plain.mapping(each.get("returns"))
+    return {
+        "trained_in": plain.line(each.get("trained_in"), 40),
+        "seed": plain.whole(each.get("seed")),
+        "steps": plain.whole(each.get("steps")),
+        "digest": plain.line(each.get("digest"), 64),
+        "candidate": plain.optional(returns.get("candidate")),
+        "reference": plain.optional(returns.get("reference")),
+    }
+
+
+def _pair(value: object) -> tuple[float, float]:
+    first, second = (*plain.listed(value), 0.0, 0.0)[:2]
+    return plain.number(first), plain.number(second)
+
+
+def coverage(rows: Sequence[Row]) -> list[Row]:
+    """For each level, lowest first, what its newest passed report reached, and of what ran without passing the newest.
+
+    `attempt` is the event that it is from; a level that no attempt came to is not among these.
+    """
+    newest: dict[int, Row] = {}
+    for row in rows:
+        for report in row["levels"]:
+            before = newest.get(report["level"])
+            passed = report["outcome"] == Outcome.PASS
+            if before is None or passed or before["outcome"] != Outcome.PASS:
+                told = {name: report[name] for name in ("level", "outcome", "examples", "episodes", "steps", "bound")}
+                newest[report["level"]] = told | {
+                    "attempt": row["event"],
+                    "features": report["features"],
+                    "never": [name for name, count in report["features"].items() if not count],
+                    "notes": report["notes"],
+                    "open": [c for c in report["checks"] if c["outcome"] not in (Outcome.PASS, Outcome.FAIL)],
+                }
+    return [newest[level] for level in sorted(newest)]
+
+
+def strength(reading: Reading) -> list[int]:
+    """The events that hold a measurement of how strong the tests are."""
+    return [event.seq for event in reading.events if event.kind == STRENGTH]
+
+
+def cost(reading: Reading, rows: Sequence[Row]) -> Row:
+    """Tokens and dollars by commit, since the last and in all; seconds by level, and by step of the recipe."""
+    nothing = {"session": {}, "commits": [], "since_last_commit": {}}
+    spent = reading.safely("the usage that was recorded", lambda: by_commit(reading.events), nothing)
+    by_level: dict[int, float] = {}
+    by_step: dict[str, float] = {}
+    for row in rows:
+        by_step[row["step"]] = by_step.get(row["step"], 0.0) + row["duration_s"]
+        for report in row["levels"]:
+            by_level[report["level"]] = by_level.get(report["level"], 0.0) + report["duration_s"]
+    total = _spent(spent["session"])
+    limit = plain.mapping(plain.mapping(reading.start.detail.get("plan")).get("limits")) if reading.start else {}
+    return {
+        "reported": bool(total["dollars"] or any(total[name] for name in KINDS)),
+        "total": total,
+        "commits": [_spent(each) for each in spent["commits"]],
+        "since_last_commit": _spent(spent["since_last_commit"]),
+        "limit_dollars": plain.optional(limit.get("dollars")),
+        "seconds_by_level": [[level, seconds] for level, seconds in sorted(by_level.items())],
+        "seconds_by_step": [[step, seconds] for step, seconds in by_step.items()],
+        "seconds_verifying": sum(row["duration_s"] for row in rows),
+    }
+
+
+def _spent(told: Mapping[str, Any]) -> Row:
+    """One row of costs; `commit` and `event` are None where it is about no commit."""
+    counts = {name: plain.whole(told.get(name)) for name in ("attempts", *KINDS, "unpriced_tokens")}
+    return counts | {
+        "commit": plain.commit_id(told.get("commit")),
+        "event": told.get("event"),
+        "dollars": plain.number(told.get("dollars")),
+        "unpriced_models": [plain.line(name, 100) for name in plain.listed(told.get("unpriced_models"))],
+    }

@@ -1,0 +1,215 @@
+"""Feeds a recorded session's trees and calls through a fresh server, which must come to the same verdicts.
+
+The fresh session draws seeds of its own, as every session does: with the recorded ones nothing would count, and nothing
+would be committed. So what has to be the same is the claim: the outcome, the level that failed, and whether there is a
+commit. Another divergence may be found first.
+"""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from harness.cli.places import opened
+from harness.errors import RecordError
+from harness.home import lockstep_home
+from harness.host import client as host
+from harness.recipe import ATTEMPT, RESUMED, VERDICT
+from harness.record.export import check_out
+from harness.record.log import Event, snapshot_of
+from harness.record.objects import Entry
+from harness.record.store import Store
+from harness.replay.changes import agents_files
+from harness.session import Progress
+from mcp_server.results import FileWritten, SessionStatus
+from mcp_server.toolbox import Tools, connected
+
+LEVEL_4 = 4
+
+
+@dataclass(frozen=True)
+class Driven:
+    """One recorded verdict beside what the fresh server said to the same tree and the same call.
+
+    Attributes:
+        seq: the recorded event.
+        outcome, outcome_again: both outcomes.
+        failed, failed_again: the level that did not pass, None where all did.
+        commit, commit_again: both commits, or None.
+        found, found_again: the first divergence's address, or empty: these may differ.
+    """
+
+    seq: int
+    step: str
+    outcome: str
+    outcome_again: str
+    failed: int | None
+    failed_again: int | None
+    commit: str | None
+    commit_again: str | None
+    found: str
+    found_again: str
+
+    @property
+    def same(self) -> bool:
+        """Whether the server came to the same verdict."""
+        claims = (self.outcome, self.failed, self.commit is None)
+        return claims == (self.outcome_again, self.failed_again, self.commit_again is None)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {"same": self.same, **vars(self)}
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A whole session, driven: the fresh session's id, and one line for each verdict."""
+
+    session: str
+    verdicts: tuple[Driven, ...]
+    duration_s: float
+
+    @property
+    def same(self) -> bool:
+        """Whether every verdict was reached again."""
+        return all(each.same for each in self.verdicts)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "session": self.session,
+            "same": self.same,
+            "verdicts": [each.to_json() for each in self.verdicts],
+            "duration_s": round(self.duration_s, 3),
+        }
+
+
+def drive(
+    store: Store,
+    events: Sequence[Event],
+    tell: Callable[[Driven], None],
+    progress: Progress,
+    *,
+    levels: int = LEVEL_4,
+    sandbox: str | None = None,
+) -> Drive:
+    """Play a recorded session on a fresh server.
+
+    Calls that judge nothing (commands, comparisons, profiles) are not made again: what they changed is in the trees.
+
+    Args:
+        tell: told each verdict as it is reached.
+        levels: the drive ends before the first attempt at a higher level.
+        sandbox: the driver; by default the recorded session's.
+
+    Raises:
+        LockstepError: a tool reported an error, or the session cannot be written.
+        RecordError: the record is damaged.
+    """
+    began = time.monotonic()
+    task = str(events[0].arguments["task"])
+    sandbox = sandbox or events[0].detail.get("sandbox") or ""
+    with tempfile.TemporaryDirectory(prefix="lockstep-drive-") as scratch:
+        directory = Path(scratch) / "tasks" / task
+        check_out(store, store.files(snapshot_of(events[:1])), directory)
+
+        async def session() -> tuple[str, tuple[Driven, ...]]:
+            async with connected(directory.parent, Path(scratch), progress) as tools:
+                called = {"task": str(directory), "workspace": "workspace", "sandbox": sandbox}
+                begun = SessionStatus.model_validate(await tools.call("start_session", **called))
+                player = _Player(store, tools, begun.session, Path(begun.workspace))
+                try:
+                    return begun.session, await player.play(events, levels, tell)
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await anyio.to_thread.run_sync(host.release, begun.session)
+
+        identifier, verdicts = anyio.run(session)
+    return Drive(identifier, verdicts, time.monotonic() - began)
+
+
+class _Player:
+    """Makes the recorded calls, with the recorded files in the workspace."""
+
+    def __init__(self, store: Store, tools: Tools, session: str, workspace: Path) -> None:
+        self._store = store
+        self._tools = tools
+        self._session = session
+        self._workspace = workspace
+        self._placed: dict[str, Entry] | None = None
+
+    async def play(self, events: Sequence[Event], levels: int, tell: Callable[[Driven], None]) -> tuple[Driven, ...]:
+        reached: list[Driven] = []
+        attempt: Event | None = None
+        for event in events:
+            if event.kind == RESUMED:
+                await anyio.to_thread.run_sync(self._resume, str(event.arguments.get("reason", "")))
+            elif event.kind == ATTEMPT:
+                attempt = event
+            elif event.kind == VERDICT and attempt is not None and event.workspace is not None:
+                if event.arguments["level"] > levels:
+                    break
+                await self._place(agents_files(self._store, event.workspace["gitTree"]))
+                reached.append(await self._judge(attempt, event))
+                tell(reached[-1])
+                attempt = None
+        return tuple(reached)
+
+    async def _judge(self, attempt: Event, recorded: Event) -> Driven:
+        arguments, detail = recorded.arguments, recorded.detail
+        asked: dict[str, Any] = {"level": arguments["level"], "module": arguments["module"] or ""}
+        if attempt.detail.get("drawn") is False:  # whoever asked chose the seed, and nothing counted
+            asked["seed"] = attempt.seeds["run"]
+        done = await self._tools.verify(self._session, str(arguments.get("message", "")), **asked)
+        failed = next((level.level for level in done.levels if level.outcome != "PASS"), None)
+        return Driven(
+            seq=recorded.seq,
+            step=f"level {arguments['level']}" + (f" of {arguments['module']}" if arguments["module"] else ""),
+            outcome=recorded.outcome,
+            outcome_again=done.outcome or "",
+            failed=detail.get("failed_level"),
+            failed_again=failed,
+            commit=recorded.commit,
+            commit_again=done.commit,
+            found=_address(detail.get("finding", "")),
+            found_again=done.found.address if done.found else "",
+        )
+
+    async def _place(self, files: Mapping[str, Entry]) -> None:
+        """Make the agent's files of the workspace the recorded ones, through the tools that an agent has."""
+        before = await self._present() if self._placed is None else self._placed
+        for path, entry in files.items():
+            if before.get(path) != entry:
+                try:
+                    text = self._store.blob(entry.id).decode()
+                except UnicodeDecodeError as error:
+                    raise RecordError("a recorded file is no text, and no tool writes it", where=path) from error
+                written = await self._tools.call("write_file", session=self._session, path=path, text=text)
+                FileWritten.model_validate(written)
+        if gone := sorted(set(before) - set(files)):
+            await self._tools.call("run_command", session=self._session, command=f"rm -- {shlex.join(gone)}")
+        self._placed = dict(files)
+
+    async def _present(self) -> dict[str, Entry]:
+        """What the fresh session began with, from its own record."""
+        from harness.record.view import SessionView
+
+        with SessionView(self._session, lockstep_home()) as view:
+            return agents_files(view.store, snapshot_of(view.events[:1]))
+
+    def _resume(self, reason: str) -> None:
+        with opened(self._session) as held:
+            held.resume(reason)
+
+
+def _address(finding: str) -> str:
+    """The address in the line that an event keeps of a divergence: `check: address at step n: ...`."""
+    place = finding.split(" at step ", 1)[0]
+    return place.rpartition(": ")[2] if " at step " in finding else ""

@@ -1,0 +1,1 @@
+"""The report: its data, its page, and what a browser makes of it."""
