@@ -18,7 +18,7 @@ from harness.record.log import VERDICT_FILE, Event, event_file, read_events
 from harness.record.store import Store, opened
 from harness.replay.changes import changes, tree_before
 from harness.replay.reproduction import Match
-from harness.replay.rerun import REPRODUCED, Rerun, chosen
+from harness.replay.rerun import REPRODUCED, Repeated, Rerun, chosen, sample
 from mcp_server.replaying.drive import Driven, drive
 
 SESSIONS = Path(__file__).parent / "sessions"
@@ -52,6 +52,7 @@ def test_every_recorded_verdict_is_reached_again(name: str, capsys: pytest.Captu
     assert all("level 4" in each["because"] for each in left_out), told
 
 
+@pytest.mark.slow
 def test_a_harness_that_judges_otherwise_is_found(
     cartpole: tuple[Store, list[Event]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +104,32 @@ def test_verdicts_are_named_by_event_or_commit(cartpole: tuple[Store, list[Event
         with pytest.raises(RecordError, match="no verdict") as refused:
             chosen(events, wrong)
         assert str(passed.commit)[:10] in str(refused.value)
+
+
+def test_a_sample_holds_the_newest_commit_and_others_at_random(cartpole: tuple[Store, list[Event]]) -> None:
+    _, events = cartpole
+    verified = [event for event in events if event.commit]
+    assert sample(events, 1) == verified[-1:]
+    drawn = [tuple(event.seq for event in sample(events, 3)) for _ in range(20)]
+    assert all(verified[-1].seq in seqs and len(set(seqs)) == 3 for seqs in drawn)
+    assert len(set(drawn)) > 1
+    assert len(sample(events, 1 << 30)) == sum(event.kind == VERDICT for event in events)
+
+
+@pytest.mark.slow
+def test_an_audit_may_reach_verdicts_again_and_fails_with_them(
+    cartpole: tuple[Store, list[Event]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, events = cartpole
+    first = verdicts(events, Outcome.PASS)[:1]
+    # The newest commit passed level 4, which trains for minutes: another is drawn in its place.
+    monkeypatch.setattr("harness.replay.rerun.sample", lambda events, count: first[:count])
+    assert main(["audit", str(BUNDLES["cartpole"]), "--rerun", "1", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["ok"] and [each["seq"] for each in document["rerun"]["verdicts"]] == [first[0].seq]
+    monkeypatch.setattr(Repeated, "ok", False)
+    assert main(["audit", str(BUNDLES["cartpole"]), "--rerun", "1", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["ok"] is False
 
 
 # Listing and walking

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request, ViewportSize, sync_playwright
 
-DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 320, "height": 640}
+DESKTOP: ViewportSize = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 320, "height": 640}
 
 
 @contextmanager
@@ -54,7 +54,7 @@ class Tab:
 
 
 @contextmanager
-def opened(browser: Browser, address: str, size: Any = None, **context: Any) -> Iterator[Tab]:
+def opened(browser: Browser, address: str, size: ViewportSize | None = None, **context: Any) -> Iterator[Tab]:
     """A tab on an address."""
     held = browser.new_context(viewport=size or DESKTOP, **context)
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Dialog, expect
 
 from harness.report.page import render
 from tests.report.browser import PHONE, Tab, address_of, chromium, opened
@@ -223,8 +223,13 @@ def test_hostile_text_does_nothing(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "hostile.html"
     path.write_text(render(collected(play.record)), encoding="utf-8")
     with opened(browser, address_of(path), bypass_csp=True) as tab:  # even where no policy would stop it
-        dialogs = []
-        tab.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+        dialogs: list[str] = []
+
+        def opens(dialog: Dialog) -> None:
+            dialogs.append(dialog.message)
+            dialog.dismiss()
+
+        tab.page.on("dialog", opens)
         tab.page.reload()
         tab.page.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
         tab.page.wait_for_load_state("networkidle")
