@@ -8,6 +8,7 @@ a verdict holds is of the size that real ones have: a shrunk case of 40 actions,
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,16 @@ CAUSE = (
     "the candidate adds the angular velocity before it is updated, where the reference takes the one of the step before; "
     "restored to the reference's state of row 17, one step shows it again, and no other leaf differs"
 )
+SCROLL = """async () => {
+    const intervals = [], frame = () => new Promise(requestAnimationFrame);
+    for (let last = await frame(); scrollY + innerHeight < document.documentElement.scrollHeight - 1;) {
+        scrollBy(0, innerHeight / 10);
+        const now = await frame();
+        intervals.push(now - last);
+        last = now;
+    }
+    return intervals;
+}"""
 LOCKSTEP = [sys.executable, "-P", "-c", "import sys; from harness.cli import main; sys.exit(main())"]
 
 
@@ -110,7 +121,33 @@ def main() -> None:
         shown = timed("report", str(record), "--out", str(page))
         rows.append(row("report", "the whole command", f"{shown:.2f} s", "under 10 s"))
         rows.append(row("report", "size", f"{page.stat().st_size / 1e6:.2f} MB", "under 5 MB"))
+        rows.extend(shown_in_chromium(page))
     report("record_scale", f"A session of {ATTEMPTS} attempts and {COMMITS} commits (stand-in verifier)", rows)
+
+
+def shown_in_chromium(page: Path) -> list[dict[str, Any]]:
+    """How long Chromium takes to open a page, and how evenly it scrolls through all of it, in steps of a screen's tenth."""
+    program = shutil.which("chromium")
+    if program is None:
+        return [row("Chromium", "not installed (apt-get install chromium)", "not measured", "")]
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": 1280, "height": 900})
+        began = time.perf_counter()
+        tab.goto(page.as_uri(), wait_until="load")
+        opened = time.perf_counter() - began
+        intervals: list[float] = sorted(tab.evaluate(SCROLL))
+        browser.close()
+    shares = {"median": intervals[len(intervals) // 2], "95%": intervals[int(0.95 * len(intervals))]}
+    told = ", ".join(f"{name} {value:.0f} ms" for name, value in shares.items())
+    long = sum(interval > 50 for interval in intervals)
+    return [
+        row("Chromium", "opens the page", f"{opened:.2f} s", ""),
+        row("Chromium", f"scrolls through it, {len(intervals)} frames", told, "under 50 ms"),
+        row("Chromium", "frames over 50 ms", str(long), ""),
+    ]
 
 
 def audit_timed(record: Path) -> tuple[float, AuditReport]:
