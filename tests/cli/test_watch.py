@@ -19,6 +19,7 @@ from harness.host.watching import Watched
 from harness.session import Session
 from tests.cli.conftest import Result
 from tests.session.standin import Agent, FileComparison, factory, make_task
+from tests.terminal import PATIENCE_S, Terminal
 
 Run = Callable[..., Result]
 
@@ -145,3 +146,17 @@ def test_a_copy_of_a_record_cannot_be_watched(agent: Agent, lockstep: Run, tmp_p
         result = lockstep("watch", str(copy))
         assert result.code == 3
         assert "cannot be watched" in result.err and f"lockstep replay {copy}" in result.err
+
+
+def test_in_a_terminal_the_view_follows_the_session_until_ctrl_c(agent: Agent) -> None:
+    agent.session.verify(message="A first try")
+    terminal = Terminal("watch", agent.session.id)
+    try:
+        assert "▶ start" in terminal.until("comparison: reward at step 0")
+        agent.get_right("start")
+        agent.session.verify(message="Begin at the door")
+        assert "✓ start" in terminal.until("Begin at the door")
+        terminal.type("\x03")
+        assert terminal.process.wait(PATIENCE_S) == 0
+    finally:
+        terminal.close()
