@@ -134,10 +134,9 @@ async def test_cartpole_is_translated(place: Place, over: str) -> None:
 
 
 @pytest.mark.pong
-@pytest.mark.parametrize("over", ["stdio", "http"])
-async def test_pong_is_translated(place: Place, over: str) -> None:
+async def test_pong_is_translated(place: Place) -> None:
     task = without_level_4(place, "pong")
-    connect = lambda: place.connect(over, "auto")  # noqa: E731
+    connect = lambda: place.connect("stdio", "auto")  # noqa: E731
     outcomes = await recipe(
         place,
         connect,
