@@ -271,6 +271,12 @@ class Jobs:
             self._write(ended)
             return ended
 
+    def abandon(self) -> None:
+        """Leave every running job as it stands: its host ends, so it is lost, whatever its processes still say."""
+        with self._guard:
+            self._current.clear()
+            self._written.clear()
+
     def _write(self, job: Job) -> None:
         content = json.dumps(job.to_json(), ensure_ascii=False).encode("utf-8", "surrogatepass")
         write_durably(self._directory / f"{job.number}.json", content, 0o600)

@@ -87,6 +87,7 @@ class Host:
         )
         self._listener = self._held.enter_context(_listen(self._found))
         self._held.callback(self._leave)
+        self._held.callback(self._jobs.abandon)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         return True
 

@@ -48,6 +48,20 @@ def test_a_job_is_read_back_as_it_was_written(tmp_path: Path, found: SessionDire
     assert [row.id for row in recent(found)] == [job.id]
 
 
+def test_what_runs_when_its_host_ends_is_lost_whatever_it_says_on_the_way(
+    tmp_path: Path, found: SessionDirectory
+) -> None:
+    host = HostLock(found)
+    assert host.take()
+    kept = Jobs(found, host.token)
+    job = kept.begin("run_command", {"command": "sleep 9"}, "Ada")
+    kept.abandon()
+    kept.progress(job, "killed with its sandbox", 1, 1)
+    kept.end(job, jobs.DONE, result={"exit_code": None})
+    host.release()
+    assert read(job.id, tmp_path).state == jobs.LOST
+
+
 def test_progress_is_not_written_more_often_than_anyone_looks(found: SessionDirectory, host: HostLock) -> None:
     kept = Jobs(found, host.token)
     job = kept.begin("verify", {}, "")
