@@ -111,8 +111,8 @@ class Verifier:
                     reports.append(self._run_level(pair, level, module, tree, cases, stack))
                     if reports[-1].outcome is not Outcome.PASS:
                         break
-                if judged().outcome is Outcome.FAIL:
-                    pictures = frames.of_divergences(pair, judged(), self._artist)
+                if (so_far := judged()).outcome is Outcome.FAIL:
+                    pictures = frames.of_divergences(pair, so_far, self._artist)
             except BrokenContract as broken:
                 reports.append(_contract_report(broken, seed, time.monotonic() - began))
             except (LockstepError, SandboxError) as failure:

@@ -21,7 +21,7 @@ from harness.host.interrupts import Interrupts
 from harness.host.jobs import CANCELLED, COMPARE, DONE, FAILED, PROFILE, REPLAY, VERIFY, Job, Jobs
 from harness.operations import verification
 from harness.operations.words import tool_words
-from harness.session import Session
+from harness.session import Progress, Session
 from harness.taskfile import load_task
 from sandboxes import choose
 
@@ -127,30 +127,13 @@ class MainJobs:
         arguments = {"case": case, "policy": policy, "seed": seed, "steps": steps}
         if isinstance(what, Episode):
             arguments["seed"] = what.seed
-        job = self._jobs.begin(COMPARE, shortened(arguments), client)
-        self._jobs.progress(job, "waiting for its turn", 0, 1)
 
-        def work() -> dict[str, Any]:
-            began, outcome = time.monotonic(), FAILED
-            try:
-                with self._interrupts.allowed():
-                    compared = comparison.compare(
-                        task,
-                        self._session.workspace,
-                        choose(self._session.sandbox),
-                        what,
-                        lambda text, done, total: self._jobs.progress(job, text, done, total),
-                    )
-                outcome = "no difference" if compared.document["difference"] is None else "difference"
-                return compared.document
-            except KeyboardInterrupt:
-                outcome = CANCELLED
-                raise
-            finally:
-                self._closing.record(COMPARE, arguments, outcome, client, began, job=job.id)
+        def play(progress: Progress) -> tuple[dict[str, Any], str]:
+            driver = choose(self._session.sandbox)
+            compared = comparison.compare(task, self._session.workspace, driver, what, progress)
+            return compared.document, "no difference" if compared.document["difference"] is None else "difference"
 
-        self._submit(lambda: self._run(job, work))
-        return {"job": job.to_json()}
+        return self._begin(COMPARE, arguments, client, play)
 
     def profile(
         self, client: str, *, batch_sizes: list | None = None, seconds_per: float = PROFILE_S, peers: bool = True
@@ -191,43 +174,50 @@ class MainJobs:
 
     def replay(self, client: str, *, event: int | None = None) -> dict[str, Any]:
         """Begin to reach a recorded verdict again, by default the newest."""
-        from harness.recipe import VERDICT
-        from harness.replay.rerun import Rerun, chosen
+        from harness.replay.rerun import ALL, Rerun, chosen
 
         events = list(self._session.events)
-        verdicts = [each for each in events if each.kind == VERDICT] if event is None else chosen(events, str(event))
+        verdicts = chosen(events, ALL if event is None else str(event))
         if not verdicts:
             raise SessionError("nothing was verified yet", where=self._session.id, expected="a verdict to repeat")
-        job = self._jobs.begin(REPLAY, {"event": verdicts[-1].seq}, client)
-        self._jobs.progress(job, "waiting for its turn", 0, 1)
 
-        def work() -> dict[str, Any]:
-            began, outcome = time.monotonic(), FAILED
-            try:
-                with (
-                    self._interrupts.allowed(),
-                    Rerun(
-                        self._session.store,
-                        events,
-                        lambda text, done, total: self._jobs.progress(job, text, done, total),
-                    ) as rerun,
-                ):
-                    [repeated] = rerun.repeat(verdicts[-1:])
-                outcome = str(repeated.found.match)
-                return repeated.to_json()
-            except KeyboardInterrupt:
-                outcome = CANCELLED
-                raise
-            finally:
-                self._closing.record(REPLAY, {"event": verdicts[-1].seq}, outcome, client, began, job=job.id)
+        def repeat(progress: Progress) -> tuple[dict[str, Any], str]:
+            with Rerun(self._session.store, events, progress) as rerun:
+                [repeated] = rerun.repeat(verdicts[-1:])
+            return repeated.to_json(), str(repeated.found.match)
 
-        self._submit(lambda: self._run(job, work))
-        return {"job": job.to_json()}
+        return self._begin(REPLAY, {"event": verdicts[-1].seq}, client, repeat)
 
     def cancel(self, job: Job) -> None:
         """End a running job as soon as that loses nothing; one whose turn has not come, at once."""
         if not self._interrupts.ask(job.id):
             self._closing.end(job, CANCELLED, error=cancellation(job))
+
+    def _begin(
+        self,
+        operation: str,
+        arguments: dict[str, Any],
+        client: str,
+        work: Callable[[Progress], tuple[dict[str, Any], str]],
+    ) -> dict[str, Any]:
+        """Begin a job that judges nothing: its result and its outcome are what `work` gives, and an event tells of it."""
+        job = self._jobs.begin(operation, shortened(arguments), client)
+        self._jobs.progress(job, "waiting for its turn", 0, 1)
+
+        def whole() -> dict[str, Any]:
+            began, outcome = time.monotonic(), FAILED
+            try:
+                with self._interrupts.allowed():
+                    document, outcome = work(lambda text, done, total: self._jobs.progress(job, text, done, total))
+                return document
+            except KeyboardInterrupt:
+                outcome = CANCELLED
+                raise
+            finally:
+                self._closing.record(operation, arguments, outcome, client, began, job=job.id)
+
+        self._submit(lambda: self._run(job, whole))
+        return {"job": job.to_json()}
 
     def _run(self, job: Job, work: Callable[[], dict[str, Any]]) -> None:
         """One job of the main thread, from its turn to its end."""

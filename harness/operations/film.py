@@ -30,7 +30,6 @@ BY_FFMPEG = {
     ".mp4": ("-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart"),
     ".webm": ("-c:v", "libvpx-vp9", "-pix_fmt", "yuv420p", "-b:v", "0", "-crf", "32"),
 }
-DEFAULT_FPS = 25
 
 PANEL = 400
 """The longer side of a side's picture in the film, in pixels; small pictures are enlarged by whole numbers."""

@@ -62,6 +62,7 @@ def _cpu() -> str:
     return platform.processor() or "unknown"
 
 
+@cache
 def _version(distribution: str) -> str | None:
     try:
         return metadata.version(distribution)

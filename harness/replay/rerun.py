@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.attempt import TRAINING_LEVEL
 from harness.errors import RecordError
 from harness.levels.pair import Progress
 from harness.recipe import VERDICT
@@ -27,7 +28,6 @@ from harness.verify import Verifier, silent
 from sandboxes import Driver, SandboxUnavailable, choose
 
 ALL = "all"
-TRAINING_LEVEL = 4
 REPRODUCED = (Match.EXACT, Match.WITHIN)
 
 
@@ -87,7 +87,7 @@ def chosen(events: Sequence[Event], which: str) -> list[Event]:
 def sample(events: Sequence[Event], count: int) -> list[Event]:
     """Some verdicts, drawn at random: nobody who made the record could know which. The newest that verified a commit is
     always among them."""
-    verdicts = [event for event in events if event.kind == VERDICT]
+    verdicts = chosen(events, ALL)
     newest = [event for event in verdicts if event.commit][-1:]
     others = [event for event in verdicts if event not in newest]
     return newest + secrets.SystemRandom().sample(others, min(max(count - len(newest), 0), len(others)))

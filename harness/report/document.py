@@ -10,8 +10,10 @@ from typing import Any
 from harness import __version__, recipe
 from harness.audit import AuditReport, audit
 from harness.recipe import ATTEMPT, INTERRUPTED, RESUMED, VERDICT, State
+from harness.record.keeper import REFUSED
 from harness.record.keys import PublicKey
 from harness.record.log import START
+from harness.record.rotation import ROTATED
 from harness.record.store import Store
 from harness.report import measured, plain
 from harness.report.attempts import attempts, lane_of
@@ -22,7 +24,7 @@ SCHEMA = 1
 BROKEN = "broken"
 """The state of a record that the audit does not vouch for, whatever its log says."""
 UNKNOWN = "unknown"
-REMARKABLE = ("refused", RESUMED, "rotated")
+REMARKABLE = (REFUSED, RESUMED, ROTATED)
 """Events that a reader wants to see one by one, beside the attempts."""
 Row = dict[str, Any]
 

@@ -19,7 +19,7 @@ from harness.record.store import Store, opened
 from harness.replay.changes import changes, tree_before
 from harness.replay.reproduction import Match
 from harness.replay.rerun import REPRODUCED, Repeated, Rerun, chosen, sample
-from mcp_server.replaying.drive import Driven, drive
+from mcp_server.drive import Driven, drive
 
 SESSIONS = Path(__file__).parent / "sessions"
 BUNDLES = {path.stem: path for path in sorted(SESSIONS.glob("*.bundle"))}

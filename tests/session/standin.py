@@ -198,3 +198,16 @@ def factory(made: list[FileComparison]):
         return made[-1]
 
     return make
+
+
+def finished_session(task: Path, workspace: Path, home: Path) -> Session:
+    """A whole session, closed: a failure, a report of usage, then a commit for each of four steps."""
+    made: list[FileComparison] = []
+    with Session.start(task, workspace, home, verifier=factory(made)) as session:
+        agent = Agent(session, made)
+        session.verify(message="A first try")
+        agent.get_right()
+        session.report_usage(dollars=0.25)
+        for words in ("Start", "Move", "Compose", "Episodes"):
+            session.verify(message=words)
+    return session

@@ -16,22 +16,14 @@ from harness.cli import show
 from harness.errors import RecordError
 from harness.record.keys import PublicKey
 from harness.record.store import Store
-from harness.session import Session
-from tests.session.standin import Agent, FileComparison, factory, make_task
+from tests.session.standin import finished_session, make_task
 
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, PublicKey]]:
     """The git directory of a finished session: a failure, then a commit for each of four steps."""
     root = tmp_path_factory.mktemp("honest")
-    made: list[FileComparison] = []
-    with Session.start(make_task(root / "task"), root / "workspace", root / "home", verifier=factory(made)) as session:
-        agent = Agent(session, made)
-        session.verify(message="A first try")
-        agent.get_right()
-        session.report_usage(dollars=0.25)
-        for words in ("Start", "Move", "Compose", "Episodes"):
-            session.verify(message=words)
+    session = finished_session(make_task(root / "task"), root / "workspace", root / "home")
     yield session.directory.repository, PublicKey.read(root / "home" / "keys" / "ed25519.pub.pem")
 
 

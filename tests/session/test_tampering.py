@@ -32,9 +32,8 @@ from harness.record.log import (
 from harness.record.objects import Commit
 from harness.record.rotation import ROTATED, handing_over
 from harness.record.snapshot import task_digest, trusted_part
-from harness.session import Session
 from tests.session.forger import WHO, Forger, Page
-from tests.session.standin import Agent, FileComparison, factory, make_task
+from tests.session.standin import finished_session, make_task
 
 LAST = 3
 """The index of the newest of the four verified commits."""
@@ -70,17 +69,8 @@ class Tampering:
 def honest(tmp_path_factory: pytest.TempPathFactory) -> Honest:
     """A finished session: a failure, a report of usage, then a commit for each of four steps; and another like it."""
     root = tmp_path_factory.mktemp("honest")
-    task, found = make_task(root / "task"), []
-    for name in ("one", "two"):
-        made: list[FileComparison] = []
-        with Session.start(task, root / name, root / "home", verifier=factory(made)) as session:
-            agent = Agent(session, made)
-            session.verify(message="A first try")
-            agent.get_right()
-            session.report_usage(dollars=0.25)
-            for words in ("Start", "Move", "Compose", "Episodes"):
-                session.verify(message=words)
-        found.append(session)
+    task = make_task(root / "task")
+    found = [finished_session(task, root / name, root / "home") for name in ("one", "two")]
     key = PublicKey.read(root / "home" / "keys" / "ed25519.pub.pem")
     return Honest(found[0].directory.repository, found[1].directory.repository, found[0].id, key)
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import anyio
 
+from harness.attempt import TRAINING_LEVEL
 from harness.cli.places import opened
 from harness.errors import RecordError
 from harness.home import lockstep_home
@@ -26,12 +27,11 @@ from harness.record.export import check_out
 from harness.record.log import Event, snapshot_of
 from harness.record.objects import Entry
 from harness.record.store import Store
+from harness.record.view import SessionView
 from harness.replay.changes import agents_files
 from harness.session import Progress
 from mcp_server.results import FileWritten, SessionStatus
 from mcp_server.toolbox import Tools, connected
-
-LEVEL_4 = 4
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def drive(
     tell: Callable[[Driven], None],
     progress: Progress,
     *,
-    levels: int = LEVEL_4,
+    levels: int = TRAINING_LEVEL,
     sandbox: str | None = None,
 ) -> Drive:
     """Play a recorded session on a fresh server.
@@ -199,8 +199,6 @@ class _Player:
 
     async def _present(self) -> dict[str, Entry]:
         """What the fresh session began with, from its own record."""
-        from harness.record.view import SessionView
-
         with SessionView(self._session, lockstep_home()) as view:
             return agents_files(view.store, snapshot_of(view.events[:1]))
 
