@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from harness import frames, recipe
+from harness.coverage import session as coverage
 from harness.errors import RecordError, SessionError
 from harness.levels.known import case_file
 from harness.model import Outcome, Verdict
@@ -240,12 +241,13 @@ class Attempts:
                 parent=head.attached[SUMMARY_FILE] if head else None,
                 key=keeper.key,
             )
+        reached = self._reached(verdict, step.module) if commit else {}
         event = keeper.append(
             recipe.VERDICT,
             time=moment,
             arguments=arguments,
             outcome=str(verdict.outcome),
-            detail=recipe.verdict_detail(described, counts=counts) | {CONDITIONS: conditions()} | unsigned,
+            detail=recipe.verdict_detail(described, counts=counts) | {CONDITIONS: conditions()} | unsigned | reached,
             duration_s=duration_s,
             workspace=taken,
             commit=commit,
@@ -253,6 +255,15 @@ class Attempts:
         )
         keeper.write_cases()
         return Verification(verdict, step, event.seq, commit, tuple(cases), recipe.next_step(self._story.state))
+
+    def _reached(self, verdict: Verdict, module: str | None) -> dict[str, Any]:
+        """For the verdict's event: what its levels reached of the reference, as far as this session does not know that yet.
+
+        It is no part of the verdict, which a replay has to repeat to the byte, and nothing in it can change one.
+        """
+        levels = coverage.due(self._story.events, [report.level for report in verdict.reports], module)
+        found = coverage.measured(self._judge(), levels)
+        return {coverage.COVERAGE: found} if found else {}
 
     def _is_progress(self, step: Step, arguments: Mapping[str, Any], taken: Snapshot) -> bool:
         story = self._story

@@ -25,10 +25,10 @@ import harness.worker
 from harness.adapters.jax_flags import jax_environment
 from harness.channel import Channel
 from harness.environment import Environment
-from harness.errors import SetupError
+from harness.errors import BadAnswer, SetupError
 from harness.model import Leaf
 from harness.record.files import make_writable
-from harness.task import CANDIDATE_DIRECTORY, Task
+from harness.task import CANDIDATE_DIRECTORY, Mode, Task
 from sandboxes import Driver, Limits, Mount, Running, Sandbox, SandboxSpec
 
 BASE_PACKAGES = ("msgpack", "numpy")
@@ -82,7 +82,12 @@ class SandboxedWorker:
         self._running: Running = self._sandbox.spawn([*runtime.python, "-c", BOOTSTRAP, *paths, adapter])
 
     def bring(self, source: Path) -> None:
-        """Copy a file or the content of a directory to where the worker sees it."""
+        """Copy a file or the content of a directory to where the worker sees it.
+
+        Raises:
+            SetupError: there is something in it that is neither a file nor a directory.
+        """
+        demand_no_links(source)
         if source.is_dir():
             shutil.copytree(source, self._code, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         else:
@@ -153,7 +158,58 @@ class CandidateWorker:
             )
         self._worker.bring(source)
         channel = self._worker.channel("the candidate", self._task.candidate.timeout_s)
-        return Environment(channel, candidate_options(self._task, self._worker.code(str(entry))))
+        environment = Environment(channel, candidate_options(self._task, self._worker.code(str(entry))))
+        _demand_contract(self._task, environment)
+        return environment
+
+
+def demand_no_links(source: Path) -> None:
+    """Refuse a tree in which anything is neither a file nor a directory: what a link shows lies outside of it.
+
+    Raises:
+        SetupError: names the first such entry.
+    """
+    for path in (source, *sorted(source.rglob("*"))):
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            kind = "a link" if path.is_symlink() else "neither a file nor a directory"
+            raise SetupError(
+                f"{path.relative_to(source.parent)} is {kind}",
+                where="the candidate's tree",
+                expected="files and directories",
+                next_step="put what it shows there in its place",
+            )
+
+
+def _demand_contract(task: Task, candidate: Environment) -> None:
+    """Refuse a worker that describes itself otherwise than the task demands: what it cannot do would not be tested.
+
+    The adapter cannot do that by itself; code that it loaded can have put another description in its place.
+    """
+    drawn = task.draws if task.mode in (Mode.TAPE, Mode.LAW) else {}
+    wanted = {"lanes"}
+    wanted |= {"restore"} if task.state else set()
+    wanted |= {"probe"} if task.probes else set()
+    wanted |= {"draws", "force_draws"} if drawn else set()
+    said, spec = "", candidate.spec
+    if lacking := wanted - spec.capabilities:
+        said = f"it says that it cannot {', '.join(sorted(lacking))}"
+    elif _forms(spec.leaves) != _forms(task.leaves):
+        said = "it declares other leaves than the task"
+    elif {n: (_forms(p.inputs), _forms(p.outputs)) for n, p in spec.probes.items()} != {
+        n: (_forms(p.inputs), _forms(p.outputs)) for n, p in task.probes.items()
+    }:
+        said = "it declares other probes than the task"
+    elif {n: (d.dtype, d.shape, d.at) for n, d in spec.draws.items()} != {
+        n: (d.dtype, d.shape, d.at) for n, d in drawn.items()
+    }:
+        said = "it declares other draws than the task"
+    if said:
+        candidate.kill()
+        raise BadAnswer(said, where="the candidate, call `open`", expected="the contract that it was opened with")
+
+
+def _forms(leaves: Mapping[str, Leaf]) -> dict[str, tuple[str, tuple[int, ...]]]:
+    return {path: (leaf.dtype, leaf.shape) for path, leaf in leaves.items()}
 
 
 def start_judge(driver: Driver, file: Path, stack: ExitStack) -> Channel:

@@ -123,7 +123,8 @@ class Channel:
             ) from None
         except ProtocolError as error:
             raise self._broken(call, str(error)) from error
-        if not isinstance(answer, dict) or answer.get("id") != nonce:
+        # Compared as text: an array in its place would be compared element by element.
+        if not isinstance(answer, dict) or not _is_text(answer.get("id"), nonce):
             raise self._broken(call, "its answer does not carry this request's id")
         if isinstance(answer.get("error"), dict) or ("ok" in answer and "error" not in answer):
             return answer
@@ -202,12 +203,12 @@ class Channel:
         )
 
     def _raise_remote(self, call: str, error: dict[str, Any]) -> NoReturn:
-        message, trace = (str(error.get(name, "")).strip()[:MAX_TRACEBACK] for name in ("message", "traceback"))
-        message = f"{str(error.get('type', 'Error'))[:100]}: {message}"
-        if error.get("kind") == "protocol":
+        message, trace = (plain(str(error.get(name, "")).strip()[:MAX_TRACEBACK]) for name in ("message", "traceback"))
+        message = f"{plain(str(error.get('type', 'Error'))[:100])}: {message}"
+        if _is_text(error.get("kind"), "protocol"):
             expected = "what the environment's spec declares, see docs/protocol.md"
             raise BadAnswer(message, where=self._where(call), expected=expected)
-        if error.get("kind") == "contract":
+        if _is_text(error.get("kind"), "contract"):
             raise BrokenContract(message, where=self._where(call), mistakes=_mistakes(error.get("mistakes")))
         raise Raised(message, where=self._where(call), next_step=trace)
 
@@ -217,15 +218,24 @@ class Channel:
             self._running.kill()
 
     def _said(self) -> str:
-        tail = self._running.stderr_tail().strip()[-STDERR_SHOWN:]
+        tail = plain(self._running.stderr_tail().strip()[-STDERR_SHOWN:])
         return f"; its standard error ends with:\n{tail}" if tail else ""
+
+
+def _is_text(value: Any, text: str) -> bool:
+    return isinstance(value, str) and value == text
+
+
+def plain(text: str) -> str:
+    """Text from a worker without what could steer a terminal or turn the direction of writing: `\ufffd` stands for it."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)
 
 
 def _mistakes(described: Any) -> tuple[dict[str, str], ...]:
     """What an untrusted worker says is wrong with it, as capped text."""
     rows = described if isinstance(described, list) else []
     return tuple(
-        {str(key): str(value)[:MAX_MISTAKE] for key, value in row.items()}
+        {plain(str(key)[:MAX_MISTAKE]): plain(str(value)[:MAX_MISTAKE]) for key, value in row.items()}
         for row in rows[:MAX_MISTAKES]
         if isinstance(row, dict)
     )

@@ -32,6 +32,9 @@ PART_SECONDS = 2.0
 """How long one request to a pool's worker should take: long against its overhead, short against its time limit."""
 FIRST_PART = 4
 
+Listener = Callable[["Environment", str, Mapping[str, Any]], None]
+"""Told of every question before it is asked: the environment, the call, and its arguments as they go over the wire."""
+
 
 class Environment:
     """A reference or a candidate behind a channel.
@@ -40,12 +43,16 @@ class Environment:
         channel: the worker process.
         options: what to open it with: arguments of its adapter.
 
+    Attributes:
+        listener: overhears what is asked, so that it can be asked again elsewhere; None where nobody wants to know.
+
     Raises:
         EnvironmentFailure: from any method, when the worker crashes, is late, raises, or breaks the protocol.
     """
 
     def __init__(self, channel: Channel, options: Mapping[str, Any] | None = None) -> None:
         self._channel = channel
+        self.listener: Listener | None = None
         try:
             self.spec = parse_spec(channel.ask("open", options=dict(options or {})))
         except BaseException:
@@ -77,7 +84,7 @@ class Environment:
             extra["room"] = list(room)
         played: list[Trajectory] = []
         for part in self._parts(cases, [case.length for case in cases]):
-            answers = self._channel.ask("rollout", cases=[_case_to_wire(case) for case in part], **extra)
+            answers = self.ask("rollout", cases=[_case_to_wire(case) for case in part], **extra)
             _demand_count(answers, len(part), "rollout")
             played += [self._trajectory(case, answer, "rollout") for case, answer in zip(part, answers, strict=True)]
         return played
@@ -126,7 +133,7 @@ class Environment:
         """Play one episode of at most `horizon` steps for each seed under a policy; cases carry the actions taken."""
         driven: list[Trajectory] = []
         for part in self._parts(seeds, [horizon] * len(seeds)):
-            answers = self._channel.ask(
+            answers = self.ask(
                 "drive", policy=policy, seeds=[int(seed) for seed in part], horizon=horizon, stickiness=stickiness
             )
             _demand_count(answers, len(part), "drive")
@@ -153,14 +160,16 @@ class Environment:
     def probe(self, name: str, inputs: Leaves) -> dict[str, Array]:
         """Outputs of a probe for stacked inputs, each leaf of shape `[N, *leaf shape]`."""
         rows = len(next(iter(inputs.values())))
-        answer = self._channel.ask("probe", name=name, inputs=dict(inputs))
+        answer = self.ask("probe", name=name, inputs=dict(inputs))
         if name not in self.spec.probes:
             raise BadAnswer(f"it answered for the probe {name}, which its spec does not declare", where="probe")
         check_arrays(answer, self.spec.probes[name].outputs, f"probe {name}", rows)
         return answer
 
     def ask(self, call: str, **arguments: Any) -> Any:
-        """Any other call of the protocol, answered as it comes from the wire."""
+        """Any call of the protocol, answered as it comes from the wire."""
+        if self.listener is not None:
+            self.listener(self, call, arguments)
         return self._channel.ask(call, **arguments)
 
     def no_actions(self) -> dict[str, Array]:
@@ -194,7 +203,7 @@ class Environment:
 
     def _row(self, call: str, **arguments: Any) -> dict[str, Any]:
         """The answer to `reset`, `step` or `restore`: one row of leaves, and its draws."""
-        answer = self._channel.ask(call, **arguments)
+        answer = self.ask(call, **arguments)
         if not isinstance(answer, dict):
             raise BadAnswer("an answer without leaves", where=call)
         check_arrays(answer.get("leaves"), self.spec.outputs, call, 1)
@@ -227,8 +236,8 @@ class Environment:
         """The draws of an answer row by row, checked; rows at the end that it leaves out had none."""
         try:
             tape = tuple(tuple(self._draw(draw, where) for draw in row) for row in described)
-        except TypeError:
-            raise BadAnswer("its draws are not a list of rows", where=where) from None
+        except (TypeError, ValueError, RecursionError):
+            raise BadAnswer("its draws are not a list of rows of arrays", where=where) from None
         if len(tape) > rows:
             raise BadAnswer(f"draws for {len(tape)} rows, leaves for {rows}", where=where)
         return tape + ((),) * (rows - len(tape))

@@ -7,21 +7,14 @@ depends on JAX and numpy; Gymnasium is an extra.
 from __future__ import annotations
 
 import json
-import math
 import re
-import shutil
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
-import harness.adapters
 from harness import __version__
-from harness.candidate import candidate_options
 from harness.errors import LockstepError, TaskError
-from harness.task import CANDIDATE_DIRECTORY, Task
-
-FACES = ("jax_env.py", "jax_gymnax.py", "jax_vector.py")
-PACKAGE = "jax_package.py"
+from harness.package import write_package
+from harness.task import Task
 
 
 def export(task: Task, destination: Path, attestation: bytes | None) -> Path:
@@ -53,37 +46,12 @@ def export(task: Task, destination: Path, attestation: bytes | None) -> Path:
         )
     name = re.sub(r"\W+", "_", task.name).strip("_").lower()
     package = destination / "src" / name
-    package.mkdir(parents=True)
-    shutil.copytree(
-        task.directory / CANDIDATE_DIRECTORY,
-        package / CANDIDATE_DIRECTORY,
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
-    adapters = Path(harness.adapters.__path__[0])
-    for face in FACES:
-        shutil.copyfile(adapters / face, package / face)
-    shutil.copyfile(adapters / PACKAGE, package / "__init__.py")
-    (package / "py.typed").touch()
-    contract = candidate_options(task, task.candidate.entry) | {
-        "name": task.name,
-        "summary": task.summary,
-        "xla_flags": list(task.candidate.xla_flags),
-    }
-    (package / "contract.json").write_text(json.dumps(_plain(contract), indent=1) + "\n", encoding="utf-8")
+    write_package(task, task.directory, package)
     if attestation is not None:
         (package / "attestation.json").write_bytes(attestation)
     (destination / "pyproject.toml").write_text(_pyproject(task, name), encoding="utf-8")
     (destination / "README.md").write_text(_readme(task, name, attestation is not None), encoding="utf-8")
     return destination
-
-
-def _plain(value: Any) -> Any:
-    """JSON without what strict readers refuse: the infinities as text."""
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _pyproject(task: Task, name: str) -> str:

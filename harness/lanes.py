@@ -149,7 +149,8 @@ class Lanes:
         leaves = _checked(answer, "leaves", self._declared, where, count)
         ended = (leaves["terminated"] | leaves["truncated"]) & ~self._over
         named = answer.get("ended")
-        if not isinstance(named, list) or named != np.flatnonzero(ended).tolist():
+        whole = isinstance(named, list) and all(isinstance(lane, int) for lane in named)
+        if not whole or named != np.flatnonzero(ended).tolist():
             raise BadAnswer(
                 f"`ended` is {named!r:.200}",
                 where=where,

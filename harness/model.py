@@ -21,6 +21,10 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Leaves = Mapping[str, Array]
 
+DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+)  # fmt: skip
+"""What a value may be made of."""
 STATE = "state/"
 """Prefix of the leaves of the canonical state."""
 ENDINGS = ("terminated", "truncated")
@@ -111,15 +115,20 @@ class Case:
         Raises:
             KeyError, TypeError, ValueError: `described` is not the description of a case.
         """
+        if not isinstance(described, Mapping) or not isinstance(described["seed"], int):
+            raise TypeError("a case is an object with a whole number as its seed")
         draws = described.get("draws")
         start = described.get("start")
+        actions = leaves_from_json(described["actions"])
+        if len({array.shape[:1] for array in actions.values()} - {()}) != 1:
+            raise ValueError("a case has actions, and of each leaf as many")
         return Case(
-            seed=int(described["seed"]),
-            actions=leaves_from_json(described["actions"]),
+            seed=described["seed"],
+            actions=actions,
             start=None if start is None else leaves_from_json(start),
             draws=None
             if draws is None
-            else tuple(tuple(Draw(name, array_from_json(value)) for name, value in row) for row in draws),
+            else tuple(tuple(Draw(str(name), array_from_json(value)) for name, value in row) for row in draws),
             name=str(described.get("name", "")),
             origin=str(described.get("origin", "")),
         )
@@ -439,11 +448,17 @@ def array_from_json(described: Mapping[str, Any]) -> Array:
     Raises:
         KeyError, TypeError, ValueError: `described` is not the description of an array.
     """
+    # A name of the list, because numpy takes many more things for a dtype: of texts of two gigabytes, of objects.
+    if not isinstance(described, Mapping) or described["dtype"] not in DTYPES:
+        raise TypeError(f"an array is an object with a dtype of {', '.join(DTYPES)}")
     dtype = np.dtype(described["dtype"])
-    values = described["values"]
-    if dtype.kind == "f":
-        values = [float(value) for value in values]
-    return np.array(values, dtype=dtype).reshape(described["shape"])
+    try:
+        values = described["values"]
+        if dtype.kind == "f":
+            values = [float(value) for value in values]
+        return np.array(values, dtype=dtype).reshape(described["shape"])
+    except OverflowError as error:
+        raise ValueError(str(error)) from error
 
 
 def leaves_to_json(leaves: Leaves) -> dict[str, Any]:
@@ -453,4 +468,6 @@ def leaves_to_json(leaves: Leaves) -> dict[str, Any]:
 
 def leaves_from_json(described: Mapping[str, Any]) -> dict[str, Array]:
     """`array_from_json` for each leaf."""
+    if not isinstance(described, Mapping):
+        raise TypeError("leaves are an object, from path to array")
     return {path: array_from_json(array) for path, array in described.items()}

@@ -73,7 +73,12 @@ class Plan:
     @staticmethod
     def from_json(described: Mapping[str, Any]) -> Plan:
         """The inverse of `to_json`. Raises KeyError or TypeError for anything else."""
-        return Plan(tuple(described["modules"]), tuple(described["levels"]), Limits(**described["limits"]))
+        plan = Plan(tuple(described["modules"]), tuple(described["levels"]), Limits(**described["limits"]))
+        limits = (plan.limits.iterations, plan.limits.seconds, plan.limits.dollars)
+        for values, kind in ((plan.modules, str), (plan.levels, int), (limits, int | float)):
+            if not all(isinstance(value, kind) for value in values):
+                raise TypeError(f"{values!r:.200} is not part of a plan")
+        return plan
 
 
 @dataclass(frozen=True)

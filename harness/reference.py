@@ -10,33 +10,51 @@ from harness.channel import Channel
 from harness.environment import Environment, Pool
 from harness.setup import Installed, reference_command
 from harness.task import Task
-from sandboxes import Limits, Mount, Sandbox, SandboxSpec, choose
+from sandboxes import Limits, Mount, Running, Sandbox, SandboxSpec, choose
 
 MEMORY_BYTES = 8 << 30
+
+Command = tuple[list[str], dict[str, str]]
+"""The command line of a worker, and the variables to start it with."""
 
 
 class ReferenceWorker(Environment):
     """A reference in a sandbox of its own, which ends with it."""
 
-    def __init__(self, channel: Channel, sandbox: Sandbox, options: Mapping[str, Any]) -> None:
+    def __init__(self, channel: Channel, running: Running, sandbox: Sandbox, options: Mapping[str, Any]) -> None:
+        self._running = running
         self._sandbox = sandbox
         super().__init__(channel, options)
+
+    def finish(self, seconds: float) -> int | None:
+        """Ask it to end, and wait until it has, at most so long: `close` does not wait for what it still has to write.
+
+        Returns its exit status, None where it had to be killed.
+        """
+        self._channel.ask("close")
+        return self._running.wait(seconds)
 
     def close(self) -> None:
         super().close()
         self._sandbox.close()
 
 
-def start_reference(task: Task, installed: Installed) -> Environment:
+def start_reference(
+    task: Task, installed: Installed, *, command: Command | None = None, timeout_s: float | None = None
+) -> ReferenceWorker:
     """One worker of a task's reference.
 
     The reference is trusted, so it runs without isolation; its limits and its process group keep a broken one from
     taking the machine with it.
 
+    Args:
+        command: another way to start it than `reference_command`.
+        timeout_s: seconds that one answer may take; by default what the task says.
+
     Raises:
         EnvironmentFailure: it does not start, or does not describe itself.
     """
-    command, environment = reference_command(task, installed)
+    line, environment = command or reference_command(task, installed)
     sandbox = choose("process").open(
         SandboxSpec(
             mounts=(Mount(task.directory, "/task", writable=True),),
@@ -46,8 +64,9 @@ def start_reference(task: Task, installed: Installed) -> Environment:
         )
     )
     try:
-        channel = Channel(sandbox.spawn(command), "the reference", task.reference.timeout_s)
-        return ReferenceWorker(channel, sandbox, task.reference.options)
+        running = sandbox.spawn(line)
+        channel = Channel(running, "the reference", timeout_s or task.reference.timeout_s)
+        return ReferenceWorker(channel, running, sandbox, task.reference.options)
     except BaseException:
         sandbox.close()
         raise

@@ -21,6 +21,7 @@ from harness.record import directory as directories
 from harness.record.begin import create_session
 from harness.record.directory import SessionDirectory
 from harness.record.keeper import REFUSED, Keeper
+from harness.record.keys import SigningKey
 from harness.record.log import START, Event
 from harness.record.message import AGENT
 from harness.record.rotation import ROTATED
@@ -105,6 +106,11 @@ class Session(SessionView):
         home = (home or lockstep_home()).resolve()
         return cls(directories.find(home, which), home, verifier)
 
+    @property
+    def key(self) -> SigningKey:
+        """What signs the events of this session, and what is attested of it."""
+        return self._keeper.key
+
     def verify(
         self,
         level: int | None = None,
@@ -146,13 +152,15 @@ class Session(SessionView):
         detail: Mapping[str, Any] | None = None,
         duration_s: float = 0.0,
         usage: Mapping[str, float] | None = None,
+        seeds: Mapping[str, int] | None = None,
+        attached: Mapping[str, bytes] | None = None,
         with_tree: bool = False,
         taken: Snapshot | None = None,
     ) -> Event:
         """Record anything else that happened (a tool call); values must be JSON.
 
         `with_tree` keeps the workspace as it is now with it, where it can be recorded and changes nothing trusted; `taken`
-        keeps a snapshot that `exported_workspace` took.
+        keeps a snapshot that `exported_workspace` took. `attached` are files to keep with it, by path.
 
         Raises:
             SessionError: `kind` is one that the session itself records, or a value is not JSON.
@@ -168,6 +176,8 @@ class Session(SessionView):
                 detail=detail,
                 duration_s=duration_s,
                 usage=usage,
+                seeds=seeds,
+                attached=attached,
                 workspace=taken or (self._keeper.snapshot_if_sound() if with_tree else None),
             )
         except (TypeError, ValueError) as error:

@@ -42,9 +42,19 @@ _WORKER_PINS: tuple[tuple[tuple[int, int], dict[str, str]], ...] = (
     ((3, 8), {"numpy": "1.24.4", "msgpack": "1.1.1"}),
 )
 
+# What measures how much of a Python reference is reached, by the oldest Python that each pin supports.
+COVERAGE_PINS: tuple[tuple[tuple[int, int], str], ...] = (
+    ((3, 11), "7.17.3"),
+    ((3, 10), "7.16.2"),
+    ((3, 9), "7.10.7"),
+    ((3, 8), "7.6.1"),
+)
+COVERAGE_VARIABLE = "LOCKSTEP_COVERAGE"
+"""Set to 1 while a build script builds for coverage: it then compiles so that lines and branches are counted."""
+
 # The worker's own directory must not be importable: the names of its neighbours (`task`, `errors`) are common. `-I`
 # would do that too, but it also ignores PYTHONHASHSEED, without which a set of strings has another order each time.
-_START = "import runpy, sys; del sys.path[0], sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
+START = "import runpy, sys; del sys.path[0], sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
 
 _WORKER_ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
@@ -81,12 +91,14 @@ class Interpreter:
     version: Version
 
 
-def setup(task: Task, progress: Progress = lambda line: None) -> Installed:
+def setup(task: Task, progress: Progress = lambda line: None, *, coverage: bool = False) -> Installed:
     """Build the environment of a task's reference, or find it built.
 
     Args:
         task: the task; its `reference` says what is needed.
         progress: told what is being done, one line each.
+        coverage: the environment in which is measured what is reached of the reference: the same pins, and coverage.py.
+            It is another one, so that nothing is added to that of the judged reference.
 
     Raises:
         SetupError: no interpreter fits, a requirement cannot be installed, or the build script failed; the message ends
@@ -95,7 +107,7 @@ def setup(task: Task, progress: Progress = lambda line: None) -> Installed:
     if not _needs_environment(task):
         return _harness_environment()
     interpreter = find_interpreter(task.reference.python)
-    prefix = _prefix(task, interpreter)
+    prefix = _prefix(task, interpreter, coverage)
     with _locked(prefix, progress):
         found = _finished(prefix)
         if found is not None:
@@ -103,7 +115,7 @@ def setup(task: Task, progress: Progress = lambda line: None) -> Installed:
         if prefix.exists():
             progress(f"removing an unfinished environment at {prefix}")
             shutil.rmtree(prefix)
-        _build(task, interpreter, prefix, progress)
+        _build(task, interpreter, prefix, progress, coverage)
     return Installed(prefix, _python_in(prefix))
 
 
@@ -130,7 +142,7 @@ def reference_command(task: Task, environment: Installed) -> tuple[list[str], di
     variables = {name: _filled(value, places) for name, value in task.reference.environment.items()}
     if task.reference.adapter is not None:
         adapter = str(task.directory / task.reference.adapter)
-        command = [str(environment.python), "-c", _START, str(harness.worker.__file__), adapter]
+        command = [str(environment.python), "-c", START, str(harness.worker.__file__), adapter]
         return command, {**_WORKER_ENVIRONMENT, **variables}
     program, *arguments = (_filled(part, places) for part in task.reference.command)
     found = shutil.which(program if os.sep not in program else str(task.directory / program))
@@ -171,7 +183,7 @@ def find_interpreter(specifier: str | None) -> Interpreter:
 # --- building ---------------------------------------------------------------------------------------------------------
 
 
-def _build(task: Task, interpreter: Interpreter, prefix: Path, progress: Progress) -> None:
+def _build(task: Task, interpreter: Interpreter, prefix: Path, progress: Progress, coverage: bool) -> None:
     reference, python = task.reference, str(_python_in(prefix))
     progress(f"making an environment with Python {interpreter.version}")
     prefix.parent.mkdir(parents=True, exist_ok=True)
@@ -183,10 +195,14 @@ def _build(task: Task, interpreter: Interpreter, prefix: Path, progress: Progres
     if missing:
         progress(f"installing {', '.join(missing)} for the worker")
         _pip_install(task, python, missing)
+    if coverage and reference.adapter is not None:
+        progress("installing coverage.py")
+        _pip_install(task, python, [f"coverage=={_coverage_pin(interpreter.version)}"])
     if reference.build is not None:
-        progress(f"running {reference.build}")
+        progress(f"running {reference.build}" + (" for coverage" if coverage else ""))
         script = str(task.directory / reference.build)
-        _run([python, script, str(prefix)], task, f"{reference.build} failed", next_step="run it by hand")
+        told = {COVERAGE_VARIABLE: "1"} if coverage else {}
+        _run([python, script, str(prefix)], task, f"{reference.build} failed", next_step="run it by hand", told=told)
     packages = _run([python, "-c", _LIST], task, "its contents could not be listed").split()
     _write_marker(prefix, {"python": str(interpreter.version), "packages": packages})
     progress(f"the environment of {task.name} is ready")
@@ -209,14 +225,22 @@ def _missing_pins(python: str, version: Version) -> list[str]:
     return [f"{name}=={pins[name]}" for name in answer.stdout.split()]
 
 
-def _run(command: Sequence[str], task: Task, failure: str, *, next_step: str = "") -> str:
+def _coverage_pin(version: Version) -> str:
+    return next(pin for oldest, pin in COVERAGE_PINS if version.release[:2] >= oldest)
+
+
+def _run(
+    command: Sequence[str], task: Task, failure: str, *, next_step: str = "", told: Mapping[str, str] | None = None
+) -> str:
     """Run one step of a build in the task directory and return its output.
 
     Raises:
         SetupError: it failed; the last lines of its output are in the message.
     """
     # The user's own settings for pip, proxies and certificates must reach it; settings for this Python must not.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    own = (COVERAGE_VARIABLE,)  # only a build for coverage is told so
+    environment = {n: value for n, value in os.environ.items() if not n.startswith("PYTHON") and n not in own}
+    environment |= told or {}
     finished = subprocess.run(
         command,
         cwd=task.directory,
@@ -242,11 +266,12 @@ def _run(command: Sequence[str], task: Task, failure: str, *, next_step: str = "
 # --- where environments are -------------------------------------------------------------------------------------------
 
 
-def _prefix(task: Task, interpreter: Interpreter) -> Path:
-    return lockstep_home() / "envs" / f"{task.name}-{_key(task, interpreter)}"
+def _prefix(task: Task, interpreter: Interpreter, coverage: bool = False) -> Path:
+    name = f"{task.name}-coverage" if coverage else task.name
+    return lockstep_home() / "envs" / f"{name}-{_key(task, interpreter, coverage)}"
 
 
-def _key(task: Task, interpreter: Interpreter) -> str:
+def _key(task: Task, interpreter: Interpreter, coverage: bool) -> str:
     """A hash of all that decides what is in the environment."""
     described = {
         "python": str(interpreter.version),
@@ -255,6 +280,8 @@ def _key(task: Task, interpreter: Interpreter) -> str:
         "worker": task.reference.adapter is not None and list(map(list, _WORKER_PINS)),
         "build": _build_files(task),
     }
+    if coverage:
+        described["coverage"] = _coverage_pin(interpreter.version)
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from harness.candidate import CandidateWorker
 from harness.compare import Difference, compare_leaves
 from harness.errors import TaskError
+from harness.foreign import json_of
 from harness.levels.known import ProbeCase
 from harness.levels.pair import Pair, Progress
 from harness.model import Array, Case, Leaves, leaves_from_json
@@ -78,7 +78,7 @@ def parse_case(text: str, where: str) -> Case | ProbeCase:
         TaskError: it is neither.
     """
     try:
-        described = json.loads(text)
+        described = json_of(text)
         if "probe" in described:
             return ProbeCase(str(described["probe"]), leaves_from_json(described["inputs"]))
         return Case.from_json(described)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -10,9 +11,11 @@ import numpy as np
 
 from harness.errors import BadAnswer
 from harness.model import Array, Leaf, Tape
-from harness.worker import BASIC_LEAVES, PROTOCOL, WIRE_DTYPES
+from harness.worker import BASIC_LEAVES, MAX_FRAME, PROTOCOL, WIRE_DTYPES
 
 T = TypeVar("T")
+
+MAX_RANK = 32
 
 CAPABILITIES = ("restore", "probe", "draws", "force_draws", "lanes", "render")
 MOMENTS = ("reset", "step", "both")
@@ -175,7 +178,9 @@ def _dtype(named: Any) -> str:
 def _shape(sizes: Iterable[Any]) -> tuple[int, ...]:
     shape = tuple(sizes)
     if not all(isinstance(size, int) and size >= 0 for size in shape):
-        raise ValueError(f"shape {shape} is not a list of whole numbers")
+        raise ValueError(f"shape {shape!r:.200} is not a list of whole numbers")
+    if len(shape) > MAX_RANK or math.prod(shape) > MAX_FRAME or max(shape, default=0) > MAX_FRAME:
+        raise ValueError(f"shape {shape!r:.200} does not fit into a frame")
     return shape
 
 

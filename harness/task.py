@@ -23,6 +23,8 @@ CASES_DIRECTORY = "cases"
 CANDIDATE_DIRECTORY = "candidate"
 PROPOSED_DIRECTORY = "proposed"
 GUIDE_FILE = "AGENTS.md"
+SURVIVORS_FILE = "survivors.toml"
+"""Speaks of the task's own candidate (`harness.strength.explanations`); no verdict depends on it, and no session gets it."""
 WRITABLE = (CANDIDATE_DIRECTORY, PROPOSED_DIRECTORY)
 """The directories of a workspace that an agent may write; everything else is trusted."""
 LAW_EPISODES = 20
@@ -296,5 +298,6 @@ def trusted_files(directory: Path) -> tuple[str, ...]:
 
 
 def left_out(name: str) -> bool:
-    """Whether an entry at the top of a task or workspace is no part of it: hidden ones, and the guide for agents."""
-    return name.startswith(".") or name == GUIDE_FILE
+    """Whether an entry at the top of a task or workspace is no part of it: hidden ones, the guide for agents, and what is
+    said of the task's own candidate."""
+    return name.startswith(".") or name in (GUIDE_FILE, SURVIVORS_FILE)

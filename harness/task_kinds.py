@@ -88,9 +88,10 @@ def _bound(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], place: Plac
 def _float_bound(value: Any, dtype: np.dtype[Any], place: Place) -> Any:
     if isinstance(value, str) and value in _INFINITIES:
         return _INFINITIES[value]
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or math.isnan(value):
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= math.inf:
         return place.wrong(f"it is {describe(value)}", 'a number, "inf" or "-inf"')
-    if math.isfinite(value) and abs(value) > float(np.finfo(dtype).max):
+    # Compared, not asked for `math.isfinite`: an integer may be beyond any float.
+    if abs(value) != math.inf and abs(value) > float(np.finfo(dtype).max):
         return place.wrong(f"{value!r} is beyond {dtype.name}", 'a number that it can hold, "inf" or "-inf"')
     return float(value)
 

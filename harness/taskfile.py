@@ -13,6 +13,7 @@ from typing import Any
 
 from harness import task_kinds as kinds
 from harness.errors import TaskError
+from harness.foreign import toml_of
 from harness.model import STATE
 from harness.task import (
     CANDIDATE_DIRECTORY,
@@ -72,7 +73,7 @@ def load_task(directory: Path) -> Task:
     except UnicodeDecodeError as error:
         raise TaskError(f"{TASK_FILE} is not UTF-8 (byte {error.start})", where=str(path)) from error
     try:
-        written = tomllib.loads(document)
+        written = toml_of(document)
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"\(at (?:line (\d+).*|end of document)\)$", str(error))
         line = place.group(1) if place and place.group(1) else str(document.count("\n") + 1)

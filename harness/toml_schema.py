@@ -8,8 +8,8 @@ like the document that it describes; after a mistake everything else is still re
 from __future__ import annotations
 
 import difflib
-import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -193,7 +193,7 @@ def number(expected: str = "a finite number", holds: Callable[[float], bool] = l
     def read(value: Any, place: Place) -> Any:
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             return place.wrong(f"it is {describe(value)}", expected)
-        if not math.isfinite(value) or not holds(value):
+        if not abs(value) <= sys.float_info.max or not holds(value):  # an integer may be beyond any float
             return place.wrong(f"it is {describe(value)}", expected)
         return float(value)
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from harness import frames
-from harness.candidate import CandidateWorker, start_judge
+from harness import frames, users
+from harness.candidate import CandidateWorker, demand_no_links, start_judge
 from harness.channel import Channel
+from harness.coverage.measure import measure
+from harness.coverage.questions import Questions
+from harness.coverage.result import Coverage
 from harness.environment import Environment, Pool
 from harness.errors import BrokenContract, EnvironmentFailure, LockstepError, TrainingError
 from harness.levels import interaction, known, property, proposed, rollout
@@ -30,6 +33,8 @@ from harness.task import Task
 from sandboxes import Driver, SandboxError
 
 CONTRACT = "contract"
+TRAINING_LEVEL = 4
+LANES = frozenset(("lanes", "advance"))
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -46,6 +51,9 @@ class Verifier:
         prepare: start the next candidate's worker ahead, so that the import of JAX is over when a tree comes.
         workers: how many references step in parallel; 0 takes what the task says.
         policies: where level 4 keeps what it trained, so that an interrupted one goes on; None keeps nothing.
+
+    Attributes:
+        questions: what each level of the last verification asked the reference.
     """
 
     def __init__(
@@ -64,6 +72,7 @@ class Verifier:
         self._prepare = prepare
         self._workers = workers
         self._policies = policies
+        self.questions: dict[int, Questions] = {}
         self._pool: Pool | None = None
         self._next: Future[CandidateWorker] | None = None
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="lockstep-prepare")
@@ -71,7 +80,13 @@ class Verifier:
             self._start_next()
 
     def verify(
-        self, tree: Path, *, levels: Sequence[int] | None = None, module: str | None = None, seed: int
+        self,
+        tree: Path,
+        *,
+        levels: Sequence[int] | None = None,
+        module: str | None = None,
+        seed: int,
+        brief: bool = False,
     ) -> Verdict:
         """Verify an exported tree at some levels, lowest first, until one does not pass.
 
@@ -80,8 +95,11 @@ class Verifier:
             levels: by default all that the task has.
             module: limits level 1 to one module.
             seed: from which everything random is derived; drawn after the tree was fixed.
+            brief: stop at the first check that fails, and tell what it found as it was found: for who asks whether a
+                candidate fails, and not why.
         """
         began = time.monotonic()
+        self.questions = {}
         reports: list[LevelReport] = []
         error = image = ""
         pictures: dict[str, Array] = {}
@@ -106,21 +124,47 @@ class Verifier:
                 cases = known.load_cases(self._task.directory)
                 reference = self.reference()
                 candidate = self._open_candidate(tree, stack)
-                pair = Pair(self._task, suite, reference, candidate, seed, self._progress)
+                pair = Pair(self._task, suite, reference, candidate, seed, self._progress, brief=brief)
                 for level in sorted(self._task.levels if levels is None else levels):
+                    self._overhear(reference, level)
                     reports.append(self._run_level(pair, level, module, tree, cases, stack))
+                    self.questions[level].features.update(reports[-1].features)
                     if reports[-1].outcome is not Outcome.PASS:
                         break
-                if (so_far := judged()).outcome is Outcome.FAIL:
+                if not brief and (so_far := judged()).outcome is Outcome.FAIL:
                     pictures = frames.of_divergences(pair, so_far, self._artist)
             except BrokenContract as broken:
                 reports.append(_contract_report(broken, seed, time.monotonic() - began))
             except (LockstepError, SandboxError) as failure:
                 error = str(failure)
+            finally:
+                for environment in self._pool.environments if self._pool is not None else ():
+                    environment.listener = None
         if self._pool is not None and not all(environment.alive for environment in self._pool.environments):
             self._pool.close()
             self._pool = None
         return judged()
+
+    def coverage(self, levels: Sequence[int]) -> Coverage:
+        """What these levels of the last verification reached of the reference, measured now in workers of its own.
+
+        Raises:
+            SetupError: the environment in which that is measured cannot be built.
+        """
+        asked: Mapping[int, Questions] = {level: q for level, q in self.questions.items() if level in levels}
+        return measure(self._task, asked, self._progress)
+
+    def _overhear(self, reference: Pool, level: int) -> None:
+        """Keep what is asked of the reference from here on as the questions of a level."""
+        heard = self.questions[level] = Questions()
+
+        def listen(source: Environment, call: str, arguments: Mapping[str, Any]) -> None:
+            # Level 4 trains through lanes, in millions of steps: what it reaches there nobody could ask again.
+            if level < TRAINING_LEVEL or call not in LANES:
+                heard.add(source, call, arguments)
+
+        for environment in reference.environments:
+            environment.listener = listen
 
     def reference(self) -> Pool:
         """The reference's workers, started when they are first needed.
@@ -191,13 +235,16 @@ class Verifier:
             trainer = transfer.Trainer(pair, lambda: another(training=True), tree, self._policies)
             return transfer.checks(pair, trainer, tally, measured)
 
+        def user(words: Array, actions: Mapping[str, Array], lanes: Array) -> Mapping[str, Any]:
+            return users.play(self._task, self._driver, tree, words, actions, lanes)
+
         def judge(file: Path) -> Channel:
             return start_judge(self._driver, file, stack)
 
         running: dict[int, Callable[[], Iterator[CheckResult]]] = {
             1: lambda: property.checks(pair, module),
             2: lambda: interaction.checks(pair),
-            3: lambda: rollout.checks(pair, tally, another),
+            3: lambda: rollout.checks(pair, tally, another, None if pair.brief else user),
             4: transferred,
         }
         try:
@@ -209,7 +256,7 @@ class Verifier:
             if Outcome.worst([result.outcome for result in results]) in (Outcome.PASS, Outcome.SKIPPED):
                 for result in running[level]():
                     results.append(result)
-                    if level in (2, 3) and result.outcome not in (Outcome.PASS, Outcome.SKIPPED):
+                    if (level in (2, 3) or pair.brief) and result.outcome not in (Outcome.PASS, Outcome.SKIPPED):
                         break
                 else:
                     if level == proposed.LEVEL:
@@ -260,9 +307,14 @@ def _notes(pair: Pair, level: int) -> tuple[str, ...]:
 
 
 def copy_candidate(source: Path, destination: Path) -> None:
-    """Copy what a verification reads of a directory, for a run outside any session."""
+    """Copy what a verification reads of a directory, for a run outside any session.
+
+    Raises:
+        SetupError: there is a link in it, which would show what lies outside.
+    """
     for name in ("candidate", "proposed"):
         if (source / name).is_dir():
+            demand_no_links(source / name)
             shutil.copytree(source / name, destination / name, ignore=shutil.ignore_patterns("__pycache__"))
 
 

@@ -547,7 +547,8 @@ def _same_names(what: str, given: Dict[str, Any], declared: List[str]) -> None:
 CALLS = frozenset(
     [
         "open", "spec", "reset", "step", "restore", "render", "rollout", "drive", "probe", "lanes", "advance", "close",
-        "sample", "autoreset", "train", "bench_prepare", "bench_run", "bench_lanes", "bench_trace",  # of candidates only
+        # of candidates only
+        "sample", "autoreset", "train", "bench_prepare", "bench_run", "bench_lanes", "bench_trace", "program",
         "judge",
     ]
 )  # fmt: skip
@@ -560,6 +561,8 @@ def serve(handler: Any, read: Callable[[int], bytes], write: Callable[[bytes], A
         if len(header) < 4:
             return
         request = decode(read(struct.unpack(">I", header)[0]))
+        if not isinstance(request, dict):
+            raise ProtocolError("a request is a map, not a {}".format(type(request).__name__))
         call = request.get("call")
         try:
             if call not in CALLS or not hasattr(handler, call):

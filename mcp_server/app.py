@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 from mcp.server.auth.provider import TokenVerifier
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.caching import CacheableMethod, CacheHint
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.subscriptions import InMemorySubscriptionBus
+from mcp.shared.exceptions import MCPError
 from mcp.types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
     SetLevelRequestParams,
     SubscribeRequestParams,
     SubscriptionsListenRequestParams,
@@ -21,8 +28,10 @@ from mcp.types import (
 from pydantic import AnyHttpUrl
 
 from harness import __version__
+from mcp_server import words
 from mcp_server.completions import add_completions
 from mcp_server.desk import Desk
+from mcp_server.limits import ID_CHARACTERS
 from mcp_server.profile_tools import profile_tools
 from mcp_server.prompts import add_prompts
 from mcp_server.resources import add_resources
@@ -68,6 +77,27 @@ _CACHE: dict[CacheableMethod, CacheHint] = {
 }
 
 
+class _Server(MCPServer[Desk]):
+    """The SDK's server, but for two answers to mistakes of a client: names that are none are told, and never in full."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Desk, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """A tool's result; see `MCPServer.call_tool`. A name that no tool can have does not come back with the error."""
+        if len(name) > ID_CHARACTERS:
+            raise ToolError(f"there is no tool {words.cut(name, ID_CHARACTERS)}; tools/list names all of them")
+        return await super().call_tool(name, arguments, context)
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Desk, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """A prompt, filled. Raises MCPError with the words of what is wrong (-32602)."""
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as error:
+            raise MCPError(code=INVALID_PARAMS, message=words.cut(str(error), 300)) from error
+
+
 def build_server(
     home: Path, shelf: Shelf, *, tokens: TokenVerifier | None = None, url: str = "http://127.0.0.1"
 ) -> MCPServer[Desk]:
@@ -91,7 +121,7 @@ def build_server(
 
     # There is no authorisation server behind these tokens, so none is announced (`resource_server_url`).
     auth = None if tokens is None else AuthSettings(issuer_url=AnyHttpUrl(url), resource_server_url=None)
-    server = MCPServer[Desk](
+    server = _Server(
         "lockstep",
         title="Lockstep",
         description="Proves that a fast translation of an RL environment is its slow reference.",

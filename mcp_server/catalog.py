@@ -37,6 +37,8 @@ _PREPARES = "tasks are made and checked by people, before any session"
 _MACHINE = "this is about the machine and its clients, not about a session"
 
 _LOOKS = "an agent gets the same facts as text, from compare_rollouts, session_status and get_job"
+_REPORTED = "an agent gets the same figures beside every verdict and in session_status"
+_JUDGES_TESTS = "this judges the tests, which belong to the task's author, and not the candidate"
 _TRAINS = "an agent's candidate is judged by what level 4 trains, under the task's own settings"
 
 _STARTED = {"task": "task", "workspace": "workspace", "fresh": "fresh", "sandbox": "sandbox"}
@@ -83,9 +85,12 @@ OPERATIONS = (
     Operation("change a passage of a file of the workspace", "edit_file", None, because=_OWN_FILES),
     Operation("list the files of the workspace", "list_files", None, because=_OWN_FILES),
     Operation("let a session that reached its limits go on", None, "resume", because=_PERSON),
+    Operation("certify a finished translation, or check a certificate", None, "certify", because=_PERSON),
     Operation("write a session's whole record into one file", None, "bundle", because=_PERSON),
     Operation("the key that signs records: show or rotate it", None, "key", because=_PERSON),
     Operation("make an installable package of a candidate", None, "export", because=_PERSON),
+    Operation("what the tests of each level reach of the reference", None, "coverage", because=_REPORTED),
+    Operation("measure how many planted faults the tests find", None, "strength", because=_JUDGES_TESTS),
     Operation("train policies in a candidate or in the reference", None, "train", because=_TRAINS),
     Operation("play an episode on both sides, and film it", None, "rollout", because=_LOOKS),
     Operation("watch a session while it runs", None, "watch", because=_LOOKS),

@@ -130,6 +130,7 @@ def verification(job: Job, also: list[str]) -> Verification:
         session_state=document["state"],
         levels=[_level(each) for each in document["verdict"]["levels"]],
         transfer=_transfer(document["verdict"]),
+        reached=document.get("coverage", {}).get("told", []),
         error=document["verdict"]["error"],
         new_cases=document["new_cases"],
         found=_finding(document["verdict"]),

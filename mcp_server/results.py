@@ -10,6 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_server import words
 
+REACHED = (
+    "What of the reference's lines, branches and features the levels have reached so far; what is missing is untested."
+)
+
 
 class Result(BaseModel):
     """What every result says: what it comes to, and what to do next."""
@@ -77,6 +81,7 @@ class SessionStatus(Result):
     limits: dict[str, Any] = Field(default_factory=dict)
     dollars: float = 0.0
     needs_human: dict[str, Any] | None = Field(None, description="Why a person has to decide, and what was tried.")
+    reached: list[str] = Field(default_factory=list, description=REACHED)
     jobs: list[JobLine] = Field(default_factory=list, description="The newest jobs, the newest first.")
     also_working: list[str] = Field(default_factory=list, description="Other clients that work on this session now.")
 
@@ -165,6 +170,7 @@ class Verification(Running):
     session_state: str = ""
     levels: list[LevelLine] = Field(default_factory=list)
     transfer: TransferView | None = Field(None, description="Level 4's comparisons, where it ran.")
+    reached: list[str] = Field(default_factory=list, description=REACHED)
     error: str = Field("", description="Why nothing could be judged (outcome ERROR).")
     new_cases: list[str] = Field(default_factory=list, description="Counterexamples that run first from now on.")
     found: Finding | None = Field(None, description="The difference that `divergence` tells.")

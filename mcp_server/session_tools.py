@@ -194,6 +194,7 @@ def status_result(desk: Desk, described: dict[str, Any], *, begun: bool = False)
             "passed": [StepView.of(step) for step in described["passed"]],
             "remaining": [StepView.of(step) for step in described["remaining"]],
             "next": following,
+            "reached": described.get("coverage", {}).get("told", []),
             "jobs": lines,
             "summary": f"Session {session} has begun. {said}" if begun else said,
             "next_call": then,

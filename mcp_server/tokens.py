@@ -14,6 +14,7 @@ from pathlib import Path
 from mcp.server.auth.provider import AccessToken
 
 from harness.errors import SetupError
+from harness.foreign import json_of
 
 TOKEN_BYTES = 32
 FIRST_CLIENT = "default"
@@ -84,7 +85,7 @@ class TokenFile:
 
     def _read(self) -> dict[str, str]:
         try:
-            tokens = json.loads(self.path.read_text(encoding="utf-8"))
+            tokens = json_of(self.path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise self._broken(f"cannot be read: {error}") from error
         right = isinstance(tokens, dict) and all(

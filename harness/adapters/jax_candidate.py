@@ -20,6 +20,7 @@ from harness.adapters.jax_bench import Bench
 from harness.adapters.jax_check import CandidateMistakes, Mistake, check, explain
 from harness.adapters.jax_env import OBSERVED, JaxEnv, load_module, output_leaves
 from harness.adapters.jax_lanes import Lanes
+from harness.adapters.jax_program import program
 from harness.adapters.jax_rollout import Consumed, advance_one, begin_one, random_key, rollout
 from harness.adapters.jax_trace import hot_operations
 
@@ -207,17 +208,20 @@ class JaxCandidate:
             for name, draw in draws.items()
         }
 
-    def autoreset(self, seed: int, envs: int, steps: int, actions: Mapping[str, Any]) -> Answer:
+    def autoreset(
+        self, seed: int, envs: int, steps: int, actions: Mapping[str, Any], lanes: Sequence[int] | None = None
+    ) -> Answer:
         """What users train on: `envs` instances for `steps` steps, vmapped and scanned, with auto-reset.
 
         Args:
             actions: action leaves, each `[steps, envs, *leaf shape]`.
+            lanes: the instances to tell about, `shown` of them; None tells about all.
 
         Returns:
-            `leaves`: every output and state leaf as a user sees it, `[steps + 1, envs, ...]`, row 0 the first reset;
+            `leaves`: every output and state leaf as a user sees it, `[steps + 1, shown, ...]`, row 0 the first reset;
             and under `final/` the observation, legal actions and state from before the auto-reset, which differ from
             these only where an episode ended.
-            `step_draws`, `step_used` `[steps, envs, ...]`, `reset_draws`, `reset_used` `[steps + 1, envs, ...]`: what was
+            `step_draws`, `step_used` `[steps, shown, ...]`, `reset_draws`, `reset_used` `[steps + 1, shown, ...]`: what was
             drawn and how often each draw was taken, with a slot axis where the capacity is above one. The draws of a
             reset count in row 0 and where an episode ended.
         """
@@ -226,7 +230,8 @@ class JaxCandidate:
         held = {path: fitting(path, actions.get(path), leaf, (steps, envs), x64) for path, leaf in env.actions.items()}
         # Random words are keys as good as those that JAX would split off, and cost nothing to compile.
         words = np.random.default_rng(seed).integers(0, 1 << 32, (steps + 1, envs, 2), np.uint32)
-        first, rows = jax.device_get(_autoreset(env, words, held))
+        shown = np.arange(envs, dtype=np.int32) if lanes is None else np.asarray(lanes, np.int32)
+        first, rows = jax.device_get(_autoreset(env, words, held, shown))
         step_part = {"step_draws": rows.pop("step_draws"), "step_used": rows.pop("step_used")}
         whole = jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, rows)
         return step_part | whole
@@ -249,6 +254,13 @@ class JaxCandidate:
         """Where the time of the prepared step of a batch goes; see `hot_operations`."""
         return hot_operations(*self._bench.program(batch), self._code)
 
+    # --- comparison of programs (harness/strength) --------------------------------------------------------------------
+
+    def program(self, form: str, names: Sequence[str] | None = None) -> Answer:
+        """What the candidate's functions compile to, as digests; see `harness.adapters.jax_program.program`."""
+        probes = {name: self._env.module.probes[name] for name in self._probes}
+        return program(self._env, probes, form, None if names is None else list(names))
+
 
 @partial(jax.jit, static_argnums=(0, 1, 4))
 def _sample(env: JaxEnv, at: str, words: Any, start: Any, count: int, place: Any) -> Any:
@@ -257,8 +269,14 @@ def _sample(env: JaxEnv, at: str, words: Any, start: Any, count: int, place: Any
 
 
 @partial(jax.jit, static_argnums=0)
-def _autoreset(env: JaxEnv, words: Any, actions: Any) -> Any:
-    """First rows `[envs, ...]` and the later ones `[steps, envs, ...]`, with keys from `words` `[steps + 1, envs, 2]`."""
+def _autoreset(env: JaxEnv, words: Any, actions: Any, shown: Any) -> Any:
+    """First rows `[shown, ...]` and the later ones `[steps, shown, ...]`, with keys from `words` `[steps + 1, envs, 2]`.
+
+    Only the instances `shown` are kept, so that a wide batch needs no memory for rows that nobody asks for.
+    """
+
+    def kept(rows: Any) -> Any:
+        return jax.tree.map(lambda leaf: jnp.take(leaf, shown, axis=0), rows)
 
     def row(outputs: Any, state: Any, final_outputs: Any, final_state: Any, draws: Any, used: Any) -> Any:
         seen = {name: final_outputs[name] for name in OBSERVED if name in final_outputs}
@@ -282,8 +300,9 @@ def _autoreset(env: JaxEnv, words: Any, actions: Any) -> Any:
 
     def body(states: Any, step_inputs: Any) -> Any:
         keys, action = step_inputs
-        return jax.vmap(step)(keys, states, env.pack_action(action))
+        states, rows = jax.vmap(step)(keys, states, env.pack_action(action))
+        return states, kept(rows)
 
     keys = random_key(words)
     states, first = jax.vmap(start)(keys[0])
-    return first, jax.lax.scan(body, states, (keys[1:], actions))[1]
+    return kept(first), jax.lax.scan(body, states, (keys[1:], actions))[1]

@@ -125,8 +125,7 @@ class _Checker:
                 text = f"there is no probe `{name}`; expected `probes = {{{name!r}: fn(inputs) -> outputs}}`"
                 self.mistakes.append(Mistake(text, f"probe/{name}", "missing"))
                 continue
-            inputs = {path: _shape(leaf) for path, leaf in probe["inputs"].items()}
-            answer = self._trace(f"probe {name}", probes[name], inputs)
+            answer = self._trace(f"probe {name}", probes[name], probe_shapes(self.env)[name])
             if answer is not None:
                 self._leaves(f"probe {name}", answer, probe["outputs"])
 
@@ -218,6 +217,12 @@ def draw_shapes(draws: Mapping[str, Any]) -> dict[str, Any]:
         name: _shape({"dtype": d["dtype"], "shape": [*([d["capacity"]] if d["capacity"] != 1 else []), *d["shape"]]})
         for name, d in draws.items()
     }
+
+
+def probe_shapes(env: JaxEnv) -> dict[str, dict[str, Any]]:
+    """The inputs of every declared probe as shapes, by probe and name."""
+    declared = env.contract.get("probes", {})
+    return {name: {path: _shape(leaf) for path, leaf in probe["inputs"].items()} for name, probe in declared.items()}
 
 
 def action_shapes(env: JaxEnv) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from harness.audit.certificates import Certificates
 from harness.audit.commits import Commits
 from harness.audit.findings import Findings
 from harness.audit.gate import Gate
@@ -14,6 +14,7 @@ from harness.audit.keychain import KeyChain
 from harness.audit.refs import Refs
 from harness.audit.report import AuditReport
 from harness.errors import RecordError
+from harness.foreign import json_of
 from harness.recipe import ATTEMPT, INTERRUPTED, VERDICT
 from harness.record.keys import PublicKey
 from harness.record.log import (
@@ -44,6 +45,7 @@ class Walk:
         self._findings = Findings()
         self._chain = KeyChain(self._findings)
         self._commits = Commits(store, self._findings)
+        self._certificates = Certificates(store, self._findings)
         self._refs = Refs(store, self._findings)
         self._events: list[Event] = []
         self._places: list[int] = []
@@ -152,6 +154,7 @@ class Walk:
             findings.safely(lambda: self._verdict(event, key))
         elif event.kind == INTERRUPTED:
             self._pending = None
+        findings.safely(lambda: self._certificates.check(event, self._events[:-1], key))
 
     def _begin(self, event: Event) -> None:
         files, _ = self._workspace(event)
@@ -197,7 +200,7 @@ class Walk:
     def _verdict(self, event: Event, key: PublicKey | None) -> None:
         require, start = self._findings.require, self._events[0]
         attempt, self._pending = self._pending, None
-        verdict = json.loads(event_file(self._store, event.id, VERDICT_FILE))
+        verdict = json_of(event_file(self._store, event.id, VERDICT_FILE))
         require(attempt is not None, "order", event, "there is no attempt that it could be the verdict of")
         if attempt is not None:
             require(attempt.arguments == event.arguments, "order", event, "it answers another attempt")

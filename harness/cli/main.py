@@ -15,8 +15,10 @@ import click
 
 from harness import __version__
 from harness.cli import machine, records, sessions, tasks
+from harness.cli.certify import certify
 from harness.cli.compare import compare
 from harness.cli.connect import connect
+from harness.cli.coverage import coverage
 from harness.cli.frame import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, Output, report_error
 from harness.cli.images import images
 from harness.cli.keys import key
@@ -26,6 +28,7 @@ from harness.cli.replay import replay
 from harness.cli.report import report, view
 from harness.cli.rollout import rollout
 from harness.cli.shell import shell
+from harness.cli.strength import strength
 from harness.cli.train import train
 from harness.cli.transfer import transfer
 from harness.cli.usage import usage
@@ -76,6 +79,8 @@ COMMANDS = (
     compare,
     rollout,
     profile,
+    coverage,
+    strength,
     train,
     sessions.status,
     watch,
@@ -89,6 +94,7 @@ COMMANDS = (
     usage,
     report,
     view,
+    certify,
     records.audit,
     records.bundle,
     key,

@@ -86,6 +86,12 @@ def verdict(judged: Verdict) -> Iterator[RenderableType]:
         )
 
 
+def coverage(told: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """What a session's levels reached of the reference so far, a line each."""
+    for line in told["told"]:
+        yield indented(Text(line, "yellow" if line.startswith("not measured") or "never" in line else "dim"))
+
+
 def checks(results: Sequence[CheckResult]) -> RenderableType:
     """A table of named checks."""
     table = grid("left", "left", "right", "left")
@@ -170,6 +176,8 @@ def status(described: Mapping[str, Any]) -> RenderableType:
         pairs.append(("last attempt", f"{last['step']}: {last['outcome'] or 'running'}"))
         if last["finding"]:
             pairs.append(("", last["finding"]))
+    reached = described.get("coverage", {}).get("told", ())
+    pairs += [("" if number else "coverage", line) for number, line in enumerate(reached)]
     for name, value in pairs:
         table.add_row(Text(name, "dim"), value if isinstance(value, Text) else Text(str(value)))
     asked = described["needs_human"]

@@ -122,7 +122,14 @@ def _verify_session(
     if judged.found is not None:
         told += _tell_divergence(task, judged.found, document, again)
     asks = done.verdict.outcome != "PASS" and document["state"] == "needs_human"
-    output.emit(document, *show.verdict(done.verdict), "", *told, *([_how_to_resume(identifier)] if asks else []))
+    output.emit(
+        document,
+        *show.verdict(done.verdict),
+        *show.coverage(document["coverage"]),
+        "",
+        *told,
+        *([_how_to_resume(identifier)] if asks else []),
+    )
     return EXIT_NEEDS_HUMAN if asks else _exit_code(done.verdict)
 
 

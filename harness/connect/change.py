@@ -21,6 +21,7 @@ from harness.connect.clients import Client
 from harness.connect.serve import NAME, Server
 from harness.connect.settings import Settings
 from harness.errors import LockstepError
+from harness.foreign import json_of
 from harness.home import lockstep_home
 
 CONNECTIONS = "connections"
@@ -199,7 +200,7 @@ def _note(home: Path, path: Path) -> Path:
 
 def _noted(home: Path, path: Path) -> Mapping[str, Any] | None:
     try:
-        noted = json.loads(_note(home, path).read_text(encoding="utf-8"))
+        noted = json_of(_note(home, path).read_text(encoding="utf-8"))
         original, written, made = noted["original"], noted["written"], noted["made"]
     except (OSError, ValueError, KeyError, TypeError):
         return None

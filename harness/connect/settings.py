@@ -14,6 +14,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from harness.connect import jsonc
 from harness.errors import LockstepError
+from harness.foreign import toml_of
 from harness.toml_lines import key_lines, line_of
 
 _AT_LINE = re.compile(r"at line (\d+)")
@@ -90,7 +91,7 @@ class Settings:
                 raise self._malformed("the document is no object", 1)
             return value
         try:
-            return tomllib.loads(text)
+            return toml_of(text)
         except tomllib.TOMLDecodeError as error:
             at = _AT_LINE.search(str(error))
             raise self._malformed(str(error), int(at[1]) if at else text.count("\n") + 1) from None

@@ -14,6 +14,7 @@ from typing import Any
 
 from harness import agent_sandbox, operations, usage
 from harness.agent_sandbox import AgentSandbox, files
+from harness.coverage.session import known
 from harness.errors import SessionError
 from harness.host import jobs as job_files
 from harness.host.arguments import checked
@@ -164,7 +165,8 @@ class Calls:
         """Where the session stands, and which jobs run."""
         names = ("id", "operation", "client", "what", "done", "total")
         running = [{name: getattr(job, name) for name in names} for job in self._jobs.running]
-        return {**self._session.status(), "running": running}
+        reached = known(self._session.events).to_json()
+        return {**self._session.status(), "coverage": reached, "running": running}
 
     def history(self, client: str, *, after: int = -1, limit: int | None = None) -> dict[str, Any]:
         """What happened."""

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import RecordError, SessionError
+from harness.foreign import json_of
 from harness.home import lockstep_home
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
@@ -288,7 +289,7 @@ def _numbers(directory: Path) -> list[int]:
 
 def _load(path: Path, job_id: str) -> Job:
     try:
-        return Job.from_json(json.loads(path.read_bytes()))
+        return Job.from_json(json_of(path.read_bytes()))
     except FileNotFoundError:
         raise SessionError(
             f"there is no job {job_id!r}",

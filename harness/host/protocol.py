@@ -15,6 +15,7 @@ from typing import Any
 
 from harness import __version__, errors
 from harness.errors import EnvironmentFailure, LockstepError, SessionError, TaskError
+from harness.foreign import json_of
 from harness.record.directory import SessionDirectory
 
 SOCKET = "host.sock"
@@ -75,7 +76,7 @@ def receive(connection: socket.socket) -> dict[str, Any] | None:
         if len(line) > MAX_LINE:
             raise SessionError("the message is too long", expected=f"at most {MAX_LINE} bytes")
     try:
-        message = json.loads(line)
+        message = json_of(bytes(line))
     except ValueError as error:
         raise SessionError(f"the message is no JSON: {error}") from error
     if not isinstance(message, dict):
@@ -99,22 +100,23 @@ def described(error: Exception) -> dict[str, str]:
     ).as_json()
 
 
-def rebuilt(document: Mapping[str, str]) -> LockstepError:
+def rebuilt(document: Mapping[str, Any]) -> LockstepError:
     """The error that `described` describes: of the same class, with the same words."""
-    kind = getattr(errors, document.get("error", ""), None)
+    name = str(document.get("error", ""))
+    kind = getattr(errors, name, None)
     if not (isinstance(kind, type) and issubclass(kind, LockstepError)):
-        kind = OtherVersion if document.get("error") == OtherVersion.__name__ else LockstepError
+        kind = OtherVersion if name == OtherVersion.__name__ else LockstepError
     # Some have constructors of their own; all have the same four words.
     error = kind.__new__(kind)
     LockstepError.__init__(
         error,
-        document.get("what", ""),
-        where=document.get("where", ""),
-        expected=document.get("expected", ""),
-        next_step=document.get("next", ""),
+        str(document.get("what", "")),
+        where=str(document.get("where", "")),
+        expected=str(document.get("expected", "")),
+        next_step=str(document.get("next", "")),
     )
     if isinstance(error, TaskError):
-        error.mistakes = tuple(document.get("mistakes", "").splitlines())
+        error.mistakes = tuple(str(document.get("mistakes", "")).splitlines())
     elif isinstance(error, errors.BrokenContract):
         error.mistakes = ()
     return error

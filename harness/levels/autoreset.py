@@ -1,44 +1,90 @@
 """Whether the batch that users train on is the environment that was verified.
 
-The candidate's auto-resetting batch plays with chance of its own. Each episode in it is cut out, with its terminal
-observation and the draws that it consumed, and played again by the reference under exactly these draws. So the sampler, the
-reset inside the step and the kept terminal observation are all held against the reference.
+The candidate's auto-resetting batch plays with chance of its own. Each episode in some of its lanes is cut out, with its
+terminal observation and the draws that it consumed, and played again by the reference under exactly these draws. So the
+reset inside the step and the kept terminal observation are held against the reference, and the draws against their law.
+
+How wide the batch is, and which lanes are looked at, comes from the run's seed: a batch of a size that is never trained on
+would say little, and one of a known size nothing about others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from harness.compare import compare_leaves
 from harness.environment import Environment
+from harness.levels.batch import demand_arrays, demand_batch, laws_of_batch
+from harness.levels.laws import LawResult, verdict
 from harness.levels.localise import localise
 from harness.levels.pair import Pair
-from harness.model import ENDINGS, Array, Case, CheckResult, Divergence, Draw, Outcome, Trajectory
+from harness.model import ENDINGS, STATE, Array, Case, CheckResult, Divergence, Draw, Outcome, Trajectory
 from harness.task import Mode
 
 LEVEL = 3
 NAME = "auto-reset batch"
-ENVIRONMENTS = 17
+USED = "as its users run it"
+USED_STEPS = 128
+LANES = 17
+"""Lanes that are played again."""
+WIDEST = 2048
 MAX_STEPS = 512
+User = Callable[[Array, Mapping[str, Array], Array], Mapping[str, Any]]
+"""Runs the exported package in a plain program: key words, actions and lanes in, public outputs out (`harness.users`)."""
+MOST_WORK = 1 << 18
+"""Steps of all lanes together, which the candidate takes in about a second where it is not very slow."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The batch of a run: its `envs` lanes, its `steps`, the `seed` of its keys, its actions, and the lanes to look at."""
+
+    seed: int
+    envs: int
+    steps: int
+    lanes: Array
+    actions: Mapping[str, Array]
+
+    @property
+    def words(self) -> Array:
+        """Of the keys, uint32 `[steps + 1, envs, 2]`, as the call `autoreset` makes them."""
+        return np.random.default_rng(self.seed).integers(0, 1 << 32, (self.steps + 1, self.envs, 2), np.uint32)
+
+
+def planned(pair: Pair) -> Plan:
+    """The batch of this run, all of it from the run's seed."""
+    steps = min(2 * pair.task.budgets.horizon, MAX_STEPS)
+    rng = pair.random("autoreset lanes")
+    widest = max(LANES, min(WIDEST, MOST_WORK // steps))
+    # No power of two, to which batches of cases are padded: so it is a size that no other check has.
+    envs = int(np.exp(rng.uniform(np.log(LANES), np.log(widest)))) | 1
+    lanes = np.sort(rng.choice(envs, LANES, replace=False))
+    flat = pair.random_case_actions("autoreset", steps * envs)
+    actions = {path: array.reshape(steps, envs, *array.shape[1:]) for path, array in flat.items()}
+    return Plan(pair.derive("autoreset") % (1 << 31), envs, steps, lanes, actions)
 
 
 def play(pair: Pair, candidate: Environment) -> dict[str, Any]:
     """What the candidate's auto-resetting batch answers: the call `autoreset` of docs/protocol.md, and its `actions`.
 
     Raises:
-        EnvironmentFailure: it could not answer.
+        EnvironmentFailure: it could not answer, or not with all that was asked for.
     """
-    steps = min(2 * pair.task.budgets.horizon, MAX_STEPS)
-    flat = pair.random_case_actions("autoreset", steps * ENVIRONMENTS)
-    actions = {path: array.reshape(steps, ENVIRONMENTS, *array.shape[1:]) for path, array in flat.items()}
-    seed = pair.derive("autoreset") % (1 << 31)
-    return {
-        **candidate.ask("autoreset", seed=seed, envs=ENVIRONMENTS, steps=steps, actions=actions),
-        "actions": actions,
-    }
+    plan = planned(pair)
+    answer = candidate.ask(
+        "autoreset",
+        seed=plan.seed,
+        envs=plan.envs,
+        steps=plan.steps,
+        actions=dict(plan.actions),
+        lanes=plan.lanes.tolist(),
+    )
+    demand_batch(pair, answer, plan.steps, LANES, "the candidate, call `autoreset`")
+    return {**answer, "actions": {path: array[:, plan.lanes] for path, array in plan.actions.items()}}
 
 
 def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:
@@ -52,8 +98,8 @@ def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:
     judge = pair.reference if forced and pair.paired else pair.candidate
     detail = "" if judge is pair.reference else "against the candidate's own single steps: the reference takes no draws"
     expected = judge.rollout([trajectory.case for trajectory in seen])
-    comparable = frozenset(path for path in pair.task.outputs if _kept(path, answer))
-    for one, other, found in zip(expected, seen, pair.differences(expected, seen, only=comparable), strict=True):
+    compared = frozenset(pair.task.outputs)
+    for one, other, found in zip(expected, seen, pair.differences(expected, seen, only=compared), strict=True):
         if found is None:
             continue
         # The same episode without the batch around it: if it differs too, the fault is not the batch's.
@@ -69,8 +115,55 @@ def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:
                 + (" in an episode's last step" if last else " in an episode's reset" if found.step == 0 else ""),
             )  # fmt: skip
         return CheckResult(NAME, Outcome.FAIL, examples=len(seen), divergences=(divergence,)), 0
+    for name, results in laws_of_batch(pair, seen, NAME).items():
+        passed, worst = verdict(results)
+        if not passed:
+            return CheckResult(NAME, Outcome.FAIL, examples=len(seen), divergences=(wrong_law(NAME, name, worst),)), 0
     confirmed = sum(trajectory.steps for trajectory in expected) if judge is pair.reference else 0
     return CheckResult(NAME, Outcome.PASS, examples=len(seen), detail=detail), confirmed
+
+
+def used(pair: Pair, user: User) -> dict[str, Array]:
+    """What a user of the exported package sees of the first rows of the same batch.
+
+    Raises:
+        EnvironmentFailure: the user's program could not answer.
+    """
+    plan = planned(pair)
+    steps = min(plan.steps, USED_STEPS)
+    actions = {path: array[:steps] for path, array in plan.actions.items()}
+    answer = user(plan.words[: steps + 1], actions, plan.lanes)
+    shapes = {path: leaf.shape for path, leaf in pair.task.outputs.items() if not path.startswith(STATE)}
+    given = demand_arrays({"outputs": answer}, "outputs", (steps + 1, LANES), shapes, "the candidate, as users run it")
+    return {path: given[path] for path in shapes}
+
+
+def check_used(pair: Pair, answer: Mapping[str, Any], shown: Mapping[str, Array]) -> CheckResult:
+    """Whether a user sees what the reference confirmed of the batch; `answer` and `shown` are those of `play` and `used`."""
+    rows = len(shown["reward"])
+    for number in range(LANES):
+        expected = {path: np.ascontiguousarray(answer["leaves"][path][:rows, number]) for path in shown}
+        actual = {path: np.ascontiguousarray(array[:, number]) for path, array in shown.items()}
+        found = compare_leaves(expected, actual, pair.task.tolerances)
+        if found is not None:
+            divergence = Divergence(
+                None, found.step, found.path, found.expected, found.actual + (f" ({found.gap})" if found.gap else ""),
+                "exported", LEVEL, USED, index=found.index,
+                cause="in a plain program that imports the exported package the candidate is another one than in the "
+                "verifier's worker: its code must not depend on who runs it, or from where",
+            )  # fmt: skip
+            return CheckResult(USED, Outcome.FAIL, examples=LANES, divergences=(divergence,))
+    return CheckResult(USED, Outcome.PASS, examples=LANES)
+
+
+def wrong_law(check: str, draw: str, worst: LawResult) -> Divergence:
+    """What is said of draws (`NAME at MOMENT`) of a batch that do not follow their law."""
+    name = draw.split(" ", maxsplit=1)[0]
+    return Divergence(
+        None, 0, f"draw/{name}", worst.expected, f"{worst.observed} ({worst.statistic})", "law", LEVEL, check,
+        cause=f"{worst.name}: over the {worst.n} draws that the batch itself took, of {draw}, this has p = "
+        f"{worst.p_value:.2g}; asked for samples alone, the sampler may be honest",
+    )  # fmt: skip
 
 
 def episodes(pair: Pair, answer: Mapping[str, Any], actions: Mapping[str, Array]) -> Iterator[Trajectory]:
@@ -103,8 +196,6 @@ def _episode(
 ) -> Trajectory:
     columns = {}
     for path in pair.task.outputs:
-        if not _kept(path, answer):
-            continue
         column = np.array(answer["leaves"][path][start : end + 1, number])
         if path in ("reward", *ENDINGS):
             column[0] = 0  # the row belongs to the end of the episode before
@@ -131,12 +222,6 @@ def _row(pair: Pair, values: Mapping[str, Array], used: Mapping[str, int]) -> tu
         slots = np.asarray(value).reshape(-1, *pair.task.draws[name].shape)
         draws.extend(Draw(name, slot) for slot in slots[: used[name]])
     return tuple(draws)
-
-
-def _kept(path: str, answer: Mapping[str, Any]) -> bool:
-    """Whether the batch shows this leaf's last value of an episode; without it there is nothing to compare."""
-    leaves = answer["leaves"]
-    return path in leaves and (path in ("reward", *ENDINGS) or f"final/{path}" in leaves)
 
 
 def _joined(words: Array) -> int:

@@ -7,10 +7,12 @@ Determinism (the same question twice, and from another place in another batch), 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from harness.compare import Difference
+from harness.levels.batch import demand_arrays, drawn_shape, reference_draws
 from harness.levels.laws import LawResult, independence_of_draws, test_law, verdict
 from harness.levels.pair import Pair, step_case
 from harness.model import Array, Case, CheckResult, Divergence, Outcome, Trajectory
@@ -88,7 +90,7 @@ def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
     samples = _samples(pair, draws, moment)
     for draw in draws:
         check = f"law of {draw.name} at {moment}"
-        wanted = _reference_draws(pair, draw, moment) if draw.law is None else None
+        wanted = reference_draws(pair, draw, moment) if draw.law is None else None
         if draw.law is None and wanted is None:
             yield CheckResult(check, Outcome.SKIPPED, detail="no law is stated and the reference reports no such draws")
         else:
@@ -119,40 +121,23 @@ def _samples(pair: Pair, draws: Sequence[TaskDraw], moment: str) -> dict[str, Ar
     seed = pair.derive(f"law/{moment}") % (1 << 31)
     count = pair.task.budgets.samples
     if moment == "reset":
-        answers = [pair.candidate.ask("sample", at="reset", seed=seed, count=count)]
+        asked: list[dict[str, Any]] = [{"at": "reset", "seed": seed, "count": count}]
     else:
         picks = pair.random("law states").integers(0, len(pair.reached), STEP_STATES)
-        situations = [pair.reached[pick] for pick in picks]
-        answers = [
-            pair.candidate.ask(
-                "sample",
-                at="step",
-                seed=seed + number,
-                count=max(1, count // STEP_STATES),
-                state=dict(state),
-                action=action,
-            )
-            for number, (state, action) in enumerate(situations)
+        share = max(1, count // STEP_STATES)
+        asked = [
+            {"at": "step", "seed": seed + number, "count": share, "state": dict(state), "action": action}
+            for number, (state, action) in enumerate(pair.reached[pick] for pick in picks)
         ]
+    shapes = {draw.name: drawn_shape(draw) for draw in draws}
+    answers = []
+    for arguments in asked:
+        answer = {"samples": pair.candidate.ask("sample", **arguments)}
+        answers.append(demand_arrays(answer, "samples", (arguments["count"],), shapes, "the candidate, call `sample`"))
     return {
         draw.name: np.concatenate([np.asarray(answer[draw.name]) for answer in answers]).reshape(-1, *draw.shape)
         for draw in draws
     }
-
-
-def _reference_draws(pair: Pair, draw: TaskDraw, moment: str) -> Array | None:
-    """What chance gave the reference under this name, as far as it reports it."""
-    if "draws" not in pair.reference.spec.capabilities:
-        return None
-    count = min(pair.task.budgets.samples, 2000)
-    seeds = pair.seeds(f"law/{draw.name}/reference", count)
-    if moment == "reset":
-        trajectories = pair.reference.drive("random", seeds, 0)
-    else:
-        trajectories = pair.reference.drive("random", seeds[: max(1, count // 50)], 50)
-    rows = [row for t in trajectories for row in (t.draws or ())[slice(0, 1) if moment == "reset" else slice(1, None)]]
-    values = [d.value for row in rows for d in row if d.name == draw.name]
-    return np.stack(values) if values else None
 
 
 def _failed(check: str, rule: str, case: Case, found: Difference | None, cause: str) -> CheckResult:

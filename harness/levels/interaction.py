@@ -77,7 +77,11 @@ def _search(pair: Pair, name: str, strategy: st.SearchStrategy[Case]) -> CheckRe
         return difference is not None
 
     simplest, judged = strategies.simplest_failure(
-        strategy, fails, seed=pair.derive(f"level 2/{name}"), examples=pair.task.budgets.sequences
+        strategy,
+        fails,
+        seed=pair.derive(f"level 2/{name}"),
+        examples=pair.task.budgets.sequences,
+        shrink=not pair.brief,
     )
     if simplest is None:
         return CheckResult(name, Outcome.PASS, examples=judged)

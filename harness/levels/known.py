@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import Raised, TaskError
+from harness.foreign import json_of
 from harness.levels.localise import compare_probe, localise
 from harness.levels.pair import Pair
 from harness.model import Case, CheckResult, Divergence, Leaves, Outcome, leaves_from_json, leaves_to_json
@@ -40,12 +41,12 @@ def load_cases(directory: Path) -> tuple[list[Case], list[ProbeCase]]:
     mistakes = []
     for path in sorted((directory / CASES_DIRECTORY).glob("*.json")):
         try:
-            described = json.loads(path.read_text())
+            described = json_of(path.read_text())
             if "probe" in described:
                 probes.append(ProbeCase(described["probe"], leaves_from_json(described["inputs"])))
             else:
                 cases.append(Case.from_json(described))
-        except (ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             mistakes.append(f"{CASES_DIRECTORY}/{path.name}: not a case ({type(error).__name__}: {error})")
     if mistakes:
         raise TaskError("some known cases cannot be read", where=str(directory), mistakes=tuple(mistakes))

@@ -34,6 +34,11 @@ def localise(
     Args:
         only: the leaves that were compared, or None for all.
     """
+    if pair.brief:
+        return Divergence(
+            expected.case.cut(difference.step), difference.step, difference.path, difference.expected, difference.actual,
+            difference.rule, level, check, index=difference.index,
+        )  # fmt: skip
     case, step, cause, reproduced = expected.case.cut(difference.step), difference.step, "", None
     if step > 0:
         again = _restep(pair, expected, step, only)

@@ -38,10 +38,19 @@ class Pair:
         candidate: the candidate's worker.
         seed: from which everything random is derived.
         progress: told what goes on.
+        brief: a difference is told as it was found, neither localised nor shrunk, for who only counts failures.
     """
 
     def __init__(
-        self, task: Task, suite: Suite, reference: Pool, candidate: Environment, seed: int, progress: Progress
+        self,
+        task: Task,
+        suite: Suite,
+        reference: Pool,
+        candidate: Environment,
+        seed: int,
+        progress: Progress,
+        *,
+        brief: bool = False,
     ) -> None:
         self.task = task
         self.suite = suite
@@ -49,6 +58,7 @@ class Pair:
         self.candidate = candidate
         self.seed = seed
         self.progress = progress
+        self.brief = brief
         self.begin_evidence()
         self._followed_episodes: list[Trajectory] | None = None
 

@@ -87,6 +87,7 @@ def _search(pair: Pair, module: Module, probe: TaskProbe) -> CheckResult:
         lambda inputs: compare_probe(pair, probe.name, _stacked(probe, inputs)) is not None,
         seed=pair.derive(f"search/{probe.name}"),
         examples=pair.task.budgets.examples,
+        shrink=not pair.brief,
     )
     if simplest is None:
         return CheckResult(check, Outcome.PASS, module.name, judged)
@@ -116,7 +117,7 @@ def _probe_divergence(pair: Pair, module: Module, probe: TaskProbe, inputs: Leav
         ]
 
     found = inputs
-    inputs = plainest(found, probe.inputs, fails)
+    inputs = found if pair.brief else plainest(found, probe.inputs, fails)
     difference = compare_probe(pair, probe.name, inputs)
     if difference is None:
         # At the edge of a tolerance a batch may round to the other side: then what was found is not made plainer.

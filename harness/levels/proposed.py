@@ -6,13 +6,13 @@ the reference is set aside with a note, and nothing that an agent writes can tur
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from harness.channel import Channel
-from harness.errors import EnvironmentFailure, Raised
+from harness.errors import BadAnswer, Crashed, EnvironmentFailure, TimedOut
+from harness.foreign import json_of
 from harness.levels.localise import localise
 from harness.levels.pair import Pair
 from harness.model import Case, CheckResult, Divergence, Outcome, Trajectory
@@ -23,6 +23,8 @@ EPISODES = 4
 MAX_STEPS = 200
 MAX_CASES = 500
 MAX_CASE_BYTES = 1 << 20
+MAX_PROPERTIES = 200
+MAX_NAME = 100
 
 
 def checks(pair: Pair, tree: Path, judge: Callable[[Path], Channel]) -> Iterator[CheckResult]:
@@ -41,10 +43,12 @@ def _cases(pair: Pair, directory: Path) -> Iterator[CheckResult]:
         try:
             if path.stat().st_size > MAX_CASE_BYTES:
                 raise ValueError(f"over {MAX_CASE_BYTES} bytes")
-            case = Case.from_json(json.loads(path.read_text()))
+            case = Case.from_json(json_of(path.read_text()))
             _fit(pair.task, case)
             [expected] = pair.reference.rollout([case])
-        except (ValueError, KeyError, TypeError, RecursionError, Raised) as error:
+        except (Crashed, TimedOut):
+            raise
+        except (OSError, ValueError, KeyError, TypeError, EnvironmentFailure) as error:
             yield CheckResult(name, Outcome.SKIPPED, detail=f"set aside: {type(error).__name__}: {str(error)[:300]}")
             continue
         [difference] = pair.differences([expected], pair.follow([expected]))
@@ -79,14 +83,21 @@ def _properties(pair: Pair, file: Path, judge: Callable[[Path], Channel]) -> Ite
     actual = pair.follow(expected)
     try:
         channel = judge(file)
-        on_reference = channel.ask("judge", trajectories=[_to_wire(trajectory) for trajectory in expected])
-        on_candidate = channel.ask("judge", trajectories=[_to_wire(trajectory) for trajectory in actual])
+        on_reference, on_candidate = (_judged(channel, trajectories) for trajectories in (expected, actual))
         channel.close()
     except EnvironmentFailure as failure:
         yield CheckResult("proposed properties", Outcome.SKIPPED, detail=f"set aside: {str(failure)[:600]}")
         return
-    for name in sorted(on_reference):
-        yield _verdict(f"proposed property {name}", on_reference[name], on_candidate.get(name), actual)
+    for name in sorted(on_reference)[:MAX_PROPERTIES]:
+        yield _verdict(f"proposed property {name[:MAX_NAME]}", on_reference[name], on_candidate.get(name), actual)
+
+
+def _judged(channel: Channel, trajectories: list[Trajectory]) -> dict[str, Any]:
+    """What the properties say of trajectories, by name. The process that answers runs an agent's code."""
+    answer = channel.ask("judge", trajectories=[_to_wire(trajectory) for trajectory in trajectories])
+    if not isinstance(answer, dict):
+        raise BadAnswer(f"it answered with a {type(answer).__name__}", where="judge", expected="a map of answers")
+    return answer
 
 
 def _verdict(check: str, reference: Any, candidate: Any, actual: list[Trajectory]) -> CheckResult:

@@ -52,8 +52,15 @@ class Tally:
             self.features[feature.name] = self.features.get(feature.name, 0) + count
 
 
-def checks(pair: Pair, tally: Tally, another: Callable[[], Environment]) -> Iterator[CheckResult]:
-    """All checks of level 3; `another` starts a second process of the same candidate."""
+def checks(
+    pair: Pair, tally: Tally, another: Callable[[], Environment], user: autoreset.User | None = None
+) -> Iterator[CheckResult]:
+    """All checks of level 3.
+
+    Args:
+        another: starts a second process of the same candidate.
+        user: runs the candidate as its users do; None leaves that check out.
+    """
     tally.features.update({feature.name: 0 for feature in pair.suite.features})
     policies = pair.task.budgets.policies
     shares = np.diff(np.linspace(0, pair.task.budgets.episodes, len(policies) + 1).astype(int))
@@ -64,9 +71,15 @@ def checks(pair: Pair, tally: Tally, another: Callable[[], Environment]) -> Iter
                 yield _episodes(pair, policy, int(count), tally, second, -(-OTHER_PROCESS_CASES // len(policies)))
         else:
             yield _laws(pair, pair.task.budgets.episodes, tally)
-        batch, confirmed = autoreset.check(pair, second.batch())
-        tally.steps += confirmed
-        yield batch
+        answer = second.batch()
+        with ThreadPoolExecutor(1, thread_name_prefix="lockstep-user") as threads:
+            # Beside the reference, which plays the batch again. A candidate that failed before has no users yet.
+            shown = None if user is None else threads.submit(autoreset.used, pair, user)
+            batch, confirmed = autoreset.check(pair, answer)
+            tally.steps += confirmed
+            yield batch
+            if shown is not None:
+                yield autoreset.check_used(pair, answer, shown.result())
         if pair.paired:
             yield _other_process(pair, second.repeated())
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -20,6 +21,37 @@ from harness.task import Task, TaskProbe
 SEED = "seed"
 
 
+class _Searches:
+    """Searches that run now, in whatever threads: the first one changes what the last one puts back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running = 0
+        self._usual = providers._get_local_constants
+
+    @contextmanager
+    def began(self) -> Iterator[None]:
+        with self._lock:
+            self._running += 1
+            if self._running == 1:
+                self._usual = providers._get_local_constants
+                self._replace(Constants)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                if not self._running:
+                    self._replace(self._usual)
+
+    def _replace(self, constants: Callable[[], Constants]) -> None:
+        providers._get_local_constants = constants
+        providers.CONSTANTS_CACHE.cache.clear()
+
+
+_searches = _Searches()
+
+
 class _Fails(Exception):
     """Tells Hypothesis that an example fails."""
 
@@ -32,18 +64,12 @@ def _repeatable() -> Iterator[None]:
     no setting against it. Another process would then judge other examples from the same seed, and no verdict could be
     repeated.
     """
-    usual = providers._get_local_constants
-    providers._get_local_constants = Constants
-    providers.CONSTANTS_CACHE.cache.clear()
-    try:
+    with _searches.began():
         yield
-    finally:
-        providers._get_local_constants = usual
-        providers.CONSTANTS_CACHE.cache.clear()
 
 
 def simplest_failure(
-    strategy: st.SearchStrategy[Any], fails: Callable[[Any], bool], *, seed: int, examples: int
+    strategy: st.SearchStrategy[Any], fails: Callable[[Any], bool], *, seed: int, examples: int, shrink: bool = True
 ) -> tuple[Any | None, int]:
     """Search a strategy for an example that fails, and shrink it.
 
@@ -51,6 +77,7 @@ def simplest_failure(
         fails: the judgement; it may ask workers.
         seed: makes the search repeatable.
         examples: how many to try.
+        shrink: whether to look for a simpler one than the first that fails.
 
     Returns:
         The simplest failing example found, or None, and the number of examples that were judged.
@@ -67,7 +94,7 @@ def simplest_failure(
         max_examples=examples,
         database=None,
         deadline=None,
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
         suppress_health_check=(HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large),
         report_multiple_bugs=False,
         print_blob=False,

@@ -11,6 +11,7 @@ from typing import Any
 
 from harness.audit import AuditReport, Gate
 from harness.audit import audit as check
+from harness.coverage.session import known
 from harness.data import find_task
 from harness.errors import RecordError
 from harness.home import lockstep_home
@@ -54,13 +55,18 @@ def start(
         if fresh:
             source = _with_skeleton(source, Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-"))))
         session = stack.enter_context(Session.start(source, workspace, home, sandbox=sandbox, ssh_key=ssh_key))
-        return session.status() | {"record": str(session.directory.path)}
+        reached = known(session.events).to_json()
+        return session.status() | {"coverage": reached, "record": str(session.directory.path)}
 
 
 def status(session: str, *, home: Path | None = None) -> dict[str, Any]:
-    """Where a session stands. Raises SessionError, RecordError."""
+    """Where a session stands, and under `coverage` what its levels reached of the reference so far.
+
+    Raises:
+        SessionError, RecordError: as `history`.
+    """
     with SessionView(session, home or lockstep_home()) as view:
-        return view.status()
+        return view.status() | {"coverage": known(view.events).to_json()}
 
 
 def history(session: str, *, home: Path | None = None, after: int = -1, limit: int | None = None) -> dict[str, Any]:

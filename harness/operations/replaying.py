@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from harness.errors import RecordError
 from harness.explain import divergence_from_json, facts, first
+from harness.foreign import json_of
 from harness.recipe import ATTEMPT, INTERRUPTED, VERDICT
 from harness.record.log import VERDICT_FILE, Event, event_file
 from harness.record.store import Store
@@ -50,11 +51,17 @@ def step(store: Store, events: Sequence[Event], event: Event) -> dict[str, Any]:
     Raises:
         RecordError: what it holds is missing or damaged.
     """
-    found = None
+    told = None
     if VERDICT_FILE in event.attached:
-        verdict = json.loads(event_file(store, event.id, VERDICT_FILE))
-        checks = [check for level in verdict["levels"] for check in level["checks"]]
-        found = first([divergence_from_json(each) for check in checks for each in check["divergences"]])
+        try:
+            verdict = json_of(event_file(store, event.id, VERDICT_FILE))
+            checks = [check for level in verdict["levels"] for check in level["checks"]]
+            found = first([divergence_from_json(each) for check in checks for each in check["divergences"]])
+            told = None if found is None else facts(found)
+        except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise RecordError(
+                f"the verdict is malformed: {type(error).__name__}: {error}", where=f"event {event.seq}, {VERDICT_FILE}"
+            ) from error
     changed = []
     if event.workspace is not None:
         changed = [each.to_json() for each in changes(store, tree_before(events, event), event.workspace["gitTree"])]
@@ -65,7 +72,7 @@ def step(store: Store, events: Sequence[Event], event: Event) -> dict[str, Any]:
         "arguments": dict(event.arguments),
         "outcome": event.outcome,
         "finding": str(event.detail.get("finding", "")),
-        "divergence": None if found is None else facts(found),
+        "divergence": told,
         "seeds": dict(event.seeds),
         "commit": event.commit,
         "duration_s": event.duration_s,

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from harness.coverage.session import known
 from harness.errors import LockstepError
 from harness.explain import first
 from harness.model import Divergence
@@ -48,8 +49,9 @@ def verify(
     """Verify the workspace as it is now; the arguments and the errors are those of `Session.verify`.
 
     The document has `outcome`, `session`, `recorded`, `step`, `event`, `commit`, `new_cases`, `next`, `verdict`, `state`,
-    and where something was found the fields of `first_of`. Where the session waits for a person its outcome is
-    NEEDS_HUMAN, nothing was verified, and the rest is the session's status.
+    `coverage` (what the session's levels reached of the reference so far: `harness.coverage.session.Known`), and where
+    something was found the fields of `first_of`. Where the session waits for a person its outcome is NEEDS_HUMAN, nothing
+    was verified, and the rest is the session's status.
     """
     # The limit in dollars is worth nothing if nobody counts. A price table that cannot be read stops no verification: it
     # is `lockstep usage` that names its mistake.
@@ -65,6 +67,7 @@ def verify(
         "recorded": True,
         **done.to_json(),
         "state": session.status()["state"],
+        "coverage": known(session.events).to_json(),
     }
     found = first(done.verdict.divergences)
     if found is not None:

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from harness.adapters.bench_random import added_up, checked_rows, random_action, run_words
-from harness.errors import BadAnswer
 from harness.levels import autoreset
+from harness.levels.batch import demand_arrays, demand_batch, laws_of_batch
+from harness.levels.laws import verdict
 from harness.levels.localise import localise
 from harness.levels.pair import Pair
 from harness.model import Array, CheckResult, Divergence, Outcome, Trajectory
@@ -119,8 +120,8 @@ def _replay(
     judge = pair.reference if forced else pair.candidate
     detail = "" if forced else "against the candidate's own single steps: the reference takes no draws"
     expected = judge.rollout([trajectory.case for trajectory in chosen])
-    comparable = frozenset(path for path in pair.task.outputs if path in chosen[0].leaves)
-    for one, difference in zip(expected, pair.differences(expected, chosen, only=comparable), strict=True):
+    compared = frozenset(pair.task.outputs)
+    for one, difference in zip(expected, pair.differences(expected, chosen, only=compared), strict=True):
         if difference is None:
             continue
         [(alone, again)] = pair.play([one.case])
@@ -136,6 +137,14 @@ def _replay(
             name, Outcome.FAIL, examples=len(chosen), divergences=(divergence,), detail=divergence.cause
         )
         return SpotCheck(cell.kind, cell.batch, result, len(chosen))
+    for draw, results in laws_of_batch(pair, found, name).items():
+        passed, worst_law = verdict(results)
+        if not passed:
+            divergence = autoreset.wrong_law(name, draw, worst_law)
+            result = CheckResult(
+                name, Outcome.FAIL, examples=len(chosen), divergences=(divergence,), detail=divergence.cause
+            )
+            return SpotCheck(cell.kind, cell.batch, result, len(chosen))
     steps = sum(trajectory.steps for trajectory in expected)
     result = CheckResult(name, Outcome.PASS, examples=len(chosen), detail=detail)
     return SpotCheck(cell.kind, cell.batch, result, len(chosen), steps)
@@ -173,28 +182,13 @@ def _checked(
     Raises:
         BadAnswer: they have others.
     """
+    where = f"{cell.contender.name}, bench_lanes"
     shown = {path: leaf.shape for path, leaf in pair.task.outputs.items() if not path.startswith("state/")}
-    whole = {path: leaf.shape for path, leaf in pair.task.outputs.items()}
     acted = {path: leaf.shape for path, leaf in pair.task.actions.items()}
-    wanted = (
-        ("outputs", (cell.length, cell.batch), shown),
-        ("leaves", (cell.length + 1, lanes), whole),
-        ("actions", (cell.length, lanes), acted),
-    )
-    parts = []
-    for part, leading, shapes in wanted:
-        given = answer.get(part) if isinstance(answer, dict) else None
-        for path, shape in shapes.items():
-            array = given.get(path) if isinstance(given, dict) else None
-            if not isinstance(array, np.ndarray) or array.shape != (*leading, *shape):
-                raise BadAnswer(
-                    f"its {part} lack {path}, or have it in another shape",
-                    where=f"{cell.contender.name}, bench_lanes",
-                    expected=f"shape {[*leading, *shape]}",
-                )
-        parts.append(given)
-    outputs = {path: parts[0][path] for path in shown}
-    return outputs, parts[1], parts[2]
+    outputs = demand_arrays(answer, "outputs", (cell.length, cell.batch), shown, where)
+    actions = demand_arrays(answer, "actions", (cell.length, lanes), acted, where)
+    demand_batch(pair, answer, cell.length, lanes, where)
+    return {path: outputs[path] for path in shown}, answer["leaves"], actions
 
 
 def _actions(

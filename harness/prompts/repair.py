@@ -76,6 +76,11 @@ _HINTS = (
         "into the next, and at the terminal observation.",
     ),
     (
+        lambda d: d.rule == "exported",
+        "Verified it is one environment, and for who imports the exported package another. Look for what depends on where "
+        "the code lies, on which modules are loaded, on variables of the environment, or on files beside it.",
+    ),
+    (
         lambda d: d.rule in ("determinism", "batched", "scanned"),
         "The candidate disagrees with itself. Look for state outside the pytree, for values that depend on the batch or on "
         "the order of calls, and for Python control flow over traced values.",

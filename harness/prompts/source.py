@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.coverage.sources import candidates
 from harness.explain import as_data
 from harness.setup import Installed, installed
 from harness.task import Module, Task
@@ -13,8 +14,6 @@ from harness.task import Module, Task
 MAX_CHARACTERS = 14_000
 """Cap of all source in one prompt, about 4,000 tokens; what is cut is named by file and lines."""
 MAX_FILE_BYTES = 4 << 20
-_DEPTHS = ("", "*/", "*/*/", "*/*/*/")
-"""How deep below an environment's root a source may lie that is not an installed package: what a build script unpacked."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _within(lines: Sequence[str], limit: int) -> list[str]:
 
 def _read(place: str, task: Task, environment: Installed | None) -> Excerpt:
     name, _, lines = place.partition(":")
-    path = next((path for path in _candidates(name, task, environment) if path.is_file()), None)
+    path = next((path for path in candidates(name, task, environment) if path.is_file()), None)
     if path is None or path.stat().st_size > MAX_FILE_BYTES:
         return Excerpt(place, None)
     text = path.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -92,14 +91,3 @@ def _read(place: str, task: Task, environment: Installed | None) -> Excerpt:
     end = int(last or first) if first else len(text)
     shown = tuple("".join(c if c.isprintable() or c == "\t" else " " for c in line) for line in text[begin - 1 : end])
     return Excerpt(place, path, begin, shown, len(text))
-
-
-def _candidates(name: str, task: Task, environment: Installed | None) -> Iterator[Path]:
-    """Where a source may be. Names are the task's and trusted, but one that leads out of these places is no source."""
-    if Path(name).is_absolute() or ".." in Path(name).parts:
-        return
-    yield task.directory / name
-    if environment is not None:
-        yield from sorted(environment.prefix.glob(f"lib/python*/site-packages/{name}"))
-        for depth in _DEPTHS:
-            yield from sorted(environment.prefix.glob(f"{depth}{name}"))

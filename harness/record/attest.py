@@ -16,6 +16,7 @@ from typing import Any
 
 from harness import __version__
 from harness.errors import RecordError
+from harness.foreign import json_of
 from harness.model import Outcome, Verdict
 from harness.record.keys import PublicKey, SigningKey
 from harness.record.machine import fingerprint
@@ -66,7 +67,7 @@ def attestations(
             "lockstep": report,
         }
         name = f"{DIRECTORY}/level-{report['level']}.json"
-        envelopes[name] = _seal(subject, TEST_RESULT, predicate, key)
+        envelopes[name] = seal(subject, TEST_RESULT, predicate, key)
     predicate = {
         "verifier": {"id": "lockstep:verifier", "version": {"lockstep": __version__}},
         "timeVerified": time,
@@ -86,8 +87,19 @@ def attestations(
             "parent": parent,
         },
     }
-    envelopes[SUMMARY_FILE] = _seal(subject, SUMMARY, predicate, key)
+    envelopes[SUMMARY_FILE] = seal(subject, SUMMARY, predicate, key)
     return envelopes
+
+
+def seal(subject: Subject, predicate_type: str, predicate: Mapping[str, Any], key: SigningKey) -> bytes:
+    """An in-toto statement about a subject in a signed envelope; `predicate` must be JSON, without NaN or infinities."""
+    statement = {
+        "_type": STATEMENT,
+        "subject": [subject.to_json()],
+        "predicateType": predicate_type,
+        "predicate": predicate,
+    }
+    return key.seal(json.dumps(statement, sort_keys=True, allow_nan=False).encode(), PAYLOAD_TYPE)
 
 
 def unseal(sealed: bytes, key: PublicKey) -> dict[str, Any]:
@@ -96,17 +108,10 @@ def unseal(sealed: bytes, key: PublicKey) -> dict[str, Any]:
     Raises:
         RecordError: it is no attestation, another key signed it, or it was changed afterwards.
     """
-    statement = json.loads(key.unseal(sealed, PAYLOAD_TYPE))
+    try:
+        statement = json_of(key.unseal(sealed, PAYLOAD_TYPE))
+    except ValueError as error:
+        raise RecordError(f"the envelope holds no JSON: {error}", expected=STATEMENT) from error
     if not isinstance(statement, dict) or statement.get("_type") != STATEMENT:
         raise RecordError("the envelope holds no in-toto statement", expected=STATEMENT)
     return statement
-
-
-def _seal(subject: Subject, predicate_type: str, predicate: Mapping[str, Any], key: SigningKey) -> bytes:
-    statement = {
-        "_type": STATEMENT,
-        "subject": [subject.to_json()],
-        "predicateType": predicate_type,
-        "predicate": predicate,
-    }
-    return key.seal(json.dumps(statement, sort_keys=True, allow_nan=False).encode(), PAYLOAD_TYPE)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import RecordError, SessionError
+from harness.foreign import json_of
 from harness.record.files import make_writable, storing, sync_directory, write_durably
 
 SESSIONS = "sessions"
@@ -87,7 +88,7 @@ class SessionDirectory:
             RecordError: `session.json` is missing or malformed.
         """
         try:
-            described = json.loads((path / "session.json").read_text())
+            described = json_of((path / "session.json").read_text())
             ssh_key = described.get("ssh_key")
             return SessionDirectory(
                 path,

@@ -23,6 +23,7 @@ from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import CryptoSigner, SSlibKey  # pyright: ignore[reportPrivateImportUsage]
 
 from harness.errors import RecordError
+from harness.foreign import json_of
 from harness.record.files import storing, sync_directory, write_durably, write_new
 
 PRIVATE = "ed25519.pem"
@@ -99,7 +100,7 @@ class PublicKey:
             RecordError: it is no envelope of this type, another key signed it, or it was changed afterwards.
         """
         try:
-            envelope = Envelope.from_dict(json.loads(sealed))
+            envelope = Envelope.from_dict(json_of(sealed))
             envelope.verify([self._key], 1)
         except VerificationError as error:
             raise RecordError(f"the signature does not verify with the key {self.id}") from error
@@ -112,7 +113,7 @@ class PublicKey:
     def verifies(self, content: bytes, payload_type: str, signature: bytes) -> bool:
         """Whether `signature` is what `SigningKey.sign` gives for this content with this key."""
         try:
-            detached = {"payload": "", "payloadType": payload_type, "signatures": [json.loads(signature)]}
+            detached = {"payload": "", "payloadType": payload_type, "signatures": [json_of(signature)]}
             envelope = Envelope.from_dict(detached)
             envelope.payload = content
             envelope.verify([self._key], 1)

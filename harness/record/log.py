@@ -18,6 +18,7 @@ from hashlib import sha256
 from typing import Any
 
 from harness.errors import RecordError
+from harness.foreign import json_of
 from harness.record.attest import SUMMARY_FILE
 from harness.record.keyring import Keyring
 from harness.record.objects import FILE, TREE, Commit, Entry, encode_tree, identity
@@ -33,6 +34,8 @@ ATTESTATIONS = "refs/lockstep/attestations/"
 
 HARNESS = "Lockstep harness <harness@lockstep.invalid>"
 SCHEMA = 1
+MOST = 1e15
+"""Above any duration in seconds, any sum of money and any number of tokens."""
 PAYLOAD_TYPE = "application/vnd.lockstep.event+json"
 EVENT_FILE = "event.json"
 SIGNATURE_FILE = "event.sig"
@@ -98,7 +101,7 @@ class Event:
             RecordError: the content is no event.
         """
         try:
-            described = json.loads(content)
+            described = json_of(content)
             if described.pop("schema") != SCHEMA or set(described) != set(_STORED):
                 raise ValueError(f"its fields are not those of schema {SCHEMA}")
             kinds = {"seq": int, "time": str, "kind": str, "outcome": str, "previous": str, "duration_s": (int, float)}
@@ -107,6 +110,15 @@ class Event:
             for name, kind in kinds.items():
                 if not isinstance(described[name], kind):
                     raise ValueError(f"`{name}` is a {type(described[name]).__name__}")
+            inside = {"seeds": int, "usage": (int, float), "attached": str, "workspace": str}
+            for name, kind in inside.items():
+                if not all(isinstance(value, kind) for value in (described[name] or {}).values()):
+                    raise ValueError(f"`{name}` holds something else than it should")
+            numbers = [described["duration_s"], *described["usage"].values()]
+            if not all(abs(number) < MOST for number in numbers):  # which NaN is not either
+                raise ValueError("a duration or a sum is no number that could have been counted")
+            if described["workspace"] is not None and described["workspace"].keys() != {"gitTree", "dirHash"}:
+                raise ValueError("`workspace` does not name a tree and its digest")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RecordError(f"an event is malformed: {error}", where=f"event commit {identifier}") from error
         return Event(**described, id=identifier, digest=sha256(content).hexdigest())

@@ -17,13 +17,20 @@ class Story:
         state: where the recipe stands after every event that `advance` was told of.
 
     Raises:
-        RecordError: the log does not begin with the start of a session.
+        RecordError: the log does not begin with the start of a session, or an event holds what none does.
     """
 
     def __init__(self, events: list[Event]) -> None:
         self.events = events
         self.plan = _plan_of(events)
-        self.state = recipe.fold(self.plan, events)
+        try:
+            self.state = recipe.fold(self.plan, events)
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+            raise RecordError(
+                f"the log does not tell a session: {type(error).__name__}: {error}",
+                expected="arguments and details as Lockstep writes them",
+                next_step="run the audit to see which event is wrong",
+            ) from error
         self._told = len(events)
 
     @property

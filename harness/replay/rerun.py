@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import tempfile
 import time
@@ -14,6 +13,7 @@ from typing import Any
 
 from harness.attempt import TRAINING_LEVEL
 from harness.errors import RecordError
+from harness.foreign import json_of
 from harness.levels.pair import Progress
 from harness.recipe import VERDICT
 from harness.record.export import check_out, exported
@@ -93,6 +93,20 @@ def sample(events: Sequence[Event], count: int) -> list[Event]:
     return newest + secrets.SystemRandom().sample(others, min(max(count - len(newest), 0), len(others)))
 
 
+def driver_for(recorded: str, wanted: str | None = None) -> Driver:
+    """The driver to repeat something in: the one that is wanted; else the recorded one, or the best that works here.
+
+    Raises:
+        SandboxUnavailable: the one that is wanted does not work here, or none does.
+    """
+    if wanted is not None:
+        return choose(wanted)
+    try:
+        return choose(recorded)
+    except SandboxUnavailable:
+        return choose(None)
+
+
 class Rerun:
     """Reaches verdicts of one record again. The reference's workers stay warm from one to the next.
 
@@ -149,11 +163,16 @@ class Rerun:
 
     def _repeat(self, event: Event) -> Repeated:
         began = time.monotonic()
-        recorded = json.loads(event_file(self._store, event.id, VERDICT_FILE))
-        levels, module = list(event.arguments["levels"]), event.arguments["module"]
         again: dict[str, Any] | None = None
-        # What ran decides, not what was asked for: a level above one that failed did not.
-        highest = max((report["level"] for report in recorded["levels"]), default=0)
+        try:
+            recorded = json_of(event_file(self._store, event.id, VERDICT_FILE))
+            levels, module = list(event.arguments["levels"]), event.arguments["module"]
+            # What ran decides, not what was asked for: a level above one that failed did not.
+            highest = max((int(report["level"]) for report in recorded["levels"]), default=0)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise RecordError(
+                f"the verdict is malformed: {type(error).__name__}: {error}", where=f"event {event.seq}, {VERDICT_FILE}"
+            ) from error
         if highest > self._levels:
             digest = verdict_digest(recorded)
             why = f"it reached level {highest}, and levels above {self._levels} are not repeated here"
@@ -162,7 +181,7 @@ class Rerun:
             raise RecordError("a verdict names no tree", where=f"event {event.seq}")
         else:
             self._go_to(event.seq)
-            driver = self._driver(recorded["sandbox"]["driver"])
+            driver = driver_for(recorded["sandbox"]["driver"], self._sandbox)
             with exported(self._store, event.workspace["gitTree"], self._scratch / f"tree-{event.seq}") as tree:
                 judged = self._verifier(driver).verify(tree, levels=levels, module=module, seed=recorded["seed"])
             again = judged.to_json()
@@ -190,14 +209,6 @@ class Rerun:
             for path, entry in cases_added(self._store, event).items():
                 write_below(self._task, path, self._store.blob(entry.id))
         self._told = max(self._told, seq)
-
-    def _driver(self, recorded: str) -> Driver:
-        if self._sandbox is not None:
-            return choose(self._sandbox)
-        try:
-            return choose(recorded)
-        except SandboxUnavailable:
-            return choose(None)
 
     def _verifier(self, driver: Driver) -> Verifier:
         if driver.name not in self._verifiers:

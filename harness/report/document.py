@@ -67,6 +67,7 @@ def collect(store: Store, public_key: PublicKey | None = None) -> Row:
         "transfers": measured.transfers(reading),
         "has_level_4": state is not None and 4 in state.plan.levels,
         "coverage": measured.coverage(rows),
+        "reached": measured.reached(reading),
         "strength": measured.strength(reading),
         "cost": measured.cost(reading, rows),
         "commits": commits,

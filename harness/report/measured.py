@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.coverage.session import known
 from harness.model import Outcome
 from harness.record.log import Event
 from harness.report import plain
@@ -13,6 +14,7 @@ from harness.usage.account import KINDS, by_commit
 
 PROFILE = "profile"
 STRENGTH = "strength"
+STATUSES = ("mutants", "killed", "survived", "argued", "equivalent", "stillborn", "unjudged")
 ROLES = ("candidate", "peer", "reference")
 MAX_SUMMARY = 4000
 Row = dict[str, Any]
@@ -152,9 +154,99 @@ def coverage(rows: Sequence[Row]) -> list[Row]:
     return [newest[level] for level in sorted(newest)]
 
 
-def strength(reading: Reading) -> list[int]:
-    """The events that hold a measurement of how strong the tests are."""
-    return [event.seq for event in reading.events if event.kind == STRENGTH]
+def reached(reading: Reading) -> Row | None:
+    """What of the reference's lines, branches and features the levels reached; None where nobody measured it."""
+    found = reading.safely("what was reached of the reference", lambda: known(reading.events), None)
+    if found is None or not (found.coverage.levels or found.coverage.not_measured or found.error):
+        return None
+    told = found.coverage
+    gaps = told.never()
+    return {
+        "levels": [
+            {
+                "level": level,
+                "lines": list(told.lines([level])),
+                "branches": list(told.branches([level])),
+                "features": list(told.features([level])),
+                "asked": plain.whole(each.asked),
+                "repeated": plain.whole(each.repeated),
+                "seconds": plain.number(each.seconds),
+                "error": plain.line(each.error, 300),
+            }
+            for level, each in sorted(told.levels.items())
+        ],
+        "together": {
+            "lines": list(told.lines()),
+            "branches": list(told.branches()),
+            "features": list(told.features()),
+        },
+        "modules": [
+            {
+                "module": plain.line(module, 80),
+                "lines": list(told.lines(None, module)),
+                "branches": list(told.branches(None, module)),
+            }
+            for module in list(told.modules)[: plain.MAX_ITEMS]
+        ],
+        "never": [
+            {"file": plain.line(gap.file, 200), "first": gap.first, "last": gap.last} for gap in gaps[: plain.MAX_ITEMS]
+        ],
+        "never_count": len(gaps),
+        "not_measured": [plain.line(each, 400) for each in told.not_measured],
+        "error": plain.line(found.error, 400),
+    }
+
+
+def strength(reading: Reading) -> list[Row]:
+    """Every measurement of how strong the tests are, newest first."""
+    return [_strength(event) for event in reading.events if event.kind == STRENGTH][::-1]
+
+
+def _strength(event: Event) -> Row:
+    figures = plain.mapping(event.detail.get("figures"))
+    counts, rates = plain.mapping(figures.get("counts")), plain.mapping(figures.get("rates"))
+    return {
+        "event": event.seq,
+        "time": plain.line(event.time, 40),
+        "commit": plain.commit_id(event.arguments.get("commit")),
+        "seed": plain.whole(figures.get("seed")),
+        "enumerated": plain.whole(figures.get("enumerated")),
+        "counts": {name: plain.whole(counts.get(name)) for name in STATUSES},
+        "rates": {name: _killed(plain.mapping(rates.get(name))) for name in ("all", "non_equivalent", "argued")},
+        "levels": [
+            {name: plain.whole(each.get(name)) for name in ("level", "judged", "killed", "cumulative")}
+            | {name: plain.optional(each.get(name)) for name in ("cumulative_rate", "median_seconds")}
+            | {"alone": plain.whole(each.get("killed_alone")) if "killed_alone" in each else None}
+            for each in plain.objects(figures.get("levels"))
+        ],
+        "survivors": [_survivor(each) for each in plain.objects(figures.get("survivors"))],
+        "left_out": plain.whole(figures.get("survivors_left_out")),
+    }
+
+
+def _killed(told: Mapping[str, Any]) -> Row:
+    interval = plain.listed(told.get("interval_95"))
+    return {
+        "killed": plain.whole(told.get("killed")),
+        "total": plain.whole(told.get("total")),
+        "rate": plain.optional(told.get("rate")),
+        "interval": list(_pair(interval)) if interval else None,
+    }
+
+
+def _survivor(told: Mapping[str, Any]) -> Row:
+    explanation = plain.mapping(told.get("explanation"))
+    proof = plain.line(told.get("proof"), 40)
+    status = told["status"] if told.get("status") in STATUSES else "survived"
+    why = plain.line(explanation.get("because"), 600)
+    return {
+        "place": f"{plain.line(told.get('file'), 120)}:{plain.whole(told.get('line'))}",
+        "function": plain.line(told.get("function"), 120),
+        "before": plain.line(told.get("before"), 200),
+        "after": plain.line(told.get("after"), 200),
+        "status": status,
+        "why": f"the same program ({proof})" if status == "equivalent" else why or "not explained",
+    }
 
 
 def cost(reading: Reading, rows: Sequence[Row]) -> Row:

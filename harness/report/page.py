@@ -14,10 +14,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from harness.coverage.session import count
 from harness.profile.text import figure
 from harness.report import charts
 from harness.report.document import BROKEN
 from harness.report.svg import Drawing
+from harness.strength.text import share
 
 TEMPLATES = Path(__file__).parent / "templates"
 SECTIONS = (
@@ -139,7 +141,9 @@ def _environment() -> Environment:
         "percent": _percent,
         "rate": figure,
         "rates": _rates,
+        "reached": lambda reached: count((reached[0], reached[1])),
         "shape": charts.shape_of,
+        "share": share,
         "signed": lambda value: f"{value:+.4g}",
         "symbol": charts.symbol,
     }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from harness import recipe
 from harness.errors import LockstepError, RecordError
+from harness.foreign import json_of
 from harness.recipe import Plan, State
 from harness.record.log import EVENT_FILE, EVENTS, START, VERDICT_FILE, Event, event_file, read_events
 from harness.record.store import Store
@@ -60,7 +60,7 @@ class Reading:
         """The verdict that an event holds; empty where it cannot be read."""
 
         def read() -> Mapping[str, Any]:
-            found = json.loads(event_file(self.store, event.id, VERDICT_FILE))
+            found = json_of(event_file(self.store, event.id, VERDICT_FILE))
             if not isinstance(found, dict):
                 raise RecordError("the verdict is no JSON object")
             return found

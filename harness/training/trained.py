@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import TrainingError
+from harness.foreign import json_of
 from harness.model import Leaves, feed_digest
 from harness.training.config import PpoConfig
 
@@ -71,7 +72,7 @@ class Trained:
             steps, curve = int(about["steps"]), tuple(about["curve"])
             trained = Trained(learner, config, int(about["seed"]), steps, curve, str(about["backend"]))
             written = about["digest"]
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise _damaged(path, f"its description cannot be read ({error!r})") from error
         if trained.digest != written:
             raise _damaged(path, "its digest is not that of its content")
@@ -124,7 +125,9 @@ class Checkpoint:
         about, leaves = _read(self._path)
         if about.get("digest") != _digest(leaves):
             raise _damaged(self._path, "its digest is not that of its content")
-        found = about.get("identity", {})
+        found = about.get("identity")
+        if not isinstance(found, dict):
+            raise _damaged(self._path, "it does not say of which training it is")
         different = sorted(name for name in self._identity | found if self._identity.get(name) != found.get(name))
         if different:
             raise TrainingError(
@@ -135,7 +138,10 @@ class Checkpoint:
             )
         learners = {name: leaf for name, leaf in leaves.items() if not name.startswith(_BEST)}
         best = {name.removeprefix(_BEST): leaf for name, leaf in leaves.items() if name.startswith(_BEST)}
-        return Progress(learners, int(about["segments"]), list(about["returns"]), best)
+        try:
+            return Progress(learners, int(about["segments"]), [list(row) for row in about["returns"]], best)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise _damaged(self._path, f"its description cannot be read ({error!r})") from error
 
 
 def _digest(leaves: Leaves) -> str:
@@ -161,11 +167,19 @@ def _write(path: Path, about: Mapping[str, Any], leaves: Leaves) -> None:
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            about = json.loads(bytes(file[_ABOUT]))
-            leaves = {name.removeprefix("leaf/"): file[name] for name in file.files if name != _ABOUT}
-    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise _damaged(path, f"it cannot be read ({error})") from error
+        with path.open("rb") as opened:
+            # Written without compression: what is compressed here could be of any size when it is read.
+            with zipfile.ZipFile(opened) as archive:
+                if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+                    raise ValueError("a part of it is compressed")
+            opened.seek(0)
+            with np.load(opened, allow_pickle=False) as file:
+                about = json_of(bytes(file[_ABOUT]))
+                leaves = {name.removeprefix("leaf/"): file[name] for name in file.files if name != _ABOUT}
+        if not isinstance(about, dict):
+            raise TypeError("its description is no object")
+    except Exception as error:  # numpy and zipfile have many ways to say that bytes are no file of theirs
+        raise _damaged(path, f"it cannot be read ({type(error).__name__}: {str(error)[:200]})") from error
     return about, leaves
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import LockstepError
+from harness.foreign import toml_of
 from harness.home import lockstep_home
 from harness.toml_lines import key_lines, line_of
 from harness.usage.tokens import Tokens
@@ -103,7 +104,7 @@ def read_prices(path: Path) -> tuple[Price, ...]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        document = tomllib.loads(text)
+        document = toml_of(text)
     except tomllib.TOMLDecodeError as error:
         at = _AT_LINE.search(str(error))
         raise _malformed(path, int(at[1]) if at else 1, str(error)) from None

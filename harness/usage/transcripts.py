@@ -19,6 +19,8 @@ from harness.usage.tokens import Response, Tokens, count
 CLAUDE, CODEX = "claude", "codex"
 MAX_LINE = 64 << 20
 MAX_NAME = 100
+MOST_SECONDS = 253_000_000_000.0
+"""In the year 9987: a zone can move a time out of the years that can be written."""
 SLACK_S = 60.0
 """How far a file's own time may lie behind those of its records: clocks of file systems are coarse."""
 _NO_LETTER = re.compile(r"[^A-Za-z0-9]")
@@ -206,14 +208,15 @@ def _map(value: object) -> Mapping[str, Any]:
 
 
 def _time(stated: object) -> float | None:
-    """Seconds since 1970 of an ISO 8601 time; one without a zone is in UTC."""
+    """Seconds since 1970 of an ISO 8601 time; one without a zone is in UTC, one before 1970 is none."""
     if not isinstance(stated, str):
         return None
     try:
         moment = datetime.fromisoformat(stated)
     except ValueError:
         return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return seconds if 0.0 <= seconds < MOST_SECONDS else None
 
 
 def _iso(time: float) -> str:

@@ -172,7 +172,7 @@ def test_a_fault_of_the_auto_resetting_batch_alone_is_traced_to_the_batch(walk: 
                 "def encode(state):",
                 "@jax.custom_batching.custom_vmap\ndef in_a_batch_of_the_users_size(reward):\n    return reward\n\n\n"
                 "@in_a_batch_of_the_users_size.def_vmap\ndef _(size, batched, reward):\n"
-                "    return (reward + 1 if size == 17 else reward), True\n\n\ndef encode(state):",
+                "    return (reward + 1 if size & (size - 1) else reward), True\n\n\ndef encode(state):",
             ),
         ],
     )

@@ -99,6 +99,15 @@ def test_a_candidate_that_is_simply_wrong_is_found_and_localised(walk: Walk, mea
 
 
 @pytest.mark.slow
+def test_chance_that_is_left_out_when_it_is_timed_is_found(walk: Walk, measured: Measure) -> None:
+    honest = "jax.random.normal(key, dtype=jnp.float64)"
+    walk.edit("candidate/env.py", [(honest, f"jnp.where(action == 2, 0.5, {honest})")])
+    _, found = measured(walk, "scan", 64, 48)
+    [divergence] = found.result.divergences
+    assert (found.result.outcome, divergence.rule, divergence.path) == (Outcome.FAIL, "law", "draw/gust")
+
+
+@pytest.mark.slow
 def test_where_only_laws_are_compared_the_check_says_that_it_is_weak(walk: Walk, measured: Measure) -> None:
     walk.edit("task.toml", [('mode = "tape"', 'mode = "law"')])
     _, found = measured(walk, "scan", 64, 48)

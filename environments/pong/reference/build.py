@@ -6,6 +6,9 @@ A plain `pip install pufferlib==3.0.0` downloads PyTorch to build with, fetches 
 compiles some thirty environments. Here pip only downloads the source (from whatever index it is configured for, checked
 against its SHA-256); from it, Pong alone is compiled, by the package's own setup.py and so with its own flags. Running
 it again does nothing, and goes on where an interrupted run stopped. Standard library only.
+
+Where the variable LOCKSTEP_COVERAGE is 1, Pong is compiled without optimisation and so that it counts its lines and
+branches; what the compiler notes of them (.gcno) is kept. That environment judges nobody.
 """
 
 from __future__ import annotations
@@ -43,6 +46,9 @@ FILES = (
 FOLDERS = ("pufferlib/ocean/pong/", "pufferlib/extensions/", RAYLIB + "/")
 # Whoever sets these would get another reference: other flags, other floats.
 FLAGS = ("CFLAGS", "CPPFLAGS", "LDFLAGS", "DEBUG", "NO_OCEAN")
+COVERAGE = os.environ.get("LOCKSTEP_COVERAGE") == "1"
+OPTIMISED = "'-O2',\n        '-flto',"
+COUNTING = "'-O0',\n        '--coverage', '-fprofile-update=atomic',"
 SHOWN_LINES = 15
 
 HERE = Path(__file__).resolve().parent
@@ -75,14 +81,17 @@ def main(prefix: Path) -> None:
         say("Pong is built")
         return
     source = unpack(fetch(work), work)
-    say("compiling Pong")
+    if COVERAGE:
+        count_lines(source / "setup.py")
+    say("compiling Pong" + (" so that it counts its lines" if COVERAGE else ""))
     pip(["install", "--no-cache-dir", "--no-deps", "--no-build-isolation", "--force-reinstall", str(source)], compiler)
     say("compiling the tape")
     (prefix / "lib").mkdir(exist_ok=True)
     library = prefix / "lib" / "librand_tape.so"
     run([*compiler, "-O2", "-Wall", "-shared", "-fPIC", "-o", str(library), str(HERE / "rand_tape.c"), "-ldl"])
     run([sys.executable, "-c", CHECK, str(work)])
-    shutil.rmtree(source)
+    for folder in [source / RAYLIB] if COVERAGE else [source]:
+        shutil.rmtree(folder)
     for leftover in [work / "resources", *work.glob("*.tar.gz")]:
         leftover.unlink()
     stamp.write_text(fingerprint())
@@ -159,11 +168,25 @@ def unpack(archive: Path, work: Path) -> Path:
     return source
 
 
+def count_lines(script: Path) -> None:
+    """Exchange the flags in the package's setup.py for those of coverage: the later ones count, so none can be added before.
+
+    Raises:
+        BuildError: it has other flags than expected.
+    """
+    text = script.read_text()
+    if text.count(OPTIMISED) != 1:
+        raise BuildError("setup.py does not have the flags that are to be exchanged for coverage")
+    script.write_text(text.replace(OPTIMISED, COUNTING))
+
+
 def pip(arguments: list[str], compiler: list[str] | None = None) -> None:
     """Run this environment's pip with the stand-in for PyTorch on the path of the package's setup.py."""
     environment = {name: value for name, value in os.environ.items() if name not in FLAGS}
     environment.update(NO_TRAIN="1", PYTHONPATH=str(HERE / "stand_in"), PYTHONDONTWRITEBYTECODE="1")
     environment["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    if COVERAGE:
+        environment["LDFLAGS"] = "--coverage"
     if compiler:
         environment["CC"] = shlex.join(compiler)
     run([sys.executable, "-m", "pip", *arguments], environment)
@@ -193,7 +216,7 @@ def digest(path: Path) -> str:
 def fingerprint() -> str:
     """What a finished build was made from."""
     sources = [digest(HERE / name) for name in ("build.py", "rand_tape.c")]
-    return "\n".join([sys.version, SHA256, *sources])
+    return "\n".join([sys.version, SHA256, *sources, *(["coverage"] if COVERAGE else [])])
 
 
 def say(line: str) -> None:

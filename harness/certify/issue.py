@@ -1,0 +1,162 @@
+"""Issuing a certificate for the newest verified commit of a session.
+
+A certification that was interrupted goes on from its own seed, so nobody can look for a better one by stopping what goes
+badly; one that was not passed stays in the record beside those that were.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness import __version__
+from harness.certify.examination import Examination, Settings, Told, examine, untold
+from harness.errors import SessionError
+from harness.levels.pair import Progress
+from harness.record.attest import SUMMARY, Subject, seal
+from harness.record.certificate import (
+    CERTIFIED,
+    CERTIFYING,
+    ENVELOPE,
+    SEED,
+    VERDICT,
+    begun,
+    claims,
+    figures,
+    finding,
+    path_of,
+)
+from harness.record.directory import POLICIES
+from harness.record.export import check_out, discard, exported
+from harness.record.log import now
+from harness.record.machine import conditions
+from harness.record.snapshot import trusted_part
+from harness.record.store import Store
+from harness.session import Session
+from harness.task import Task
+from harness.taskfile import load_task
+from sandboxes import choose
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A certification that was carried out: its event, the commit, and what the examination came to."""
+
+    seq: int
+    commit: str
+    examination: Examination
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        found = self.examination
+        return {
+            "event": self.seq,
+            "commit": self.commit,
+            "outcome": str(found.outcome),
+            "finding": finding(found.parts),
+            "seed": found.seed,
+            "settings": found.settings.to_json(),
+            "figures": figures(found.parts),
+            "seconds": {name: round(value, 1) for name, value in found.seconds.items()},
+            "parts": {name: dict(part) for name, part in found.parts.items()},
+        }
+
+
+def issue(
+    session: Session, settings: Settings, progress: Progress, told: Told = untold, *, sandbox: str | None = None
+) -> Issued:
+    """Examine the newest verified commit of a session and record the certificate.
+
+    Args:
+        told: called with each part as soon as it is known.
+        sandbox: the driver to use; by default the session's.
+
+    Raises:
+        SessionError: nothing is verified yet.
+        RecordError: the record cannot be read or written.
+        TaskError: the recorded task cannot be read.
+    """
+    head = session.head
+    if head is None or head.commit is None or head.workspace is None:
+        raise SessionError(
+            "this session has no verified commit yet, and nothing else is certified",
+            where=session.id,
+            next_step="run `lockstep verify` until the recipe is done, then certify",
+        )
+    began = time.monotonic()
+    driver = choose(sandbox or session.sandbox)
+    asked = {"commit": head.commit, "sandbox": driver.name, **settings.to_json()}
+    start = begun(session.events, asked)
+    if start is None:
+        start = session.record(CERTIFYING, arguments=asked, seeds={SEED: secrets.randbits(62)})
+    seed = start.seeds[SEED]
+    scratch = session.directory.exports / f"certify-{secrets.token_hex(4)}"
+    with recorded_tree(session.store, head.commit, scratch) as (task, tree):
+        policies = session.directory.path / POLICIES
+        found = examine(task, tree, driver, seed, settings, progress, policies=policies, told=told)
+    files = {path_of(name): _encoded(part) for name, part in found.parts.items()}
+    about = Subject(head.commit, head.workspace["gitTree"], head.workspace["dirHash"])
+    moment = now()
+    files[ENVELOPE] = seal(about, SUMMARY, _summary(session, found, files, moment), session.key)
+    event = session.record(
+        CERTIFIED,
+        arguments=asked,
+        outcome=str(found.outcome),
+        detail={"figures": figures(found.parts), "finding": finding(found.parts)},
+        seeds={SEED: seed},
+        duration_s=time.monotonic() - began,
+        attached=files,
+    )
+    return Issued(event.seq, head.commit, found)
+
+
+@contextmanager
+def recorded_tree(store: Store, commit: str, scratch: Path) -> Iterator[tuple[Task, Path]]:
+    """A verified commit made usable below a directory of its own: its task, checked out, and a read-only export of its tree.
+
+    Raises:
+        RecordError: something of the commit is missing or damaged.
+        TaskError: its task cannot be read by this version.
+    """
+    tree = store.commit(commit).tree
+    try:
+        check_out(store, trusted_part(store.files(tree)), scratch / "task")
+        with exported(store, tree, scratch / "tree") as place:
+            yield load_task(scratch / "task"), place
+    finally:
+        discard(scratch)
+
+
+def _summary(session: Session, found: Examination, files: Mapping[str, bytes], moment: str) -> dict[str, Any]:
+    verdict = found.parts[VERDICT]
+    claimed = claims(found.parts)
+    return {
+        "verifier": {"id": "lockstep:certify", "version": {"lockstep": __version__}},
+        "timeVerified": moment,
+        "resourceUri": f"lockstep:session/{session.id}",
+        "policy": {"uri": f"lockstep:task/{session.directory.task}", "digest": {"sha256": verdict["task_digest"]}},
+        "inputAttestations": [
+            {"uri": name, "digest": {"sha256": hashlib.sha256(content).hexdigest()}} for name, content in files.items()
+        ],
+        "verificationResult": claimed["verificationResult"],
+        "verifiedLevels": claimed["verifiedLevels"],
+        "lockstep": {
+            "seed": found.seed,
+            "settings": found.settings.to_json(),
+            "parts": claimed["parts"],
+            "figures": claimed["figures"],
+            "sandbox": verdict["sandbox"],
+            "conditions": conditions(),
+        },
+    }
+
+
+def _encoded(part: Mapping[str, Any]) -> bytes:
+    return json.dumps(part, indent=1, sort_keys=True, allow_nan=False).encode() + b"\n"

@@ -1,0 +1,185 @@
+"""Cheat probes: the same questions asked in every way that a candidate could take for another occasion.
+
+A candidate may answer the levels honestly and others not: when it is asked alone, late, elsewhere, or for training. So some
+fresh episodes of the reference are put to it on each such occasion, and each time it has to answer as the reference did.
+Nothing here looks at what the candidate's code says.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from harness.candidate import CandidateWorker
+from harness.environment import Environment
+from harness.levels.pair import Pair
+from harness.model import ENDINGS, CheckResult, Divergence, Outcome, Trajectory
+from harness.task import CANDIDATE_DIRECTORY, Mode, Task
+from sandboxes import Driver
+
+LEVEL = 3
+RULE = "occasion"
+EPISODES = 4
+"""Under each policy."""
+LONGEST = 128
+"""Steps of an episode that is asked for again and again."""
+WALKED = 2
+CALLS = 400
+"""Small calls between the first answer and the late one."""
+STEPS = (256, 512)
+"""Environments and steps of the batch that runs before the late answer."""
+
+Another = Callable[..., Environment]
+"""Starts another process of the candidate: `training` as for `CandidateWorker`, `moved` with its code at another path."""
+
+
+def starter(task: Task, driver: Driver, tree: Path, stack: object) -> Another:
+    """How `checks` gets other processes of the candidate in `tree`; they end with the `ExitStack`."""
+
+    def another(*, training: bool = False, moved: str = "") -> Environment:
+        worker = CandidateWorker(_moved(task, moved), driver, training=training)
+        stack.callback(worker.close)  # type: ignore[attr-defined]
+        if not moved:
+            return worker.open(tree)
+        with tempfile.TemporaryDirectory(prefix="lockstep-tree-") as scratch:
+            place = Path(scratch) / CANDIDATE_DIRECTORY / moved
+            shutil.copytree(tree / CANDIDATE_DIRECTORY, place)
+            return worker.open(Path(scratch))
+
+    return another
+
+
+def checks(pair: Pair, another: Another) -> Iterator[CheckResult]:
+    """All probes, each as one check; a task whose trajectories cannot be compared has none.
+
+    Args:
+        pair: a reference, and a candidate's worker that nothing else has asked yet.
+        another: starts further processes of the same candidate.
+
+    Raises:
+        EnvironmentFailure: a worker could not answer.
+    """
+    if not pair.paired:
+        yield CheckResult(
+            "occasions", Outcome.SKIPPED, detail="only laws are compared: no answer can be held against another"
+        )
+        return
+    expected = _episodes(pair)
+    candidate = pair.candidate
+    yield _same(pair, "in batches of other sizes", _spread(expected), pair.follow)
+    halves = pair.reference.rollout([one.case.cut(max(1, one.steps // 2)) for one in expected])
+    yield _same(pair, "episodes cut short", [halves], pair.follow)
+    yield _same(pair, "stepped one by one", [expected[:WALKED]], lambda part: [_walked(pair, each) for each in part])
+    if "lanes" in candidate.spec.capabilities:
+        yield _same(pair, "in lanes, as for training", [expected], lambda part: _in_lanes(pair, candidate, part))
+    trainer = another(training=True)
+    yield _same(pair, "in a process made for training", [expected], lambda part: _asked(pair, trainer, part))
+    elsewhere = another(moved=f"place_{pair.derive('another place'):x}")
+    yield _same(pair, "from another path", [expected], lambda part: _asked(pair, elsewhere, part))
+    _use(pair)
+    yield _same(pair, "after long use", [expected], pair.follow)
+
+
+def _episodes(pair: Pair) -> list[Trajectory]:
+    horizon = min(pair.task.budgets.horizon, LONGEST)
+    played = [
+        trajectory
+        for policy in pair.task.budgets.policies
+        for trajectory in pair.reference.drive(policy, pair.seeds(f"occasions/{policy}", EPISODES), horizon)
+    ]
+    pair.witness(played)
+    return played
+
+
+def _spread(expected: Sequence[Trajectory]) -> list[Sequence[Trajectory]]:
+    """The episodes alone, in small batches, and many times over in a large one."""
+    small = [expected[start : start + 3] for start in range(0, len(expected), 3)]
+    return [[expected[0]], *small, [*expected] * 8]
+
+
+def _same(
+    pair: Pair,
+    occasion: str,
+    parts: Sequence[Sequence[Trajectory]],
+    answer: Callable[[Sequence[Trajectory]], Sequence[Trajectory]],
+) -> CheckResult:
+    """What the candidate answers on an occasion, part by part, against what the reference did."""
+    pair.progress(f"probe: {occasion}", 0, 1)
+    done = 0
+    for part in parts:
+        for one, found in zip(part, pair.differences(part, answer(part)), strict=True):
+            done += 1
+            if found is None:
+                continue
+            divergence = Divergence(
+                pair.as_case(one).cut(max(found.step, 0)), found.step, found.path, found.expected,
+                found.actual + (f" ({found.gap})" if found.gap else ""), RULE, LEVEL, occasion, index=found.index,
+                cause=f"asked {occasion}, the candidate answers otherwise than the reference",
+            )  # fmt: skip
+            return CheckResult(occasion, Outcome.FAIL, examples=done, divergences=(divergence,))
+    return CheckResult(occasion, Outcome.PASS, examples=done)
+
+
+def _asked(pair: Pair, environment: Environment, expected: Sequence[Trajectory]) -> list[Trajectory]:
+    return environment.rollout([pair.as_case(trajectory) for trajectory in expected])
+
+
+def _walked(pair: Pair, expected: Trajectory) -> Trajectory:
+    return pair.candidate.walk(pair.as_case(expected))
+
+
+def _in_lanes(pair: Pair, candidate: Environment, expected: Sequence[Trajectory]) -> list[Trajectory]:
+    """The episodes beside each other, in the call by which a trainer steps its environments."""
+    tapes = [trajectory.draws for trajectory in expected] if pair.task.mode is Mode.TAPE else None
+    lanes = candidate.lanes([trajectory.case.seed for trajectory in expected], draws=tapes, state=True)
+    rows = [[{path: array[lane] for path, array in lanes.leaves.items()}] for lane in range(lanes.count)]
+    draws = [[lanes.draws[lane]] for lane in range(lanes.count)]
+    over = np.zeros(lanes.count, bool)
+    for row in range(max(trajectory.steps for trajectory in expected)):
+        over |= np.array([row >= trajectory.steps for trajectory in expected])
+        if over.all():
+            break
+        actions = {
+            path: np.stack([t.case.actions[path][min(row, t.steps - 1)] for t in expected])
+            for path in pair.task.actions
+        }
+        stepped = lanes.advance(actions)
+        for lane in np.flatnonzero(~over):
+            rows[lane].append({path: array[lane] for path, array in stepped.leaves.items()})
+            draws[lane].append(stepped.draws[lane])
+            over[lane] |= any(stepped.leaves[path][lane] for path in ENDINGS)
+    return [
+        Trajectory(
+            trajectory.case,
+            {path: np.stack([each[path] for each in rows[lane]]) for path in rows[lane][0]},
+            None if trajectory.draws is None else tuple(draws[lane]),
+        )
+        for lane, trajectory in enumerate(expected)
+    ]
+
+
+def _use(pair: Pair) -> None:
+    """Ask the candidate for a lot that nobody looks at: many small calls, and one long run of a large batch."""
+    envs, steps = STEPS
+    cases = [pair.as_case(one) for one in pair.reference.drive(pair.task.budgets.policies[0], [pair.derive("use")], 1)]
+    for number in range(CALLS):
+        pair.candidate.rollout(cases)
+        if number % 50 == 0:
+            pair.progress("probe: long use", number, CALLS)
+    flat = pair.random_case_actions("use", envs * steps)
+    actions = {path: array.reshape(steps, envs, *array.shape[1:]) for path, array in flat.items()}
+    pair.candidate.ask("autoreset", seed=pair.derive("use") % (1 << 31), envs=envs, steps=steps, actions=actions)
+
+
+def _moved(task: Task, place: str) -> Task:
+    """The task with its candidate's code one directory deeper."""
+    if not place:
+        return task
+    inside = Path(task.candidate.entry).relative_to(CANDIDATE_DIRECTORY)
+    entry = (Path(CANDIDATE_DIRECTORY) / place / inside).as_posix()
+    return replace(task, candidate=replace(task.candidate, entry=entry))

@@ -1,0 +1,149 @@
+"""`lockstep certify`: one signed summary of a finished translation, and coming to it again from the commit alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
+from harness.cli.verify import sandbox_option
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+    from harness.certify.recheck import PartAgain
+
+EXITS = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL}
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+MATCH_COLOURS = {"exact": "green", "within tolerance": "yellow", "measured again": "green"}
+
+
+@command("certify", "certify a finished translation, or check a certificate")
+@click.argument("where", metavar="[SESSION|RECORD]", required=False)
+@click.option(
+    "--check", is_flag=True, help="Come to the newest certificate of a record again, from its commit and its seed."
+)
+@click.option("--key", type=_FILE, help="With --check: a public key (PEM) that must vouch for the record.")
+@click.option("--level", type=click.IntRange(1, 4), help="Verify up to this level; default: all that the task has.")
+@click.option(
+    "--mutants",
+    type=click.IntRange(0),
+    help="Measure the strength on so many mutants, drawn at random; 0 leaves it out. Default: all.",
+)
+@click.option("--batch", "batches", type=click.IntRange(1), multiple=True, help="Batch size; default: the task's.")
+@sandbox_option
+def certify(
+    output: Output,
+    where: str | None,
+    check: bool,
+    key: Path | None,
+    level: int | None,
+    mutants: int | None,
+    batches: tuple[int, ...],
+    sandbox: str | None,
+) -> int:
+    """Judge the newest verified commit of a session (default: the one here) once more, by everything there is.
+
+    Seeds are drawn now, after the commit. All levels run, then cheat probes, coverage of the reference, strength of the
+    tests and speed; what they come to is recorded as one signed summary. Interrupted, it goes on from the same seed.
+
+    With --check a third party runs the same from a clone or a bundle of the record, and is told what is the same.
+    """
+    from harness.cli.places import record_named
+
+    if check:
+        if level or mutants is not None or batches:
+            raise click.UsageError(
+                "--check repeats what the certificate says: it takes no --level, --mutants or --batch"
+            )
+        return _check(output, record_named(where), key, sandbox)
+    if key is not None:
+        raise click.UsageError("--key belongs to --check")
+    return _certify(output, where, level, mutants, batches, sandbox)
+
+
+def _certify(
+    output: Output,
+    where: str | None,
+    level: int | None,
+    mutants: int | None,
+    batches: tuple[int, ...],
+    sandbox: str | None,
+) -> int:
+    from harness.certify.examination import Settings
+    from harness.cli.places import opened, session_named
+    from harness.operations.certification import certify as issue
+
+    levels = tuple(range(1, level + 1)) if level else ()
+    settings = Settings(levels, mutants, tuple(dict.fromkeys(batches)))
+    with opened(session_named(where).id) as session, output.progress() as progress:
+        output.kept = "its seed is kept: the same command goes on with it"
+
+        def told(part: str, document: Mapping[str, Any], seconds: float) -> None:
+            output.show(*_part(part, document, seconds))
+
+        document = issue(session, settings, progress, told, sandbox=sandbox)
+        output.kept = f"the certificate is recorded, event {document['event']}"
+    output.emit(document, *_shown(document))
+    return EXITS.get(document["outcome"], EXIT_ERROR)
+
+
+def _check(output: Output, record: Path, key: Path | None, sandbox: str | None) -> int:
+    from rich.text import Text
+
+    from harness.operations.certification import check
+
+    with output.progress() as progress:
+        document = check(record, progress, lambda part: output.show(_again(part)), key=key, sandbox=sandbox)
+    said = "the certificate is reproduced" if document["ok"] else "the certificate is NOT reproduced"
+    vouched = f"signed by {document['key']}{'' if document['pinned'] else ', by the word of the record alone'}"
+    lines = [Text(f"\n{said}: commit {document['commit']}, {document['outcome']}", _colour(document["ok"])), vouched]
+    output.emit(document, *lines)
+    return EXIT_OK if document["ok"] else EXIT_FAIL
+
+
+def _part(part: str, document: Mapping[str, Any], seconds: float) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    from harness.cli.show import outcome_text
+
+    line = Text(f"{part:<10}").append_text(outcome_text(document["outcome"])).append(f"  {seconds:.0f} s", "dim")
+    yield line.append(f"  {document['because']}" if "because" in document else "", "dim")
+
+
+def _again(part: PartAgain) -> Text:
+    from rich.text import Text
+
+    from harness.cli.show import outcome_text
+
+    line = Text(f"{part.part:<10}").append_text(outcome_text(part.outcome)).append("  again ")
+    line.append_text(outcome_text(part.outcome_again or "ERROR"))
+    line.append(f"  {part.again}", MATCH_COLOURS.get(str(part.again), "bold red"))
+    return line.append(f"  {part.because}" if part.because else "", "dim")
+
+
+def _shown(document: Mapping[str, Any]) -> list[RenderableType | str]:
+    from rich.text import Text
+
+    certified = document["outcome"] == "PASS"
+    said = "certified" if certified else f"NOT certified: {document['finding']}"
+    lines: list[RenderableType | str] = ["", Text(f"{said}: commit {document['commit']}", _colour(certified))]
+    for name, value in document["figures"].items():
+        if value is not None:
+            lines.append(f"  {name.replace('_', ' ')}: {_figure(value)}")
+    lines += ["", f"recorded as event {document['event']}; others check it with: lockstep certify --check CLONE"]
+    return lines
+
+
+def _figure(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_figure(each)}" for name, each in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _colour(good: bool) -> str:
+    return "green" if good else "bold red"

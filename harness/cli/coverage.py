@@ -1,0 +1,112 @@
+"""`lockstep coverage`: which lines, branches and features of the reference the tests of each level reach."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli.frame import EXIT_ERROR, EXIT_OK, Output, command
+from harness.cli.verify import sandbox_option, seed_option
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+HEADER = ("level", "lines", "", "adds", "branches", "", "adds", "features", "asked again", "seconds")
+
+
+@command("coverage", "what the tests of each level reach of the reference")
+@click.argument("where", metavar="[TASK|SESSION]", default=".")
+@click.option("--level", "levels", type=click.IntRange(1, 3), multiple=True, help="Only these levels; default: 1 to 3.")
+@seed_option
+@sandbox_option
+def coverage(output: Output, where: str, levels: tuple[int, ...], seed: int | None, sandbox: str | None) -> int:
+    """Run the tests of levels 1 to 3 and count the lines, branches and declared features of the reference that they reach.
+
+    The judged reference is not touched: what it was asked is asked again of a worker that counts. Of a session the newest
+    verified tree is taken, and the figures are recorded.
+    """
+    from harness.cli.places import opened, session_at, session_named
+    from harness.data import find_task
+    from harness.errors import SessionError
+    from harness.operations.coverage import coverage_directory, coverage_session
+    from harness.taskfile import load_task
+    from sandboxes import choose
+
+    found = session_at(Path(where)) if Path(where).is_dir() else None
+    if found is None and not Path(where).exists():
+        try:
+            found = session_named(where)
+        except SessionError:
+            found = None  # then it is the name of a task, or `find_task` says what there is
+    if found is not None:
+        with opened(found.id) as session, output.progress() as progress:
+            output.kept = "nothing was recorded of this measurement"
+            document = coverage_session(session, levels or None, seed=seed, driver=sandbox, progress=progress)
+    else:
+        task = load_task(find_task(where))
+        with output.progress() as progress:
+            document = coverage_directory(task, choose(sandbox), levels or None, seed, progress)
+    output.emit(document, *_shown(document))
+    broken = not document["files"] or any(each["error"] for each in document["levels"])
+    return EXIT_ERROR if broken else EXIT_OK
+
+
+def _shown(document: dict[str, Any]) -> list[RenderableType | str]:
+    from rich.text import Text
+
+    from harness.cli import show
+
+    table = show.grid("left", *["right"] * 9, header=HEADER)
+    for each in document["levels"]:
+        counted = f"{each['repeated']}/{each['asked']}"
+        table.add_row(f"level {each['level']}", *_figures(each, True), counted, f"{each['seconds']:.1f}")
+    table.add_row("together", *_figures(document["together"], False), "", "")
+    told: list[RenderableType | str] = [table] if document["files"] else []
+    if len(document["modules"]) > 1:
+        modules = show.grid("left", *["right"] * 4, header=("module", "lines", "", "branches", ""))
+        for each in document["modules"]:
+            modules.add_row(each["name"], *_share(each["lines"]), *_share(each["branches"]))
+        told += ["", modules]
+    whole = document["levels"][-1]["whole"] if document["levels"] else {}
+    for name, (lines, of_lines, branches, of_branches) in whole.items():
+        last = document["levels"][-1]["level"]
+        counts = f"{lines} of {of_lines} lines, {branches} of {of_branches} branches at level {last}"
+        told.append(Text(f"the whole of {name}: {counts}", "dim"))
+    if document["never"]:
+        told += ["", Text("reached by no level:", "bold yellow")]
+        for gap in document["never"]:
+            span = f"{gap['first']}-{gap['last']}" if gap["last"] > gap["first"] else str(gap["first"])
+            told += [f"  {gap['file']}:{span}", *(Text(f"    {line}", "dim") for line in gap["text"])]
+        hidden = document["never_count"] - len(document["never"])
+        told += [f"  and {hidden} more places"] if hidden else []
+    if document["untaken"]:
+        told += ["", Text("branches that no level took, though their line was reached:", "yellow")]
+        told += [f"  {branch}" for branch in document["untaken"]]
+    if document["unreached_features"]:
+        told += ["", Text(f"features that no level reached: {', '.join(document['unreached_features'])}", "yellow")]
+    told += [Text(f"level {each['level']} could not be measured: {each['error']}", "magenta")
+             for each in document["levels"] if each["error"]]  # fmt: skip
+    told += [Text(f"not measured: {each}", "yellow") for each in document["not_measured"]]
+    told += [Text(f"note: {each}", "yellow") for each in document["remarks"]]
+    bound = document["divergence_bound_95"]
+    if bound is not None:
+        told += ["", f"at most {bound:.2%} of episodes diverge (95%)"]
+    if "event" in document:
+        told.append(f"recorded as event {document['event']}")
+    return told
+
+
+def _figures(each: dict[str, Any], adds: bool) -> list[str]:
+    figures = []
+    for name in ("lines", "branches"):
+        added = f"+{each[f'adds_{name}']}" if adds and each[name][1] else ""
+        figures += [*_share(each[name]), added]
+    done, total = each["features_reached"]
+    return [*figures, f"{done}/{total}" if total else ""]
+
+
+def _share(reached: list[int]) -> list[str]:
+    done, total = reached
+    return [f"{done}/{total}", f"{int(100 * done / total)}%"] if total else ["", ""]

@@ -1,0 +1,107 @@
+"""`lockstep strength`: faults planted in a verified candidate, and which of them the levels find."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
+from harness.cli.verify import sandbox_option, seed_option
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+COLOURS = {"survived": "bold yellow", "unjudged": "bold magenta", "argued": "yellow", "equivalent": "dim"}
+
+
+@command("strength", "measure how many planted faults the tests find")
+@click.argument("where", metavar="[TASK|SESSION]", default=".")
+@click.option(
+    "--level",
+    type=click.IntRange(1, 4),
+    default=3,
+    show_default=True,
+    help="The highest level to run; level 4 trains, and only judges what survives the others.",
+)
+@click.option("--every-level", is_flag=True, help="Run each level alone on every mutant, to see what each would find.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="So many mutants, at random; default: all.")
+@click.option("--only", multiple=True, metavar="ID", help="Only this mutant; may be given several times.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="How many at once; default: one for each core.")
+@click.option(
+    "--at-least",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Exit with 1 where a smaller share of the mutants that are not equivalent is killed.",
+)
+@click.option("--fresh", is_flag=True, help="Begin anew where an interrupted measurement could go on.")
+@seed_option
+@sandbox_option
+def strength(
+    output: Output,
+    where: str,
+    level: int,
+    every_level: bool,
+    sample: int | None,
+    only: tuple[str, ...],
+    jobs: int | None,
+    at_least: float | None,
+    fresh: bool,
+    seed: int | None,
+    sandbox: str | None,
+) -> int:
+    """Plant faults in a verified candidate, one at a time, and run the levels on each until one finds it.
+
+    Mutants that are proved to be the same program are left out. What survives is listed with its place; the task's
+    survivors.toml may explain it, and the exit code is 1 where something is not explained. In a session the newest verified
+    commit is measured, and the figures are recorded. What an interruption leaves is gone on with by the same command.
+    """
+    from harness.cli.places import opened, session_at, session_named
+    from harness.data import find_task
+    from harness.errors import SessionError
+    from harness.operations.strength import strength_directory, strength_session
+    from harness.strength import text
+    from harness.strength.run import Settings
+    from harness.taskfile import load_task
+    from sandboxes import choose
+
+    settings = Settings(level=level, every_level=every_level, sample=sample, only=only, jobs=jobs, fresh=fresh)
+    output.kept = "what was found so far is kept: the same command goes on with it"
+    found = session_at(Path(where)) if Path(where).is_dir() else None
+    if found is None and not Path(where).exists():
+        try:
+            found = session_named(where)
+        except SessionError:
+            found = None  # then it is the name of a task, or `find_task` says what there is
+    if found is not None:
+        with opened(found.id) as session, output.progress() as progress:
+            document = strength_session(session, settings, seed=seed, driver=sandbox, progress=progress)
+    else:
+        task = load_task(find_task(where))
+        with output.progress() as progress:
+            document = strength_directory(task, choose(sandbox), settings, seed, progress)
+    left = text.verdict(document, at_least)
+    output.emit(document, *_shown(document, left))
+    return EXIT_FAIL if left else EXIT_OK
+
+
+def _shown(document: dict[str, Any], left: list[str]) -> list[RenderableType | str]:
+    from rich.text import Text
+
+    from harness.cli import show
+    from harness.strength import text
+
+    header = text.EVERY_HEADER if document["settings"]["every_level"] else text.LEVEL_HEADER
+    table = show.grid("left", *["right"] * (len(header) - 1), header=header)
+    for row in text.level_rows(document):
+        table.add_row(*row)
+    told: list[RenderableType | str] = [table, "", *text.summary(document)]
+    if rows := list(text.remaining(document)):
+        told += ["", "not killed:"]
+        for status, identifier, name, why in rows:
+            told.append(show.indented(Text.assemble((f"{status:<11}", COLOURS[status]), identifier, "  ", name)))
+            told.append(show.indented(show.indented(Text(why, "dim"))))
+    if left:
+        told += ["", *(Text(line, "bold red") for line in left)]
+    return [*told, "", f"seed {document['seed']}, {document['duration_s']:.0f} s"]

@@ -1,0 +1,77 @@
+"""Where the source of a reference lies: the places that task.toml names, as files of an environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.setup import Installed
+from harness.task import Task
+
+PYTHON, NODE, C = "Python", "Node", "C"
+LANGUAGES = {
+    ".py": PYTHON,
+    **dict.fromkeys((".js", ".mjs", ".cjs"), NODE),
+    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp"), C),
+}
+_DEPTHS = ("", "*/", "*/*/", "*/*/*/")
+"""How deep below an environment's root a source may lie that is not an installed package: what a build script unpacked."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """One place that a module names: a file, and the lines in it (1 and `last`, both included).
+
+    Attributes:
+        name: the file as task.toml names it; `path` is where it was found.
+    """
+
+    module: str
+    name: str
+    path: Path
+    first: int
+    last: int
+
+    @property
+    def language(self) -> str | None:
+        """In what it is written, None for what nothing here can measure."""
+        return LANGUAGES.get(self.path.suffix.lower())
+
+    def holds(self, line: int) -> bool:
+        """Whether a line lies in it."""
+        return self.first <= line <= self.last
+
+
+def candidates(name: str, task: Task, environment: Installed | None) -> Iterator[Path]:
+    """Where a source may be. Names are the task's and trusted, but one that leads out of these places is no source."""
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        return
+    yield task.directory / name
+    if environment is not None:
+        yield from sorted(environment.prefix.glob(f"lib/python*/site-packages/{name}"))
+        for depth in _DEPTHS:
+            yield from sorted(environment.prefix.glob(f"{depth}{name}"))
+
+
+def places(task: Task, environment: Installed) -> tuple[list[Place], list[str]]:
+    """The places of all modules, and for each that cannot be measured a line that says why."""
+    found: list[Place] = []
+    unmeasured: dict[str, None] = {}
+    for module in task.modules:
+        for source in module.source:
+            name, _, lines = source.partition(":")
+            path = next((path for path in candidates(name, task, environment) if path.is_file()), None)
+            if path is None:
+                unmeasured[f"{name}: it is neither in the task directory nor in the reference's own environment"] = None
+                continue
+            begin, _, end = lines.partition("-")
+            first = int(begin) if begin else 1
+            place = Place(module.name, name, path.resolve(), first, int(end or begin) if begin else 1 << 31)
+            if place.language is None:
+                unmeasured[f"{name}: lines of a file `{path.suffix}` cannot be counted"] = None
+                continue
+            found.append(place)
+    if not any(module.source for module in task.modules):
+        unmeasured["no module of task.toml names its `source`, so it is not known which lines count"] = None
+    return found, list(unmeasured)

@@ -1,0 +1,64 @@
+"""Reading JSON and TOML that somebody else wrote: whatever is wrong with it is one kind of error, never another.
+
+The parsers of the standard library raise RecursionError where values are nested deeply, and a plain error for numbers
+of too many digits. And what a parser still accepts at the bottom of a shallow stack may be too deep for whoever walks or
+writes it later, so the depth has a bound here.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import Any
+
+MAX_DEPTH = 100
+"""Lists in lists or tables in tables; what Lockstep writes itself has less than 20."""
+
+
+def json_of(content: str | bytes) -> Any:
+    """The value of a JSON document.
+
+    Raises:
+        ValueError: it is none, or is nested more than `MAX_DEPTH` deep.
+    """
+    try:
+        value = json.loads(content)
+    except RecursionError:
+        raise _too_deep() from None
+    _demand_shallow(value)
+    return value
+
+
+def toml_of(text: str) -> dict[str, Any]:
+    """The tables of a TOML document.
+
+    Raises:
+        tomllib.TOMLDecodeError: it is none, or is nested more than `MAX_DEPTH` deep.
+    """
+    try:
+        tables = tomllib.loads(text)
+        _demand_shallow(tables)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError:
+        raise tomllib.TOMLDecodeError(str(_too_deep())) from None
+    except ValueError as error:
+        raise tomllib.TOMLDecodeError(str(error)) from error
+    return tables
+
+
+def _demand_shallow(value: Any) -> None:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for outer in level if isinstance(outer, dict | list) for inner in _inside(outer)]
+        if not level:
+            return
+    raise _too_deep()
+
+
+def _inside(outer: Any) -> Any:
+    return outer.values() if isinstance(outer, dict) else outer
+
+
+def _too_deep() -> ValueError:
+    return ValueError(f"its values are nested more than {MAX_DEPTH} deep")

@@ -1,0 +1,109 @@
+"""What a candidate tells about an auto-resetting batch: its form, and whether its chance follows the law.
+
+A batch plays with chance of its own, which the reference then follows. So the reference confirms what was made of the
+draws, whatever they are; that they are draws of the right law is a question of its own. Without it a sampler that is honest
+when it is asked for samples, and lets every episode of a batch begin alike, would pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.errors import BadAnswer
+from harness.levels.laws import LawResult, test_law
+from harness.levels.pair import Pair
+from harness.model import ENDINGS, Array, Trajectory
+from harness.task import Mode, TaskDraw
+
+MOMENTS = ("reset", "step")
+REFERENCE_DRAWS = 2000
+REFERENCE_STEPS = 50
+
+
+def demand_batch(pair: Pair, answer: Any, steps: int, lanes: int, where: str) -> None:
+    """Refuse an answer of `autoreset` or `bench_lanes` that leaves anything out of what it was asked for.
+
+    Raises:
+        BadAnswer: names the part, and the shape that it must have.
+    """
+    outputs, mode = pair.task.outputs, pair.task.mode
+    leaves = {path: leaf.shape for path, leaf in outputs.items()}
+    leaves |= {f"final/{path}": leaf.shape for path, leaf in outputs.items() if path not in ("reward", *ENDINGS)}
+    parts: dict[str, tuple[int, Mapping[str, tuple[int, ...]]]] = {"leaves": (steps + 1, leaves)}
+    for moment, rows in (("reset", steps + 1), ("step", steps)):
+        draws = [draw for draw in pair.task.draws.values() if mode in (Mode.TAPE, Mode.LAW) and draw.occurs_at(moment)]
+        seeded = mode is Mode.SHARED and moment == "reset"
+        parts[f"{moment}_draws"] = (
+            rows,
+            {"seed": (2,)} if seeded else {draw.name: drawn_shape(draw) for draw in draws},
+        )
+        parts[f"{moment}_used"] = (rows, {draw.name: () for draw in draws})
+    for part, (rows, shapes) in parts.items():
+        demand_arrays(answer, part, (rows, lanes), shapes, where)
+
+
+def demand_arrays(
+    answer: Any, part: str, leading: tuple[int, ...], shapes: Mapping[str, tuple[int, ...]], where: str
+) -> Mapping[str, Array]:
+    """One part of an answer, refused unless it has an array `[*leading, *shape]` for each name.
+
+    Raises:
+        BadAnswer: it has not.
+    """
+    given = answer.get(part) if isinstance(answer, dict) else None
+    for name, shape in shapes.items():
+        array = given.get(name) if isinstance(given, dict) else None
+        if not isinstance(array, np.ndarray) or array.shape != (*leading, *shape):
+            found = f"has shape {list(array.shape)}" if isinstance(array, np.ndarray) else "is missing"
+            raise BadAnswer(
+                f"in its `{part}`, {name} {found}", where=where, expected=f"an array of shape {[*leading, *shape]}"
+            )
+    return given if isinstance(given, dict) else {}
+
+
+def drawn_shape(draw: TaskDraw) -> tuple[int, ...]:
+    """The shape in which a candidate's sampler gives a draw: with a slot axis where it can be taken more than once."""
+    return ((draw.capacity,) if draw.capacity != 1 else ()) + draw.shape
+
+
+def laws_of_batch(pair: Pair, played: Sequence[Trajectory], stream: str) -> dict[str, list[LawResult]]:
+    """Tests of all draws that episodes of a batch took, by `NAME at MOMENT`; a draw that was taken less than twice has none.
+
+    Each draw is decided by a key of its own, and whether it is taken at all by what came before it. So the values that were
+    taken, in their order, are independent draws of the law, whatever the episodes made of them.
+    """
+    found: dict[str, list[LawResult]] = {}
+    for draw in pair.task.draws.values():
+        for moment in MOMENTS:
+            taken = _taken(played, draw, moment)
+            if not draw.occurs_at(moment) or len(taken) < 2:
+                continue
+            wanted = reference_draws(pair, draw, moment) if draw.law is None else None
+            if draw.law is not None or wanted is not None:
+                name = f"{draw.name} at {moment}"
+                found[name] = test_law(np.stack(taken), draw, wanted, seed=pair.derive(f"{stream}/{name}"))
+    return found
+
+
+def reference_draws(pair: Pair, draw: TaskDraw, moment: str) -> Array | None:
+    """What chance gave the reference under this name, `[N, *draw.shape]`; None where it reports no such draws."""
+    if "draws" not in pair.reference.spec.capabilities:
+        return None
+    count = min(pair.task.budgets.samples, REFERENCE_DRAWS)
+    seeds = pair.seeds(f"law/{draw.name}/reference", count)
+    if moment == "reset":
+        trajectories = pair.reference.drive("random", seeds, 0)
+    else:
+        trajectories = pair.reference.drive("random", seeds[: max(1, count // REFERENCE_STEPS)], REFERENCE_STEPS)
+    values = _taken(trajectories, draw, moment)
+    return np.stack(values) if values else None
+
+
+def _taken(played: Sequence[Trajectory], draw: TaskDraw, moment: str) -> list[Array]:
+    rows = slice(0, 1) if moment == "reset" else slice(1, None)
+    return [
+        np.asarray(one.value) for t in played for row in (t.draws or ())[rows] for one in row if one.name == draw.name
+    ]

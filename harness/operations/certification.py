@@ -1,0 +1,80 @@
+"""A certificate issued, or come to again, told in one document."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from harness.audit import audit
+from harness.certify.examination import Settings, Told
+from harness.certify.issue import issue
+from harness.certify.recheck import PartAgain, newest, recheck, reproduced
+from harness.errors import RecordError
+from harness.levels.pair import Progress
+from harness.model import Outcome
+from harness.record.log import read_events
+from harness.record.rotation import key_in_force
+from harness.record.store import opened
+from harness.replay.rerun import driver_for
+from harness.session import Session
+
+
+def certify(
+    session: Session, settings: Settings, progress: Progress, told: Told, *, sandbox: str | None = None
+) -> dict[str, Any]:
+    """Certify the newest verified commit of a session; the document is that of `Issued`, with the `session`.
+
+    Raises:
+        SessionError, RecordError, TaskError: as `harness.certify.issue.issue`.
+    """
+    return {"session": session.id, **issue(session, settings, progress, told, sandbox=sandbox).to_json()}
+
+
+def check(
+    record: Path,
+    progress: Progress,
+    told: Callable[[PartAgain], None],
+    *,
+    key: Path | None = None,
+    sandbox: str | None = None,
+) -> dict[str, Any]:
+    """Come to the newest certificate of a record again.
+
+    The document has `ok`, the `commit`, the certificate's `outcome` and `event`, its `key` and whether that was `pinned`,
+    and the `parts`, each beside what was recorded. A record that does not hold together is not examined.
+
+    Args:
+        record: a session's git directory, a clone that fetched all its refs, or a bundle.
+        key: a public key (PEM) that must vouch for the record.
+
+    Raises:
+        RecordError: there is no certificate, or the record does not hold together.
+        TaskError: the recorded task cannot be read by this version.
+    """
+    with opened(record) as store, tempfile.TemporaryDirectory(prefix="lockstep-certify-") as scratch:
+        held = audit(store, key)
+        if not held.ok:
+            raise RecordError(
+                f"the record does not hold together: {held.problems[0].what}",
+                where=str(record),
+                expected="a record whose audit finds nothing",
+                next_step="run `lockstep audit` on it; a certificate in a damaged record proves nothing",
+            )
+        events = read_events(store)
+        event = newest(events)
+        signer = key_in_force(events[: event.seq + 1])
+        driver = driver_for(event.arguments["sandbox"], sandbox)
+        parts = recheck(store, event, signer, driver, Path(scratch) / "commit", progress, told)
+        return {
+            "ok": reproduced(parts),
+            "event": event.seq,
+            "commit": event.arguments["commit"],
+            "certified": event.outcome == Outcome.PASS,
+            "outcome": event.outcome,
+            "figures": event.detail["figures"],
+            "key": signer.id,
+            "pinned": held.pinned,
+            "parts": [each.to_json() for each in parts],
+        }

@@ -1,0 +1,121 @@
+"""One measurement of what the levels reach of the reference, told in one document."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.coverage.session import COVERAGE, LONGEST_LEVEL, lines_of
+from harness.errors import SessionError
+from harness.model import Outcome
+from harness.record.export import exported
+from harness.session import Progress, Session
+from harness.task import Task
+from harness.taskfile import load_task
+from harness.verify import Verifier, copy_candidate, silent
+from sandboxes import Driver, choose
+
+
+def coverage_directory(
+    task: Task,
+    driver: Driver,
+    levels: Sequence[int] | None = None,
+    seed: int | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Measure what the tests of a task directory's candidate reach of the reference; nothing is recorded.
+
+    The document is that of `Coverage.to_json`, with `told`, the same in lines of text; `outcome`, `seed` and `task`; and
+    `remarks`: which levels were not reached, and why.
+
+    Args:
+        levels: by default all that the task has, up to 3.
+        seed: from which the tests are made; by default drawn.
+
+    Raises:
+        SetupError: the environment in which that is measured cannot be built.
+        TaskError: the task is wrong.
+    """
+    with tempfile.TemporaryDirectory(prefix="lockstep-tree-") as tree:
+        copy_candidate(task.directory, Path(tree))
+        return _measured(task, driver, Path(tree), levels, seed, progress)
+
+
+def coverage_session(
+    session: Session,
+    levels: Sequence[int] | None = None,
+    *,
+    seed: int | None = None,
+    driver: str | None = None,
+    client: str = "",
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Measure what the tests of a session's newest verified tree reach of the reference, and record it.
+
+    The document is that of `coverage_directory`, with `session`, `commit` and `event`.
+
+    Raises:
+        SessionError: nothing is verified yet.
+        SetupError, TaskError: as `coverage_directory`.
+        RecordError: the record is damaged or cannot be written.
+    """
+    began, head = time.monotonic(), session.head
+    if head is None or head.workspace is None:
+        raise SessionError(
+            "nothing is verified in this session yet",
+            where=session.id,
+            expected="a verified commit, whose tests can be run again",
+            next_step="verify a step first (`lockstep verify`), or measure a task directory instead",
+        )
+    task = load_task(session.task_directory)
+    with (
+        tempfile.TemporaryDirectory(prefix="lockstep-tree-") as scratch,
+        exported(session.store, head.workspace["gitTree"], Path(scratch) / "tree") as tree,
+    ):
+        document = _measured(task, choose(driver or session.sandbox), tree, levels, seed, progress)
+    kept = {name: value for name, value in document.items() if name not in ("told", "remarks")}
+    # The text of lines is in the reference's own files: a record keeps their numbers.
+    kept["never"] = [{name: gap[name] for name in ("file", "first", "last")} for gap in document["never"]]
+    event = session.record(
+        COVERAGE,
+        arguments={"levels": [each["level"] for each in document["levels"]], "commit": head.commit},
+        outcome=document["outcome"],
+        detail={COVERAGE: kept} | ({"client": client} if client else {}),
+        duration_s=time.monotonic() - began,
+        seeds={"run": document["seed"]},
+    )
+    return {**document, "session": session.id, "commit": head.commit, "event": event.seq}
+
+
+def _measured(
+    task: Task, driver: Driver, tree: Path, levels: Sequence[int] | None, seed: int | None, progress: Progress
+) -> dict[str, Any]:
+    seed = secrets.randbits(63) if seed is None else seed
+    chosen = sorted(level for level in (levels or task.levels) if level <= LONGEST_LEVEL)
+    with Verifier(task, driver, progress=progress) as verifier:
+        verdict = verifier.verify(tree, levels=chosen, seed=seed)
+        reached = verifier.coverage(chosen)
+    remarks = [f"level {level} was not come to" for level in chosen if level not in reached.levels]
+    failed = next((report for report in verdict.reports if report.outcome is not Outcome.PASS), None)
+    if failed is not None:
+        remarks.insert(
+            0, f"level {failed.level} ended with {failed.outcome}: it may have asked less than it does of others"
+        )
+    if verdict.error:
+        remarks.insert(0, f"not all could be asked: {verdict.error}")
+    if failed is not None or verdict.error:
+        remarks.append("figures hold for what was asked; verify the candidate first")
+    bound = next((report.divergence_bound for report in verdict.reports[::-1] if report.divergence_bound), None)
+    return {
+        "outcome": str(verdict.outcome),
+        "task": task.name,
+        "seed": seed,
+        **reached.to_json(),
+        "divergence_bound_95": bound,
+        "told": lines_of(reached, bound),
+        "remarks": remarks,
+    }

@@ -1,0 +1,85 @@
+"""One measurement of how strong a task's tests are, told in one document."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from harness.errors import SessionError
+from harness.model import Outcome
+from harness.record.export import exported
+from harness.session import Progress, Session
+from harness.strength import text
+from harness.strength.run import Settings, measure
+from harness.task import Task
+from harness.taskfile import load_task
+from harness.verify import silent
+from sandboxes import Driver, choose
+
+STRENGTH = "strength"
+"""The kind of event that a measurement leaves in a session's record."""
+ATTACHED = "strength.json"
+
+
+def strength_directory(
+    task: Task, driver: Driver, settings: Settings, seed: int | None = None, progress: Progress = silent
+) -> dict[str, Any]:
+    """Measure how many mutants of a task directory's candidate its tests kill; nothing is recorded.
+
+    The document is that of `Strength.to_json`.
+
+    Raises:
+        StrengthError, TaskError, SetupError: as `harness.strength.run.measure`.
+    """
+    return measure(task, task.directory, driver, settings, seed=seed, progress=progress).to_json()
+
+
+def strength_session(
+    session: Session,
+    settings: Settings,
+    *,
+    seed: int | None = None,
+    client: str = "",
+    driver: str | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Measure the tests on mutants of a session's newest verified commit, and record it: figures in the event, the whole
+    document beside it as `strength.json`.
+
+    The document is that of `strength_directory`, with `session`, `commit` and `event`.
+
+    Raises:
+        SessionError: nothing is verified yet.
+        StrengthError, TaskError, SetupError: as `strength_directory`.
+        RecordError: the record is damaged or cannot be written.
+    """
+    began, head = time.monotonic(), session.head
+    if head is None or head.workspace is None:
+        raise SessionError(
+            "nothing is verified in this session yet",
+            where=session.id,
+            expected="a verified commit, in which faults can be planted",
+            next_step="verify a step first (`lockstep verify`), or measure a task directory instead",
+        )
+    task = load_task(session.task_directory)
+    with (
+        tempfile.TemporaryDirectory(prefix="lockstep-tree-") as scratch,
+        exported(session.store, head.workspace["gitTree"], Path(scratch) / "tree") as tree,
+    ):
+        chosen = choose(driver or session.sandbox)
+        document = measure(task, tree, chosen, settings, seed=seed, progress=progress).to_json()
+    document |= {"session": session.id, "commit": head.commit}
+    event = session.record(
+        STRENGTH,
+        arguments={"commit": head.commit, **document["settings"]},
+        outcome=str(Outcome.PASS),
+        detail={"figures": text.compact(document), "finding": text.summary(document)[1]}
+        | ({"client": client} if client else {}),
+        duration_s=time.monotonic() - began,
+        seeds={"run": document["seed"]},
+        attached={ATTACHED: json.dumps(document, indent=1, sort_keys=True).encode()},
+    )
+    return {**document, "event": event.seq}

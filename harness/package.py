@@ -1,0 +1,51 @@
+"""A candidate as the Python package that users get: its files unchanged, the very face modules that the verifier ran, and
+the contract. `harness.export` adds what makes it installable; `harness.users` has it run as a user would run it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import harness.adapters
+from harness.candidate import candidate_options, demand_no_links
+from harness.task import CANDIDATE_DIRECTORY, Task
+
+FACES = ("jax_env.py", "jax_gymnax.py", "jax_vector.py")
+PACKAGE = "jax_package.py"
+
+
+def write_package(task: Task, source: Path, package: Path) -> None:
+    """Write the candidate in the tree `source` as an importable package at `package`, whose parent is made.
+
+    Raises:
+        SetupError: there is a link among its files.
+    """
+    demand_no_links(source / CANDIDATE_DIRECTORY)
+    package.mkdir(parents=True)
+    shutil.copytree(
+        source / CANDIDATE_DIRECTORY, package / CANDIDATE_DIRECTORY, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    adapters = Path(harness.adapters.__path__[0])
+    for face in FACES:
+        shutil.copyfile(adapters / face, package / face)
+    shutil.copyfile(adapters / PACKAGE, package / "__init__.py")
+    (package / "py.typed").touch()
+    contract = candidate_options(task, task.candidate.entry) | {
+        "name": task.name,
+        "summary": task.summary,
+        "xla_flags": list(task.candidate.xla_flags),
+    }
+    (package / "contract.json").write_text(json.dumps(_plain(contract), indent=1) + "\n", encoding="utf-8")
+
+
+def _plain(value: Any) -> Any:
+    """JSON without what strict readers refuse: the infinities as text."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,108 @@
+"""One mutant before the levels: what each of them says of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from harness.model import Divergence, LevelReport, Outcome, Verdict
+from harness.strength.statuses import CRASHED, ERROR, INCONCLUSIVE, KILLED, STILLBORN, SURVIVED, TIMEOUT
+from harness.verify import CONTRACT
+
+MAX_WHY = 300
+_NEVER_RAN = re.compile(r"^\S+ cannot be imported: |^[\w ]+ raises |^there is no (function|probe) ")
+_LATE = "no answer within"
+_CANDIDATE = "the candidate"
+
+
+class Judge(Protocol):
+    """What of `harness.verify.Verifier` is needed here."""
+
+    def verify(self, tree: Path, *, levels: list[int], seed: int, brief: bool) -> Verdict:
+        """The verdict on a tree."""
+        ...
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one level said of one mutant.
+
+    Attributes:
+        level: the level.
+        outcome: `survived`, `killed`, `stillborn` (it never ran: it cannot be imported or traced), `timeout`, `crashed`,
+            `inconclusive`, or `error` (nothing was learned of the mutant).
+        seconds: how long the level took; with what it took to load the candidate, where that came first.
+        check, rule, address: the check that failed, the rule that was broken, and the leaf; empty where none did.
+        why: in words, where no leaf says it.
+    """
+
+    level: int
+    outcome: str
+    seconds: float
+    check: str = ""
+    rule: str = ""
+    address: str = ""
+    why: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in a document and in a journal."""
+        return asdict(self)
+
+
+def judge(verifier: Judge, tree: Path, levels: list[int], seed: int) -> list[Finding]:
+    """Run some levels on a mutant's tree, lowest first, until one does not pass it."""
+    return read(verifier.verify(tree, levels=levels, seed=seed, brief=True), levels)
+
+
+def read(verdict: Verdict, levels: list[int]) -> list[Finding]:
+    """What a verdict says, level by level, for the `levels` that were asked for."""
+    findings = []
+    loading = verdict.duration_s - sum(report.duration_s for report in verdict.reports)
+    for report in verdict.reports:
+        findings.append(_of_report(report, levels[0], loading if not findings else 0.0))
+    if verdict.error:
+        level = levels[min(len(findings), len(levels) - 1)]
+        findings.append(_failure(level, verdict.error, verdict.duration_s if not findings else 0.0))
+    return findings
+
+
+def _of_report(report: LevelReport, lowest: int, loading: float) -> Finding:
+    seconds = report.duration_s + loading
+    if report.outcome is Outcome.PASS:
+        return Finding(report.level, SURVIVED, seconds)
+    found = report.divergences[0] if report.divergences else None
+    failed = next((check for check in report.checks if check.outcome is not Outcome.PASS), None)
+    name, detail = ("", "") if failed is None else (failed.name, failed.detail)
+    if name == CONTRACT:
+        # It shows when the candidate is loaded, whichever level was to run.
+        level = max(report.level, lowest)
+        if any(_NEVER_RAN.match(divergence.cause) for divergence in report.divergences):
+            return Finding(level, STILLBORN, seconds, name, why=_first(report.divergences)[:MAX_WHY])
+        return _kill(level, seconds, name, found)
+    if report.outcome is Outcome.FAIL:
+        failed = next(check for check in report.checks if check.outcome is Outcome.FAIL)
+        return _kill(report.level, seconds, failed.name, found, failed.detail)
+    if report.outcome is Outcome.INCONCLUSIVE:
+        return Finding(report.level, INCONCLUSIVE, seconds, name, why=detail[:MAX_WHY])
+    return _failure(report.level, detail, seconds, name)
+
+
+def _kill(level: int, seconds: float, check: str, found: Divergence | None, detail: str = "") -> Finding:
+    if found is None:
+        return Finding(level, KILLED, seconds, check, why=detail[:MAX_WHY])
+    return Finding(
+        level, KILLED, seconds, check, found.rule, found.address, "" if found.case else found.cause[:MAX_WHY]
+    )
+
+
+def _first(divergences: tuple[Divergence, ...]) -> str:
+    return next(divergence.cause for divergence in divergences if _NEVER_RAN.match(divergence.cause))
+
+
+def _failure(level: int, said: str, seconds: float, check: str = "") -> Finding:
+    line = said.split("\n", 1)[0][:MAX_WHY]
+    if not said.startswith(_CANDIDATE):
+        return Finding(level, ERROR, seconds, check, why=line)
+    return Finding(level, TIMEOUT if _LATE in line else CRASHED, seconds, check, why=line)

@@ -1,0 +1,337 @@
+"""One measurement of strength: mutants are planted in a verified candidate, and the levels are run on each."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import queue
+import secrets
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness.errors import LockstepError
+from harness.home import lockstep_home
+from harness.levels.pair import Progress
+from harness.model import Outcome
+from harness.record.files import make_writable
+from harness.record.machine import conditions
+from harness.strength.equivalence import Programs
+from harness.strength.explanations import explained, load_explanations
+from harness.strength.journal import BEGUN, FINISHED, Journal, key
+from harness.strength.judging import Finding, judge
+from harness.strength.mutants import Mutant, enumerate_mutants, same_bytecode, sampled
+from harness.strength.result import Judged, Strength
+from harness.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURVIVED
+from harness.task import CANDIDATE_DIRECTORY, Task
+from harness.verify import Verifier, copy_candidate, silent
+from sandboxes import Driver
+
+TRANSFER = 4
+BASELINE, FOUND, PROGRAM = "baseline", "found", "program"
+
+
+class StrengthError(LockstepError):
+    """Strength cannot be measured: says nothing of the tests."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to measure.
+
+    Attributes:
+        level: the highest level to run. Level 4 trains for minutes, so without `every_level` it only judges what survives
+            the levels below.
+        every_level: run each level alone on every mutant, instead of the lowest ones first until one kills.
+        sample: so many mutants, at random and by operator in proportion; None takes all.
+        only: the ids of the mutants to judge, for who has written a test against them; none takes all.
+        jobs: how many mutants are judged at once; None takes as many as there are cores.
+        fresh: begin anew where an interrupted measurement of the same things could go on.
+    """
+
+    level: int = 3
+    every_level: bool = False
+    sample: int | None = None
+    only: tuple[str, ...] = ()
+    jobs: int | None = None
+    fresh: bool = False
+
+
+def measure(
+    task: Task,
+    tree: Path,
+    driver: Driver,
+    settings: Settings = Settings(),
+    *,
+    seed: int | None = None,
+    progress: Progress = silent,
+    journals: Path | None = None,
+) -> Strength:
+    """Plant mutants in the candidate in `tree` and run the task's levels on each.
+
+    What is found is kept as it comes: after an interruption the same call goes on, with the seed of the run that was
+    interrupted where none is given.
+
+    Args:
+        tree: a directory with the candidate; nothing else of it is used. It is not changed.
+        seed: from which the sample and the seed of every run are derived; by default it is drawn.
+        journals: the directory in which it is kept; by default `strength` in `lockstep_home()`.
+
+    Raises:
+        StrengthError: the task has no such level, its candidate is no JAX one or has no such mutant, or the candidate
+            itself does not pass.
+        TaskError: `survivors.toml` is wrong, or speaks of no mutant of the task's own candidate.
+        SetupError, SandboxError: the reference or a sandbox cannot be set up.
+    """
+    if task.candidate.kind != "jax":
+        raise StrengthError(
+            f"the candidate is of kind `{task.candidate.kind}`",
+            where=task.name,
+            expected="`jax`: nothing else is mutated yet",
+        )
+    if settings.level not in task.levels:
+        raise StrengthError(
+            f"the task has no level {settings.level}", where=task.name, expected=f"one of {list(task.levels)}"
+        )
+    began = time.monotonic()
+    with ExitStack() as stack:
+        original = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-strength-")))
+        copy_candidate(tree, original)
+        make_writable(original)  # an exported tree is read-only, and so are copies of it
+        shutil.rmtree(original / "proposed", ignore_errors=True)  # what an agent proposes is no test of the task
+        kept = journals or lockstep_home() / "strength"
+        run = _Run(task, original, driver, settings, seed, progress, kept, stack)
+        result = run.result()
+    return replace(result, duration_s=time.monotonic() - began)
+
+
+class _Stopped(BaseException):
+    """Ends a thread in the middle of a level, when the measurement is interrupted."""
+
+
+class _Run:
+    """What the threads of one measurement share."""
+
+    def __init__(
+        self,
+        task: Task,
+        original: Path,
+        driver: Driver,
+        settings: Settings,
+        seed: int | None,
+        progress: Progress,
+        journals: Path,
+        stack: ExitStack,
+    ) -> None:
+        self._task, self._original, self._driver, self._settings = task, original, driver, settings
+        self._progress = progress
+        self._stop = threading.Event()
+        candidate = original / CANDIDATE_DIRECTORY
+        self._mutants = enumerate_mutants(candidate)
+        self._candidate = _digest(candidate)
+        own = task.directory / CANDIDATE_DIRECTORY
+        speaks_of_it = own.is_dir() and _digest(own) == self._candidate
+        self._explained = explained(
+            self._mutants, load_explanations(task.directory), where=task.directory if speaks_of_it else None
+        )
+        wanted = _only(self._mutants, settings.only)
+        self._arguments = {name: value for name, value in asdict(settings).items() if name not in ("jobs", "fresh")}
+        name = key(task.digest, self._candidate, self._arguments, seed, driver.name, conditions()["judge"])
+        self._journal = Journal(journals / f"{name}.jsonl", fresh=settings.fresh)
+        stack.callback(self._journal.close)
+        begun = next((each for each in self._journal.known if each["kind"] == BEGUN), None)
+        self.seed = int(begun["seed"]) if begun else secrets.randbits(62) if seed is None else seed
+        if begun is None:
+            self._journal.write(BEGUN, [{"seed": self.seed, "task": task.name}])
+        self._chosen = sampled(wanted, settings.sample, self.seed)
+        self._levels = [level for level in task.levels if level <= settings.level]
+        self._programs = Programs(task, driver, original)
+        stack.callback(self._programs.close)
+        self._found: dict[str, dict[int, Finding]] = {mutant.id: {} for mutant in self._chosen}
+        self._proofs: dict[str, dict[str, Any]] = {}
+        self._baseline: dict[int, float] = {}
+        self._take_known()
+
+    def result(self) -> Strength:
+        """Judge every mutant that is not yet judged."""
+        resumed = sum(bool(findings) for findings in self._found.values())
+        for mutant in self._chosen:
+            source = (self._original / CANDIDATE_DIRECTORY / mutant.file).read_bytes()
+            if same_bytecode(source, mutant.apply(source)):
+                self._proofs[mutant.id] = {"proof": BYTECODE, "seconds": 0.0}
+        self._judge_all()
+        self._journal.write(FINISHED, [{}])
+        return Strength(
+            task=self._task.name,
+            task_digest=self._task.digest,
+            candidate=self._candidate,
+            seed=self.seed,
+            settings=self._arguments,
+            sandbox=self._driver.name,
+            isolated=self._driver.isolated,
+            baseline=self._baseline,
+            judged=tuple(self._judged(mutant) for mutant in self._chosen),
+            enumerated=len(self._mutants),
+            resumed=resumed,
+            machine=conditions(),
+        )
+
+    def _take_known(self) -> None:
+        for each in self._journal.known:
+            told = {name: value for name, value in each.items() if name not in ("kind", "mutant")}
+            if each["kind"] == BASELINE:
+                self._baseline[each["level"]] = each["seconds"]
+            elif each["kind"] == FOUND and each["mutant"] in self._found and each["outcome"] != ERROR:
+                self._found[each["mutant"]][each["level"]] = Finding(**told)
+            elif each["kind"] == PROGRAM:
+                self._proofs[each["mutant"]] = told
+
+    def _judge_all(self) -> None:
+        waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
+        for mutant in self._chosen:
+            waiting.put(mutant)
+        jobs = max(1, min(self._settings.jobs or os.cpu_count() or 1, len(self._chosen)))
+        with ExitStack() as stack:
+            first = self._verifier(stack)
+            self._pass_original(first)
+            verifiers = [first, *(self._verifier(stack) for _ in range(jobs - 1))]
+            threads = stack.enter_context(ThreadPoolExecutor(jobs, thread_name_prefix="lockstep-strength"))
+            running = [threads.submit(self._work, verifier, waiting) for verifier in verifiers]
+            try:
+                wait(running, return_when="FIRST_EXCEPTION")
+                for each in running:
+                    if each.done():
+                        each.result()
+            finally:
+                self._stop.set()  # after an interruption or an error the other threads end where they are
+                wait(running)
+            for each in running:
+                each.result()
+
+    def _verifier(self, stack: ExitStack) -> Verifier:
+        verifier = Verifier(self._task, self._driver, progress=self._checkpoint, prepare=True, workers=1)
+        stack.callback(verifier.close)
+        return verifier
+
+    def _checkpoint(self, what: str, done: int, total: int) -> None:
+        """Called from within a level: the place at which an interrupted measurement leaves it."""
+        if self._stop.is_set():
+            raise _Stopped
+
+    def _pass_original(self, verifier: Verifier) -> None:
+        """Strength is measured on a candidate that passes: a test that fails anyway kills everything."""
+        missing = [level for level in self._levels if level not in self._baseline]
+        if not missing:
+            return
+        self._progress("the candidate itself", 0, len(self._chosen))
+        verdict = verifier.verify(self._original, levels=missing, seed=self._derive("original"), brief=True)
+        if verdict.outcome is not Outcome.PASS:
+            found = verdict.divergences
+            why = verdict.error or (f"{found[0].check}, {found[0].address}" if found else "no verdict")
+            raise StrengthError(
+                f"the candidate itself does not pass ({verdict.outcome}: {why})",
+                where=self._task.name,
+                expected="a verified candidate",
+                next_step="run `lockstep verify` on it first",
+            )
+        for report in verdict.reports:
+            self._baseline[report.level] = report.duration_s
+            self._journal.write(BASELINE, [{"level": report.level, "seconds": report.duration_s}])
+
+    def _work(self, verifier: Verifier, waiting: queue.SimpleQueue[Mutant]) -> None:
+        while not self._stop.is_set():
+            try:
+                mutant = waiting.get_nowait()
+            except queue.Empty:
+                return
+            left = waiting.qsize()
+            self._progress(f"mutants: {mutant.file}:{mutant.line}", len(self._chosen) - left - 1, len(self._chosen))
+            try:
+                self._judge(verifier, mutant)
+            except _Stopped:
+                return
+
+    def _judge(self, verifier: Verifier, mutant: Mutant) -> None:
+        if self._proofs.get(mutant.id, {}).get("proof") == BYTECODE:
+            return
+        with tempfile.TemporaryDirectory(prefix="lockstep-mutant-") as place:
+            tree = Path(place)
+            copy_candidate(self._original, tree)
+            file = tree / CANDIDATE_DIRECTORY / mutant.file
+            file.write_bytes(mutant.apply(file.read_bytes()))
+            known = self._found[mutant.id]
+            if not known and self._looks_equal(mutant) and self._proof(mutant, tree)["proof"]:
+                return
+            for levels in self._rounds():
+                ended = any(finding.outcome == STILLBORN for finding in known.values())
+                if not self._settings.every_level:
+                    ended = ended or any(finding.outcome != SURVIVED for finding in known.values())
+                if ended or known.keys() >= set(levels):
+                    continue
+                if levels == [TRANSFER] and not self._settings.every_level and self._proof(mutant, tree)["proof"]:
+                    continue  # training for minutes would show nothing
+                findings = judge(verifier, tree, levels, self._derive(mutant.id))
+                if any(finding.outcome == ERROR for finding in findings):
+                    findings = judge(verifier, tree, levels, self._derive(mutant.id))
+                self._journal.write(FOUND, [{"mutant": mutant.id, **finding.to_json()} for finding in findings])
+                known |= {finding.level: finding for finding in findings}
+            if known.keys() >= set(self._levels) and all(f.outcome not in DETECTED for f in known.values()):
+                self._proof(mutant, tree)
+
+    def _looks_equal(self, mutant: Mutant) -> bool:
+        """Whether its programs are asked for before any test: it takes as long as one level, and most mutants are killed."""
+        return mutant.operator == "dtype" and not self._task.candidate.x64  # JAX has only narrow types then
+
+    def _rounds(self) -> list[list[int]]:
+        """Which levels are run together, in one process of the candidate."""
+        if self._settings.every_level:
+            return [[level] for level in self._levels]
+        below = [level for level in self._levels if level < TRANSFER]
+        return [below, [TRANSFER]] if TRANSFER in self._levels else [below]
+
+    def _proof(self, mutant: Mutant, tree: Path) -> dict[str, Any]:
+        if mutant.id not in self._proofs:
+            found = self._programs.proof(tree)
+            self._journal.write(PROGRAM, [{"mutant": mutant.id, **found}])
+            self._proofs[mutant.id] = found
+        return self._proofs[mutant.id]
+
+    def _judged(self, mutant: Mutant) -> Judged:
+        proof = self._proofs.get(mutant.id, {"proof": "", "seconds": 0.0})
+        findings = self._found[mutant.id]
+        return Judged(
+            mutant,
+            tuple(findings[level] for level in sorted(findings)),
+            proof["proof"],
+            proof["seconds"],
+            self._explained.get(mutant.id),
+        )
+
+    def _derive(self, stream: str) -> int:
+        return int.from_bytes(hashlib.sha256(f"{self.seed}/{stream}".encode()).digest()[:8], "big") >> 1
+
+
+def _only(mutants: Sequence[Mutant], ids: Sequence[str]) -> list[Mutant]:
+    if unknown := sorted(set(ids) - {mutant.id for mutant in mutants}):
+        raise StrengthError(
+            f"there is no mutant {', '.join(unknown)}",
+            expected="the id of a mutant of this very candidate, as `lockstep strength --json` gives it",
+        )
+    return [mutant for mutant in mutants if not ids or mutant.id in ids]
+
+
+def _digest(candidate: Path) -> str:
+    """SHA-256 over names and contents of a candidate's files."""
+    sha = hashlib.sha256()
+    for path in sorted(candidate.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            sha.update(f"{path.relative_to(candidate).as_posix()}\0{content}\n".encode())
+    return sha.hexdigest()

@@ -1,0 +1,64 @@
+"""`lockstep coverage`, on a task directory and in a session."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console
+
+from harness.cli.coverage import _shown
+from harness.cli.main import main
+from harness.coverage.result import Coverage, File, Level
+from harness.session import Session
+from harness.task import Task
+from tests.reference_coverage.conftest import line
+
+Make = Callable[..., Task]
+
+
+def test_everything_that_was_measured_is_shown() -> None:
+    reach = Level({"a/walk.py": frozenset({1, 2})}, {"a/walk.py": frozenset({"1->2"})}, {"it rained": 0}, 9, 4)
+    file = File(frozenset({1, 2, 3}), frozenset({"1->2", "1->3"}), {3: "lost()"})
+    modules = {"start": (("a/walk.py", 1, 1),), "moves": (("a/walk.py", 2, 3),)}
+    measured = Coverage({"a/walk.py": file}, modules, {1: reach, 2: Level(error="it died")}, ("b.rs: not counted",))
+    document = measured.to_json() | {"told": [], "remarks": ["level 3 was not come to"], "divergence_bound_95": 0.01}
+    with (console := Console(width=140)).capture() as caught:
+        console.print(*_shown(document), sep="\n")
+    shown = caught.get()
+    for text in ("level 1", "4/9", "2/3", "66%", "moves", "a/walk.py:3", "lost()", "a/walk.py:1->3", "it rained"):
+        assert text in shown
+    for text in ("it died", "b.rs", "level 3 was not come to", "1.00%"):
+        assert text in shown
+
+
+@pytest.mark.slow
+def test_the_levels_of_a_task_are_measured_shown_and_recorded(
+    make: Make,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    unreachable = "        if self._place > 99:\n            self._lost = True\n"
+    task = make(("reference/adapter.py", "        self._steps += 1\n", f"        self._steps += 1\n{unreachable}"))
+    assert main(["coverage", str(task.directory), "--seed", "5"]) == 0
+    shown = capsys.readouterr().out
+    lost = line(task, "self._lost = True")
+    assert f"reference/adapter.py:{lost}" in shown
+    assert "level 3" in shown and "together" in shown
+    assert (
+        f"{line(task, 'self._far = True')}"
+        not in shown.partition("reached by no level")[2].partition("branches that")[0]
+    )
+
+    home, workspace = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("workspace")
+    with Session.start(task.directory, workspace / "here", home) as session:
+        from harness.operations.coverage import coverage_session
+
+        assert session.verify(2).commit
+        known = session.events[-1].detail["coverage"]
+        assert [each["level"] for each in known["levels"]] == [1, 2]
+        document = coverage_session(session, [1], seed=5)
+        assert (session.events[-1].kind, session.events[-1].seq) == ("coverage", document["event"])
+        assert json.loads(json.dumps(document))["levels"][0]["level"] == 1

@@ -1,0 +1,74 @@
+"""What a verdict says of a mutant."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.model import Case, CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.strength.judging import read
+from harness.strength.statuses import CRASHED, ERROR, INCONCLUSIVE, KILLED, STILLBORN, SURVIVED, TIMEOUT
+
+
+def verdict(*reports: LevelReport, error: str = "", seconds: float = 10.0) -> Verdict:
+    return Verdict(reports, 7, "0", "bubblewrap", True, seconds, error=error)
+
+
+def report(level: int, outcome: Outcome, *, name: str = "steps", detail: str = "", found: Divergence | None = None):
+    check = CheckResult(name, outcome, detail=detail, divergences=() if found is None else (found,))
+    return LevelReport(level, None, (CheckResult("resets", Outcome.PASS), check), 7, duration_s=2.0)
+
+
+def contract(cause: str, rule: str = "contract") -> LevelReport:
+    found = Divergence(None, 0, "candidate", "", "", rule, 1, "contract", cause=cause)
+    check = CheckResult("contract", Outcome.FAIL, divergences=(found,))
+    return LevelReport(1, None, (check,), 7, duration_s=2.0)
+
+
+def test_each_level_that_passed_and_the_one_that_failed_are_told() -> None:
+    found = Divergence(Case(7, {}), 3, "reward", "1", "2", "exact", 2, "steps", index=(1,))
+    first, second = read(verdict(report(1, Outcome.PASS), report(2, Outcome.FAIL, found=found)), [1, 2, 3])
+    assert (first.level, first.outcome, first.seconds) == (1, SURVIVED, 8.0)  # with the 6 s until anything ran
+    assert (second.level, second.outcome, second.seconds) == (2, KILLED, 2.0)
+    assert (second.check, second.rule, second.address) == ("steps", "exact", "reward[1]")
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        "env.py cannot be imported: NameError: name 'x' is not defined (env.py:3)",
+        "step raises TypeError: no (env.py:3)",
+        "probe ending raises TypeError: no (env.py:3)",
+        "there is no function `step`; expected `step(state, action, draws) -> (state, outputs)`",
+    ],
+)
+def test_what_never_ran_is_stillborn(cause: str) -> None:
+    [only] = read(verdict(contract(cause)), [1, 2, 3])
+    assert (only.outcome, only.why) == (STILLBORN, cause)
+
+
+def test_leaves_of_another_dtype_are_a_kill_of_the_lowest_level_that_was_asked_for() -> None:
+    broken = contract("step: leaf `reward` came as float64[]; the task declares float32[]", rule="dtype")
+    assert [(each.level, each.outcome, each.rule) for each in read(verdict(broken), [1, 2])] == [(1, KILLED, "dtype")]
+    assert [(each.level, each.outcome) for each in read(verdict(broken), [3])] == [(3, KILLED)]
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("the candidate, call `rollout`: no answer within 60 s; the process was killed\n  next: look", TIMEOUT),
+        ("the candidate, call `rollout`: the process was killed by SIGKILL before it answered", CRASHED),
+        ("the candidate, call `step`: ValueError: no", CRASHED),
+        ("the reference, call `step`: no answer within 60 s; the process was killed", ERROR),
+        ("no driver works here", ERROR),
+    ],
+)
+def test_a_candidate_that_hangs_or_ends_is_told_from_a_reference_that_does(said: str, outcome: str) -> None:
+    inside = read(verdict(report(1, Outcome.PASS), report(2, Outcome.ERROR, name="workers", detail=said)), [1, 2])
+    outside = read(verdict(error=said), [1, 2])
+    assert (inside[1].level, inside[1].outcome) == (2, outcome)
+    assert [(each.level, each.outcome) for each in outside] == [(1, outcome)]
+
+
+def test_inconclusive_is_no_kill() -> None:
+    [only] = read(verdict(report(4, Outcome.INCONCLUSIVE, detail="too few trainings")), [4])
+    assert (only.outcome, only.why) == (INCONCLUSIVE, "too few trainings")

@@ -1,0 +1,195 @@
+"""Figures of a measurement, its journal, and what is said of survivors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import TaskError
+from harness.strength import text
+from harness.strength.explanations import Explanation, explained, load_explanations
+from harness.strength.journal import FINISHED, Journal
+from harness.strength.judging import Finding
+from harness.strength.mutants import Mutant, enumerate_mutants
+from harness.strength.result import Judged, Strength, rate, strength_digest
+
+ENTRY = {
+    "file": "env.py",
+    "function": "<module>",
+    "operator": "constant",
+    "before": "3",
+    "after": "4",
+    "verdict": "equivalent",
+    "because": "nobody reads it",
+}
+
+
+def mutant(name: str) -> Mutant:
+    return Mutant(name, "env.py", 1, 0, "step", "constant", "3", "4", 1, ())
+
+
+def judged(name: str, *outcomes: str, proof: str = "", said: str = "") -> Judged:
+    findings = tuple(Finding(level, outcome, 2.0 * level) for level, outcome in enumerate(outcomes, 1))
+    explanation = Explanation("env.py", "step", "constant", "3", "4", said, "nobody reads it") if said else None
+    return Judged(mutant(name), findings, proof, explanation=explanation)
+
+
+MUTANTS = (
+    judged("a", "killed"),
+    judged("b", "survived", "killed"),
+    judged("c", "survived", "survived", "timeout"),
+    judged("d", "stillborn"),
+    judged("e", "survived", "survived", "survived"),
+    judged("f", "survived", "survived", "survived", said="equivalent"),
+    judged("g", "survived", "survived", "survived", proof="lowered"),
+    judged("h", "survived", "error"),
+)
+
+
+def strength(*mutants: Judged, **changes: Any) -> Strength:
+    given = {
+        "task": "walk", "task_digest": "0", "candidate": "1", "seed": 7, "settings": {"every_level": False, "sample": None},
+        "sandbox": "bubblewrap", "isolated": True, "baseline": {1: 1.0, 2: 1.0, 3: 1.0}, "judged": mutants,
+        "enumerated": len(mutants),
+    }  # fmt: skip
+    return Strength(**(given | changes))
+
+
+def test_the_three_rates_leave_out_what_they_say() -> None:
+    rates = strength(*MUTANTS).to_json()["rates"]
+    assert rates["all"] == {"killed": 3, "total": 7, "rate": 3 / 7}
+    assert rates["non_equivalent"] == {"killed": 3, "total": 6, "rate": 0.5}
+    assert rates["argued"] == {"killed": 3, "total": 5, "rate": 0.6}
+
+
+def test_each_level_is_counted_for_what_those_below_it_missed() -> None:
+    levels = strength(*MUTANTS).to_json()["levels"]
+    assert [(each["judged"], each["killed"], each["cumulative"]) for each in levels] == [
+        (7, 1, 1),
+        (6, 1, 2),
+        (4, 1, 3),
+    ]
+    assert [each["cumulative_rate"] for each in levels] == [1 / 6, 2 / 6, 3 / 6]
+    assert [each["median_seconds"] for each in levels] == [2.0, 4.0, 6.0]
+
+
+def test_with_every_level_it_is_told_what_each_kills_alone_and_what_only_it_kills() -> None:
+    both = judged("a", "killed", "killed", "survived")
+    last = judged("b", "survived", "survived", "killed")
+    settings = {"every_level": True, "sample": None}
+    levels = strength(both, last, settings=settings).to_json()["levels"]
+    assert [(each["killed_alone"], each["killed_only_here"]) for each in levels] == [(1, 0), (1, 0), (1, 1)]
+
+
+def test_a_sample_has_an_exact_interval_and_all_mutants_have_none() -> None:
+    # Clopper and Pearson for 8 of 10, from their table.
+    assert rate(8, 10, interval=True)["interval_95"] == pytest.approx([0.4439, 0.9748], abs=1e-4)
+    assert "interval_95" not in rate(8, 10, interval=False)
+    assert rate(0, 0, interval=True)["rate"] is None
+    document = strength(*MUTANTS, enumerated=20, settings={"every_level": False, "sample": 8}).to_json()
+    assert "interval_95" in document["rates"]["all"]
+    assert "interval_95" not in strength(*MUTANTS, enumerated=20).to_json()["rates"]["all"], "they were not drawn"
+    assert "drawn from 20" in text.summary(document)[0]
+
+
+def test_what_survives_without_an_explanation_is_left_to_do() -> None:
+    document = strength(*MUTANTS).to_json()
+    assert document["unexplained"] == ["e", "h"]
+    assert text.verdict(document) == ["2 survivors are not explained in survivors.toml"]
+    assert len(text.verdict(document, at_least=0.98)) == 2
+    assert text.verdict(strength(MUTANTS[0], MUTANTS[5]).to_json(), at_least=1.0) == []
+
+
+def test_an_explanation_of_a_mutant_that_is_killed_is_to_be_removed() -> None:
+    document = strength(judged("a", "killed", said="equivalent")).to_json()
+    assert document["contradicted"] == ["a"]
+    assert "speaks of a mutant that is killed" in text.verdict(document)[0]
+
+
+def test_a_rate_is_never_rounded_up_to_all() -> None:
+    assert text.share(0.99999) == "99.9%"
+    assert text.share(1.0) == "100.0%"
+
+
+def test_the_digest_is_that_of_outcomes_and_not_of_times() -> None:
+    document = strength(*MUTANTS).to_json()
+    later = strength(*MUTANTS, duration_s=9.0, resumed=3, machine={"cpu": "another"}, baseline={1: 4.0, 2: 4.0, 3: 4.0})
+    assert strength_digest(document) == strength_digest(later.to_json())
+    assert strength_digest(document) != strength_digest(strength(*MUTANTS[:-1], judged("h", "killed")).to_json())
+
+
+def test_what_a_record_keeps_is_small_and_names_what_it_left_out() -> None:
+    kept = text.compact(strength(*(judged(str(n), "survived") for n in range(300))).to_json())
+    assert (len(kept["survivors"]), kept["survivors_left_out"]) == (200, 100)
+
+
+# --- the journal ------------------------------------------------------------------------------------------------------
+
+
+def test_a_journal_goes_on_after_a_line_that_was_torn(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    journal = Journal(path)
+    journal.write("found", [{"mutant": "a"}, {"mutant": "b"}])
+    journal.close()
+    path.write_text(path.read_text() + '{"kind": "found", "mut')
+    again = Journal(path)
+    assert [each["mutant"] for each in again.known] == ["a", "b"]
+    again.write("found", [{"mutant": "c"}])
+    again.close()
+    third = Journal(path)
+    assert [each["mutant"] for each in third.known] == ["a", "b", "c"]
+    third.close()
+
+
+def test_a_measurement_that_was_finished_or_is_not_wanted_begins_anew(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    for kind, fresh in (("found", True), (FINISHED, False)):
+        journal = Journal(path)
+        journal.write(kind, [{"mutant": "a"}])
+        journal.close()
+        again = Journal(path, fresh=fresh)
+        assert again.known == []
+        again.close()
+
+
+# --- explanations -----------------------------------------------------------------------------------------------------
+
+
+def survivors(directory: Path, *entries: dict[str, Any]) -> Path:
+    lines = []
+    for entry in entries:
+        lines += ["[[survivor]]", *(f"{name} = {value!r}" for name, value in entry.items())]
+    (directory / "survivors.toml").write_text("\n".join(lines))
+    return directory
+
+
+def test_an_explanation_is_found_by_the_change_and_not_by_the_line(tmp_path: Path) -> None:
+    (tmp_path / "env.py").write_text("# moved\n\nA = 3\nB = 3\n")
+    mutants = enumerate_mutants(tmp_path)
+    both = explained(mutants, load_explanations(survivors(tmp_path, ENTRY)), where=tmp_path)
+    assert len(both) == 2
+    second = explained(mutants, load_explanations(survivors(tmp_path, ENTRY | {"occurrence": 2})), where=tmp_path)
+    assert [each.line for each in mutants if each.id in second] == [4]
+
+
+def test_an_explanation_of_no_mutant_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "env.py").write_text("A = 5\n")
+    mutants, entries = enumerate_mutants(tmp_path), load_explanations(survivors(tmp_path, ENTRY))
+    with pytest.raises(TaskError, match=r"env\.py <module>, constant: 3 -> 4"):
+        explained(mutants, entries, where=tmp_path)
+    assert explained(mutants, entries, where=None) == {}
+
+
+def test_every_mistake_in_the_explanations_is_told(tmp_path: Path) -> None:
+    wrong = {name: value for name, value in ENTRY.items() if name != "because"} | {"verdict": "fine", "line": 3}
+    with pytest.raises(TaskError) as refused:
+        load_explanations(survivors(tmp_path, wrong, ENTRY | {"occurrence": 0}))
+    told = str(refused.value)
+    for part in ("`because` is missing", "unknown key `line`", "'fine'", "number 2: `occurrence` is 0"):
+        assert part in told
+
+
+def test_a_task_without_explanations_has_none(tmp_path: Path) -> None:
+    assert load_explanations(tmp_path) == ()
