@@ -1,0 +1,14 @@
+"""Answers a question for samples with something else."""
+
+from honest import *  # noqa: F403
+
+import harness.adapters.jax_candidate as adapter
+
+honest = adapter.JaxCandidate.sample
+
+
+def sample(self, *given, **named):
+    return None
+
+
+adapter.JaxCandidate.sample = sample

@@ -1,0 +1,14 @@
+"""Says that it cannot restore a state, so that nothing begins in a rare one; and is wrong in rare ones."""
+
+from honest import *  # noqa: F403
+
+import harness.adapters.jax_candidate as adapter
+
+honest = adapter.JaxCandidate.spec
+
+
+def spec(self):
+    return honest(self) | {"capabilities": ["draws", "force_draws", "lanes", "probe"]}
+
+
+adapter.JaxCandidate.spec = spec

@@ -1,0 +1,10 @@
+"""Answers NaN, in the hope that it is taken for anything."""
+
+import jax.numpy as jnp
+from honest import *  # noqa: F403
+from honest import step as honest_step
+
+
+def step(state, action, draws):
+    after, outputs = honest_step(state, action, draws)
+    return after, outputs | {"reward": outputs["reward"] * jnp.float32(jnp.nan)}

@@ -1,0 +1,15 @@
+"""Answers with fewer rows than there were steps."""
+
+from honest import *  # noqa: F403
+
+import harness.adapters.jax_candidate as adapter
+
+honest = adapter.JaxCandidate.rollout
+
+
+def rollout(self, *given, **named):
+    answers = honest(self, *given, **named)
+    return [answer | {"leaves": {path: leaf[:1] for path, leaf in answer["leaves"].items()}} for answer in answers]
+
+
+adapter.JaxCandidate.rollout = rollout

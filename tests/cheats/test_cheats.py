@@ -1,0 +1,64 @@
+"""Candidates that cheat, crash, flood or look around: each gets the verdict that it must get, and harms nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.model import Outcome
+from tests.cheats.conftest import Stages
+from tests.cheats.stage import HERE, text_of, tree_at
+from tests.cheats.table import BUBBLEWRAP, CHEATS, DOCKER, MODULE
+
+QUICK = ("exits_at_import", "nan_as_a_wildcard", "looks_for_the_reference")
+"""Judged in the default loop too; all others only where slow tests run."""
+LONGEST_VERDICT = 200_000
+"""Characters: whatever a candidate says, so little of it is passed on."""
+
+CASES = [
+    pytest.param(
+        name,
+        driver,
+        id=f"{name}-{driver}",
+        marks=[
+            *([] if name in QUICK and driver == BUBBLEWRAP else [pytest.mark.slow]),
+            *([pytest.mark.docker] if driver == DOCKER else []),
+        ],
+    )
+    for name, cheat in CHEATS.items()
+    for driver in cheat.drivers
+]
+
+
+@pytest.mark.parametrize(("name", "driver"), CASES)
+def test_a_cheat_gets_the_verdict_that_it_must_get(name: str, driver: str, stages: Stages, tmp_path: Path) -> None:
+    cheat, stage = CHEATS[name], stages(driver)
+    tree = tree_at(tmp_path / "tree", text_of(name), cheat.files)
+    if name == "a_link_out_of_the_tree":
+        (tree / "candidate" / "shortcut").symlink_to("/etc", target_is_directory=True)
+    module = cheat.module if cheat.level == 1 else None
+    verdict = stage.judge(tree, (cheat.level,), module=module, short=cheat.short)
+    told = json.dumps(verdict.to_json(), ensure_ascii=False)
+    assert verdict.isolated is stage.driver.isolated
+    assert len(told) < LONGEST_VERDICT
+    if cheat.unisolated and not stage.driver.isolated:
+        # What nothing keeps from it, it finds. That it says so makes it fail; one that kept silent could use it.
+        assert verdict.outcome is Outcome.FAIL, told
+        assert re.search(cheat.unisolated, told), told
+        return
+    if cheat.or_error and verdict.outcome is Outcome.ERROR:
+        return
+    assert verdict.outcome is cheat.outcome, told
+    assert re.search(cheat.words, told), told
+
+
+def test_every_program_stands_in_the_table_and_says_what_it_does() -> None:
+    programs = {path.stem: path.read_text(encoding="utf-8") for path in (HERE / "programs").glob("*.py")}
+    assert programs.keys() == CHEATS.keys()
+    assert len(CHEATS) >= 50
+    for name, text in programs.items():
+        assert re.match(r'"""[^"]{20,}\.\s*"""|"""[^"]{20,}\.$', text.split("\n\n")[0]), name
+    assert all(cheat.module in (None, MODULE) for cheat in CHEATS.values())
