@@ -1,0 +1,1 @@
+"""Fuzzing of everything that reads bytes which somebody else wrote (docs/fuzzing.md)."""
