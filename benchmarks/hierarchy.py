@@ -1,0 +1,121 @@
+"""What each level adds: share of faults found, and how soon, with all levels and with each one left out.
+
+Every level runs alone on every fault: the mutants that `lockstep strength` makes of the task's own candidate, and those that
+were planted by hand (tests/mutants). Which fault a set of levels would find, and when, then follows: the lowest of them that
+finds it ends the search, and those below it ran in vain. Level 4 trains policies for every fault, so it runs on some of
+them, drawn at random. An interrupted measurement of the mutants goes on where it was.
+
+    python -m benchmarks hierarchy
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sandboxes
+from benchmarks.common import ENVIRONMENTS, report
+from harness.strength.judging import judge
+from harness.strength.run import Settings, measure
+from harness.strength.statuses import DETECTED, KILLED, SURVIVED
+from harness.task import Task
+from harness.taskfile import load_task
+from harness.verify import Verifier
+from tests.mutants import cartpole, pong
+from tests.mutants.plant import Mutant, plant
+
+TASKS = {"cartpole": cartpole.MUTANTS, "pong": pong.MUTANTS}
+WITHOUT_TRAINING, WITH_TRAINING = 3, 4
+SAMPLE = 20
+SEED = 20_261_122
+"""Of the measurements, so that an interrupted one goes on; a level of a verification draws its own."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one level alone said of a fault: whether it found it, and after how many seconds it ended."""
+
+    detected: bool
+    seconds: float
+
+
+Fault = Mapping[int, Found]
+"""What each level said of one fault."""
+
+
+def main() -> None:
+    """Measure and report."""
+    rows: list[dict[str, Any]] = []
+    for name, planted in TASKS.items():
+        task = load_task(ENVIRONMENTS / name)
+        every = generated(task, Settings(level=WITHOUT_TRAINING, every_level=True))
+        rows += table(name, "mutants", every)
+        some = generated(task, Settings(level=WITH_TRAINING, every_level=True, sample=SAMPLE))
+        rows += table(name, f"{SAMPLE} mutants, level 4 too", some)
+        rows += table(name, "planted by hand", by_hand(task, planted))
+        report("hierarchy", "Faults found with all levels, and with each one left out", rows)
+
+
+def generated(task: Task, settings: Settings) -> list[Fault]:
+    """The mutants of a task's own candidate that can be told from it, level by level."""
+    found = measure(task, task.directory, sandboxes.choose(None), settings, seed=SEED, progress=_told)
+    return [
+        {each.level: Found(each.outcome in DETECTED, each.seconds) for each in judged.findings}
+        for judged in found.judged
+        if judged.status in (KILLED, SURVIVED)
+    ]
+
+
+def by_hand(task: Task, planted: Sequence[Mutant]) -> list[Fault]:
+    """The planted faults, level by level."""
+    faults = []
+    levels = [level for level in task.levels if level <= WITHOUT_TRAINING]
+    with Verifier(task, sandboxes.choose(None), prepare=True, workers=1) as verifier:
+        for number, mutant in enumerate(planted):
+            _told(f"{task.name}: {mutant.name}", number, len(planted))
+            with tempfile.TemporaryDirectory(prefix="lockstep-planted-") as place:
+                plant(task, mutant, Path(place))
+                said = [judge(verifier, Path(place), [level], SEED + number)[0] for level in levels]
+            faults.append({each.level: Found(each.outcome in DETECTED, each.seconds) for each in said})
+    return faults
+
+
+def table(task: str, kind: str, faults: Sequence[Fault]) -> list[dict[str, Any]]:
+    """A row for all levels, and one for each that is left out."""
+    levels = sorted({level for fault in faults for level in fault})
+    rows = []
+    for left_out in (None, *levels):
+        used = [level for level in levels if level != left_out]
+        times = [seconds for fault in faults if (seconds := until_found(fault, used)) is not None]
+        only = sum(until_found(fault, used) is None and until_found(fault, levels) is not None for fault in faults)
+        rows.append(
+            {
+                "task": task,
+                "faults": f"{len(faults)} {kind}",
+                "levels": "all" if left_out is None else f"without {left_out}",
+                "found": f"{len(times)} ({len(times) / len(faults):.1%})",
+                "missed by leaving it out": "" if left_out is None else str(only),
+                "median s": statistics.median(times),
+                "mean s": statistics.fmean(times),
+            }
+        )
+    return rows
+
+
+def until_found(fault: Fault, levels: Sequence[int]) -> float | None:
+    """Seconds until these levels, lowest first, find a fault; None where they do not."""
+    spent = 0.0
+    for level in levels:
+        if level in fault:
+            spent += fault[level].seconds
+            if fault[level].detected:
+                return spent
+    return None
+
+
+def _told(what: str, done: int, total: int) -> None:
+    print(f"\r{what[:60]:<60} {done}/{total}", end="", flush=True)
