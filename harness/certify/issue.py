@@ -18,9 +18,8 @@ from typing import Any
 
 from harness import __version__
 from harness.certify.examination import Examination, Settings, Told, examine, untold
-from harness.errors import SessionError
 from harness.levels.pair import Progress
-from harness.record.attest import SUMMARY, Subject, seal
+from harness.record.attest import SUMMARY, seal
 from harness.record.certificate import (
     CERTIFIED,
     CERTIFYING,
@@ -83,28 +82,20 @@ def issue(
         RecordError: the record cannot be read or written.
         TaskError: the recorded task cannot be read.
     """
-    head = session.head
-    if head is None or head.commit is None or head.workspace is None:
-        raise SessionError(
-            "this session has no verified commit yet, and nothing else is certified",
-            where=session.id,
-            next_step="run `lockstep verify` until the recipe is done, then certify",
-        )
     began = time.monotonic()
+    _, subject = session.verified()
     driver = choose(sandbox or session.sandbox)
-    asked = {"commit": head.commit, "sandbox": driver.name, **settings.to_json()}
+    asked = {"commit": subject.commit, "sandbox": driver.name, **settings.to_json()}
     start = begun(session.events, asked)
     if start is None:
         start = session.record(CERTIFYING, arguments=asked, seeds={SEED: secrets.randbits(62)})
     seed = start.seeds[SEED]
     scratch = session.directory.exports / f"certify-{secrets.token_hex(4)}"
-    with recorded_tree(session.store, head.commit, scratch) as (task, tree):
+    with recorded_tree(session.store, subject.commit, scratch) as (task, tree):
         policies = session.directory.path / POLICIES
         found = examine(task, tree, driver, seed, settings, progress, policies=policies, told=told)
     files = {path_of(name): _encoded(part) for name, part in found.parts.items()}
-    about = Subject(head.commit, head.workspace["gitTree"], head.workspace["dirHash"])
-    moment = now()
-    files[ENVELOPE] = seal(about, SUMMARY, _summary(session, found, files, moment), session.key)
+    files[ENVELOPE] = seal(subject, SUMMARY, _summary(session, found, files, now()), session.key)
     event = session.record(
         CERTIFIED,
         arguments=asked,
@@ -114,7 +105,7 @@ def issue(
         duration_s=time.monotonic() - began,
         attached=files,
     )
-    return Issued(event.seq, head.commit, found)
+    return Issued(event.seq, subject.commit, found)
 
 
 @contextmanager

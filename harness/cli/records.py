@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -132,23 +131,12 @@ def export(output: Output, source: str, destination: Path) -> int:
 
 
 def _export_verified(session: str, destination: Path) -> tuple[Path, dict[str, Any]]:
-    from harness.errors import SessionError
     from harness.export import export as write
     from harness.record.attest import SUMMARY_FILE
-    from harness.record.export import exported
     from harness.record.log import event_file
     from harness.record.view import SessionView
     from harness.taskfile import load_task
 
-    with SessionView(session) as view, tempfile.TemporaryDirectory(prefix="lockstep-tree-") as scratch:
-        head = view.head
-        if head is None or head.workspace is None:
-            raise SessionError(
-                "this session has no verified commit yet",
-                where=session,
-                next_step="run `lockstep verify` until a level passes",
-            )
-        attestation = event_file(view.store, head.id, SUMMARY_FILE)
-        with exported(view.store, head.workspace["gitTree"], Path(scratch) / "tree") as tree:
-            made = write(load_task(tree), destination, attestation)
+    with SessionView(session) as view, view.exported_head() as (head, tree):
+        made = write(load_task(tree), destination, event_file(view.store, head.id, SUMMARY_FILE))
         return made, {"session": session, "commit": head.commit, "level": head.arguments["level"]}

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.coverage.session import COVERAGE, LONGEST_LEVEL, lines_of
-from harness.errors import SessionError
 from harness.model import Outcome
-from harness.record.export import exported
 from harness.session import Progress, Session
 from harness.task import Task
 from harness.taskfile import load_task
@@ -63,19 +61,9 @@ def coverage_session(
         SetupError, TaskError: as `coverage_directory`.
         RecordError: the record is damaged or cannot be written.
     """
-    began, head = time.monotonic(), session.head
-    if head is None or head.workspace is None:
-        raise SessionError(
-            "nothing is verified in this session yet",
-            where=session.id,
-            expected="a verified commit, whose tests can be run again",
-            next_step="verify a step first (`lockstep verify`), or measure a task directory instead",
-        )
+    began = time.monotonic()
     task = load_task(session.task_directory)
-    with (
-        tempfile.TemporaryDirectory(prefix="lockstep-tree-") as scratch,
-        exported(session.store, head.workspace["gitTree"], Path(scratch) / "tree") as tree,
-    ):
+    with session.exported_head() as (head, tree):
         document = _measured(task, choose(driver or session.sandbox), tree, levels, seed, progress)
     kept = {name: value for name, value in document.items() if name not in ("told", "remarks")}
     # The text of lines is in the reference's own files: a record keeps their numbers.

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
-from harness.errors import SessionError
 from harness.model import Outcome
-from harness.record.export import exported
+from harness.report.measured import STRENGTH
 from harness.session import Progress, Session
 from harness.strength import text
 from harness.strength.run import Settings, measure
@@ -19,8 +16,6 @@ from harness.taskfile import load_task
 from harness.verify import silent
 from sandboxes import Driver, choose
 
-STRENGTH = "strength"
-"""The kind of event that a measurement leaves in a session's record."""
 ATTACHED = "strength.json"
 
 
@@ -56,19 +51,9 @@ def strength_session(
         StrengthError, TaskError, SetupError: as `strength_directory`.
         RecordError: the record is damaged or cannot be written.
     """
-    began, head = time.monotonic(), session.head
-    if head is None or head.workspace is None:
-        raise SessionError(
-            "nothing is verified in this session yet",
-            where=session.id,
-            expected="a verified commit, in which faults can be planted",
-            next_step="verify a step first (`lockstep verify`), or measure a task directory instead",
-        )
+    began = time.monotonic()
     task = load_task(session.task_directory)
-    with (
-        tempfile.TemporaryDirectory(prefix="lockstep-tree-") as scratch,
-        exported(session.store, head.workspace["gitTree"], Path(scratch) / "tree") as tree,
-    ):
+    with session.exported_head() as (head, tree):
         chosen = choose(driver or session.sandbox)
         document = measure(task, tree, chosen, settings, seed=seed, progress=progress).to_json()
     document |= {"session": session.id, "commit": head.commit}

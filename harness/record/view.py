@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 from harness import recipe
+from harness.errors import SessionError
 from harness.home import lockstep_home
 from harness.recipe import State
 from harness.record import directory as directories
+from harness.record.attest import Subject
 from harness.record.directory import SessionDirectory
+from harness.record.export import exported
 from harness.record.log import Event, read_events
 from harness.record.store import Store
 from harness.record.story import Story
@@ -75,6 +81,36 @@ class SessionView:
     def head(self) -> Event | None:
         """The event that made the newest verified commit."""
         return self._story.head
+
+    def verified(self) -> tuple[Event, Subject]:
+        """The event that made the newest verified commit, and that commit, as attestations speak of it.
+
+        Raises:
+            SessionError: nothing is verified yet.
+        """
+        head = self.head
+        if head is None or head.commit is None or head.workspace is None:
+            raise SessionError(
+                "this session has no verified commit yet",
+                where=self.id,
+                next_step="run `lockstep verify` until a level passes",
+            )
+        return head, Subject(head.commit, head.workspace["gitTree"], head.workspace["dirHash"])
+
+    @contextmanager
+    def exported_head(self) -> Iterator[tuple[Event, Path]]:
+        """The event that made the newest verified commit, and a read-only export of its tree while the context lasts.
+
+        Raises:
+            SessionError: nothing is verified yet.
+            RecordError: the tree is damaged.
+        """
+        head, subject = self.verified()
+        with (
+            tempfile.TemporaryDirectory(prefix="lockstep-tree-") as scratch,
+            exported(self.store, subject.tree, Path(scratch) / "tree") as tree,
+        ):
+            yield head, tree
 
     def status(self) -> dict[str, Any]:
         """The recipe's status, the newest verified commit, and how the last attempt ended; JSON-ready."""

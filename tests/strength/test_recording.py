@@ -52,5 +52,5 @@ def test_the_report_shows_rates_levels_and_each_mutant_that_was_not_killed(tmp_p
 
 def test_a_session_without_a_verified_commit_has_nothing_to_measure(tmp_path: Path) -> None:
     play = Play(tmp_path)
-    with play.session, pytest.raises(SessionError, match="nothing is verified"):
+    with play.session, pytest.raises(SessionError, match="no verified commit yet"):
         strength_session(play.session, Settings())
