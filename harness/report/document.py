@@ -17,6 +17,7 @@ from harness.record.rotation import ROTATED
 from harness.record.store import Store
 from harness.report import measured, plain
 from harness.report.attempts import attempts, lane_of
+from harness.report.certified import certificates
 from harness.report.frames import Frames
 from harness.report.reading import Reading, read
 
@@ -69,6 +70,7 @@ def collect(store: Store, public_key: PublicKey | None = None) -> Row:
         "coverage": measured.coverage(rows),
         "reached": measured.reached(reading),
         "strength": measured.strength(reading),
+        "certificates": certificates(reading),
         "cost": measured.cost(reading, rows),
         "commits": commits,
         "machine": {plain.line(k, 40): plain.line(v, 120) for k, v in plain.mapping(detail.get("machine")).items()},

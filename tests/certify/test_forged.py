@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from harness.audit import audit
 from harness.model import Outcome
 from harness.record.attest import SUMMARY, Subject, seal
 from harness.record.certificate import CERTIFIED, CERTIFYING, ENVELOPE, PARTS, SPEED, VERDICT, claims, path_of, seed_of
+from harness.report.document import collect
+from harness.report.page import render
 from harness.session import Session
 from tests.session.standin import finished_session, make_task
 
@@ -34,7 +36,6 @@ class Draft:
     outcome: str = "PASS"
     seed: int = DRAWN
     begins: bool = True
-    files: dict[str, bytes] = field(default_factory=dict)
 
 
 def draft(session: Session) -> Draft:
@@ -74,7 +75,12 @@ def record(session: Session, made: Draft) -> None:
     predicate = {"inputAttestations": inputs, **made.predicate}
     files[ENVELOPE] = seal(made.subject, SUMMARY, predicate, session.key)
     session.record(
-        CERTIFIED, arguments=made.asked, outcome=made.outcome, seeds={"run": made.seed}, attached=files | made.files
+        CERTIFIED,
+        arguments=made.asked,
+        outcome=made.outcome,
+        detail={"figures": made.predicate["lockstep"]["figures"], "finding": ""},
+        seeds={"run": made.seed},
+        attached=files,
     )
 
 
@@ -173,6 +179,17 @@ def test_an_honest_certificate_stands(session: Session) -> None:
     made = draft(session)
     assert problems(session, made) == []
     assert Outcome(made.outcome) is Outcome.PASS
+
+
+def test_the_report_shows_a_certificate(session: Session) -> None:
+    with Session.open(session.workspace, session.directory.path.parents[1]) as opened:
+        record(opened, draft(opened))
+        document = collect(opened.store)
+    [shown] = document["certificates"]
+    assert (shown["outcome"], shown["bound"], shown["seed"]) == ("PASS", 0.01, DRAWN)
+    assert session.head is not None and shown["commit"] == session.head.commit
+    page = render(document)
+    assert "<h3>Certificates</h3>" in page and "at most 1%" in page
 
 
 @pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
