@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -11,10 +12,12 @@ import pytest
 from harness.model import Outcome
 from tests.cheats.conftest import Stages
 from tests.cheats.stage import HERE, text_of, tree_at
-from tests.cheats.table import BUBBLEWRAP, CHEATS, DOCKER, MODULE
+from tests.cheats.table import BUBBLEWRAP, CHEATS, DOCKER, EVERYWHERE, MODULE
 
 QUICK = ("exits_at_import", "nan_as_a_wildcard", "looks_for_the_reference")
 """Judged in the default loop too; all others only where slow tests run."""
+EVERY_DRIVER = os.environ.get("LOCKSTEP_EVERY_DRIVER") == "1"
+"""Judge those programs too in every driver's sandbox that only compute, and so are the same in each."""
 LONGEST_VERDICT = 200_000
 """Characters: whatever a candidate says, so little of it is passed on."""
 
@@ -29,7 +32,7 @@ CASES = [
         ],
     )
     for name, cheat in CHEATS.items()
-    for driver in cheat.drivers
+    for driver in (EVERYWHERE if EVERY_DRIVER and cheat.drivers == (BUBBLEWRAP,) else cheat.drivers)
 ]
 
 
