@@ -45,7 +45,7 @@ def test_a_certificate_holds_every_part_and_its_record_stands_an_audit(session: 
     figures = ended.detail["figures"]
     assert figures["levels"] == {"1": "PASS", "2": "PASS", "3": "PASS"}
     assert figures["strength"]["all"]["total"] <= SMALL.mutants
-    assert {"lines", "branches", "features"} <= figures["coverage"].keys()
+    assert {"lines", "branches", "features_reached"} <= figures["coverage"].keys()
     assert figures["speed"]["candidate"] > 0
     report = audit(session.store)
     assert report.ok, report.problems

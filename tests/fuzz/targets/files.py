@@ -58,6 +58,7 @@ def cases(directory: Path) -> Target:
     place = walked.task.directory
     (place / "proposed" / "properties.py").unlink()
     (place / "proposed" / "cases").mkdir()
+    (place / "cases").mkdir(exist_ok=True)
     actions = {"action": np.array([2, 0, 1], np.int32)}
     start = {"state/place": np.array(1.0), "state/steps": np.array(3, np.int32)}
     [driven] = walked.pool.drive("random", [3], 4)
