@@ -24,6 +24,8 @@ CANDIDATE_DIRECTORY = "candidate"
 PROPOSED_DIRECTORY = "proposed"
 GUIDE_FILE = "AGENTS.md"
 SURVIVORS_FILE = "survivors.toml"
+TRAINING_LEVEL = 4
+"""The level that trains policies: it lasts for minutes, and only tasks that say how long to train have it."""
 """Speaks of the task's own candidate (`harness.strength.explanations`); no verdict depends on it, and no session gets it."""
 WRITABLE = (CANDIDATE_DIRECTORY, PROPOSED_DIRECTORY)
 """The directories of a workspace that an agent may write; everything else is trusted."""

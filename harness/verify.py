@@ -29,11 +29,10 @@ from harness.model import Array, CheckResult, Divergence, LevelReport, Outcome, 
 from harness.reference import start_reference, start_references
 from harness.setup import setup
 from harness.suite import load_suite
-from harness.task import Task
+from harness.task import TRAINING_LEVEL, Task
 from sandboxes import Driver, SandboxError
 
 CONTRACT = "contract"
-TRAINING_LEVEL = 4
 LANES = frozenset(("lanes", "advance"))
 
 

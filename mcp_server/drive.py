@@ -17,7 +17,6 @@ from typing import Any
 
 import anyio
 
-from harness.attempt import TRAINING_LEVEL
 from harness.cli.places import opened
 from harness.errors import RecordError
 from harness.home import lockstep_home
@@ -30,6 +29,7 @@ from harness.record.store import Store
 from harness.record.view import SessionView
 from harness.replay.changes import agents_files
 from harness.session import Progress
+from harness.task import TRAINING_LEVEL
 from mcp_server.results import FileWritten, SessionStatus
 from mcp_server.toolbox import Tools, connected
 

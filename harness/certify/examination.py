@@ -18,7 +18,7 @@ from harness.profile import run as speed
 from harness.record.certificate import COVERAGE, PROBES, SPEED, STRENGTH, VERDICT, outcome_of, seed_of
 from harness.strength import run as strength
 from harness.suite import load_suite
-from harness.task import Task
+from harness.task import TRAINING_LEVEL, Task
 from harness.verify import Verifier
 from sandboxes import Driver, SandboxError
 
@@ -30,7 +30,7 @@ def untold(part: str, document: Mapping[str, Any], seconds: float) -> None:
     """A `Told` that tells nobody."""
 
 
-HIGHEST = 3
+HIGHEST = TRAINING_LEVEL - 1
 """Strength is that of the levels up to here: level 4 trains for minutes, and would do so for every mutant."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,19 +26,13 @@ def coverage(output: Output, where: str, levels: tuple[int, ...], seed: int | No
     The judged reference is not touched: what it was asked is asked again of a worker that counts. Of a session the newest
     verified tree is taken, and the figures are recorded.
     """
-    from harness.cli.places import opened, session_at, session_named
+    from harness.cli.places import opened, session_rather_than_task
     from harness.data import find_task
-    from harness.errors import SessionError
     from harness.operations.coverage import coverage_directory, coverage_session
     from harness.taskfile import load_task
     from sandboxes import choose
 
-    found = session_at(Path(where)) if Path(where).is_dir() else None
-    if found is None and not Path(where).exists():
-        try:
-            found = session_named(where)
-        except SessionError:
-            found = None  # then it is the name of a task, or `find_task` says what there is
+    found = session_rather_than_task(where)
     if found is not None:
         with opened(found.id) as session, output.progress() as progress:
             output.kept = "nothing was recorded of this measurement"

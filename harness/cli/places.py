@@ -40,6 +40,16 @@ def session_named(which: str | None) -> SessionDirectory:
     )
 
 
+def session_rather_than_task(where: str) -> SessionDirectory | None:
+    """The session that `where` means, by its id or a directory of its workspace; None where it is a task, or nothing."""
+    if Path(where).is_dir():
+        return session_at(Path(where))
+    try:
+        return None if Path(where).exists() else session_named(where)
+    except SessionError:
+        return None  # then it is the name of a task, or `find_task` says what there is
+
+
 def record_named(which: str | None) -> Path:
     """Where a record lies: that of a session (by default the one of the current directory), a git directory, a clone or a
     bundle.

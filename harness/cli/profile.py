@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,9 +49,8 @@ def profile(
     What was timed is then played again by the reference: if they disagree, no figure counts and the exit code is 1. In the
     workspace of a session a snapshot of it is measured, and the figures are recorded.
     """
-    from harness.cli.places import opened, session_at, session_named
+    from harness.cli.places import opened, session_rather_than_task
     from harness.data import find_task
-    from harness.errors import SessionError
     from harness.operations.profiling import profile_directory, profile_session
     from harness.profile.run import Settings
     from harness.taskfile import load_task
@@ -64,12 +62,7 @@ def profile(
     settings = Settings(batches=sizes, seconds_per=seconds_per, peers=() if no_peers else peers or None)
     if kinds:
         settings = replace(settings, kinds=tuple(dict.fromkeys(kinds)))
-    found = session_at(Path(where)) if Path(where).is_dir() else None
-    if found is None and not Path(where).exists():
-        try:
-            found = session_named(where)
-        except SessionError:
-            found = None  # then it is the name of a task, or `find_task` says what there is
+    found = session_rather_than_task(where)
     if found is not None:
         if "train" in kinds:
             settings = replace(settings, train_at=sizes or load_task(found.trusted).batch_sizes)

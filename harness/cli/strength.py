@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,9 +56,8 @@ def strength(
     survivors.toml may explain it, and the exit code is 1 where something is not explained. In a session the newest verified
     commit is measured, and the figures are recorded. What an interruption leaves is gone on with by the same command.
     """
-    from harness.cli.places import opened, session_at, session_named
+    from harness.cli.places import opened, session_rather_than_task
     from harness.data import find_task
-    from harness.errors import SessionError
     from harness.operations.strength import strength_directory, strength_session
     from harness.strength import text
     from harness.strength.run import Settings
@@ -68,12 +66,7 @@ def strength(
 
     settings = Settings(level=level, every_level=every_level, sample=sample, only=only, jobs=jobs, fresh=fresh)
     output.kept = "what was found so far is kept: the same command goes on with it"
-    found = session_at(Path(where)) if Path(where).is_dir() else None
-    if found is None and not Path(where).exists():
-        try:
-            found = session_named(where)
-        except SessionError:
-            found = None  # then it is the name of a task, or `find_task` says what there is
+    found = session_rather_than_task(where)
     if found is not None:
         with opened(found.id) as session, output.progress() as progress:
             document = strength_session(session, settings, seed=seed, driver=sandbox, progress=progress)

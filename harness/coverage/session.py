@@ -11,11 +11,12 @@ from harness.errors import LockstepError
 from harness.model import Outcome
 from harness.recipe import VERDICT
 from harness.record.log import Event
+from harness.task import TRAINING_LEVEL
 from sandboxes import SandboxError
 
 COVERAGE = "coverage"
 """The kind of event that a measurement of its own leaves, and its name in the detail of that and of a verdict's event."""
-LONGEST_LEVEL = 3
+LONGEST_LEVEL = TRAINING_LEVEL - 1
 """Level 4 asks in millions of training steps what nobody could ask again."""
 SHOWN_GAPS = 6
 MAX_ERROR = 300

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.attempt import TRAINING_LEVEL
 from harness.errors import RecordError
 from harness.foreign import json_of
 from harness.levels.pair import Progress
@@ -23,6 +22,7 @@ from harness.record.machine import conditions
 from harness.record.snapshot import trusted_part
 from harness.record.store import Store
 from harness.replay.reproduction import Match, Reproduction, reproduction, verdict_digest
+from harness.task import TRAINING_LEVEL
 from harness.taskfile import load_task
 from harness.verify import Verifier, silent
 from sandboxes import Driver, SandboxUnavailable, choose

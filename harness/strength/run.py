@@ -30,11 +30,10 @@ from harness.strength.judging import Finding, judge
 from harness.strength.mutants import Mutant, enumerate_mutants, same_bytecode, sampled
 from harness.strength.result import Judged, Strength
 from harness.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURVIVED
-from harness.task import CANDIDATE_DIRECTORY, Task
+from harness.task import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task
 from harness.verify import Verifier, copy_candidate, silent
 from sandboxes import Driver
 
-TRANSFER = 4
 BASELINE, FOUND, PROGRAM = "baseline", "found", "program"
 
 
@@ -275,7 +274,7 @@ class _Run:
                     ended = ended or any(finding.outcome != SURVIVED for finding in known.values())
                 if ended or known.keys() >= set(levels):
                     continue
-                if levels == [TRANSFER] and not self._settings.every_level and self._proof(mutant, tree)["proof"]:
+                if levels == [TRAINING_LEVEL] and not self._settings.every_level and self._proof(mutant, tree)["proof"]:
                     continue  # training for minutes would show nothing
                 findings = judge(verifier, tree, levels, self._derive(mutant.id))
                 if any(finding.outcome == ERROR for finding in findings):
@@ -293,8 +292,8 @@ class _Run:
         """Which levels are run together, in one process of the candidate."""
         if self._settings.every_level:
             return [[level] for level in self._levels]
-        below = [level for level in self._levels if level < TRANSFER]
-        return [below, [TRANSFER]] if TRANSFER in self._levels else [below]
+        below = [level for level in self._levels if level < TRAINING_LEVEL]
+        return [below, [TRAINING_LEVEL]] if TRAINING_LEVEL in self._levels else [below]
 
     def _proof(self, mutant: Mutant, tree: Path) -> dict[str, Any]:
         if mutant.id not in self._proofs:

@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,7 @@ class Fuzzing:
             running = [threads.submit(self._target, row) for row in self.rows]
             try:
                 while not all(each.done() for each in running):
-                    time.sleep(min(TELL_S, 0.2) if self._ended.is_set() else TELL_S)
+                    wait(running, timeout=TELL_S)
                     for row in self.rows:
                         if row.state == "runs":
                             print(line(row), flush=True)

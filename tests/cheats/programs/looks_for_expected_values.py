@@ -21,7 +21,7 @@ found += [
     if type(each).__name__ in ("Trajectory", "Pair", "Verifier", "Task")
 ]
 found += [name for name in os.environ if "LOCKSTEP" in name or any(word in name.lower() for word in words)]
-for root in ("/tmp", "/root", "/home", "/work", "/var/tmp", "/dev/shm"):
+for root in ("/tmp", "/root", "/home", "/var/tmp", "/dev/shm"):
     found += glob.glob(f"{root}/*/task.toml") + glob.glob(f"{root}/*/*/verdict.json")
 for number in os.listdir("/proc"):
     with contextlib.suppress(OSError):

@@ -14,7 +14,7 @@ found = []
 for name in names:
     with contextlib.suppress(ImportError):
         found += [name] if importlib.util.find_spec(name) else []
-for root in ("/lockstep", "/task", "/home", "/root", "/srv", "/var/lib", "/tmp", "/work"):
+for root in ("/lockstep", "/task", "/home", "/root", "/srv", "/var/lib", "/tmp"):
     found += glob.glob(f"{root}/*/reference") + glob.glob(f"{root}/*/*/adapter.py")
 for number in os.listdir("/proc"):
     with contextlib.suppress(OSError):
