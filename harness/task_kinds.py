@@ -40,7 +40,7 @@ MOMENTS = ("reset", "step", "both")
 _INFINITIES = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
 _PROBABILITY_SLACK = 1e-9
 
-name = text("a name of lower-case letters, digits, `_` and `-`", r"[a-z][a-z0-9_-]*")
+name = text("a name of at most 64 lower-case letters, digits, `_` and `-`", r"[a-z][a-z0-9_-]{0,63}")
 identifier = text("a name of letters, digits and `_`", r"[A-Za-z_][A-Za-z0-9_]*")
 positive = number("a number above 0", lambda value: value > 0)
 not_negative = number("a number of at least 0", lambda value: value >= 0)

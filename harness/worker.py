@@ -564,6 +564,8 @@ def serve(handler: Any, read: Callable[[int], bytes], write: Callable[[bytes], A
         if not isinstance(request, dict):
             raise ProtocolError("a request is a map, not a {}".format(type(request).__name__))
         call = request.get("call")
+        if not isinstance(call, str):
+            raise ProtocolError("a request's call is a string, not a {}".format(type(call).__name__))
         try:
             if call not in CALLS or not hasattr(handler, call):
                 raise ProtocolError("this worker has no call {!r}".format(call))

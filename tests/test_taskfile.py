@@ -225,7 +225,7 @@ WIND = "randomness.draws.wind"
 # edited line, what its line begins with.
 WRONG: list[tuple[str, str, str, str, str]] = [
     # what a table may hold
-    ('name = "walk"', 'name = "Walk!"', "name", "expected a name of lower-case letters", ""),
+    ('name = "walk"', 'name = "Walk!"', "name", "expected a name of at most 64 lower-case letters", ""),
     ('name = "walk"\n', "", "", "`name` is missing", ''),
     ('summary = "a walk in a corridor"', 'summary = " "', "summary", "a string that is not empty", ""),
     ("timeout_s = 30", "timeout_s = 0", "reference.timeout_s", "a number above 0", ""),

@@ -133,10 +133,14 @@ class _Checker:
         env = self.env
         declared = {p: leaf for p, leaf in env.leaves.items() if p not in env.actions and p not in env.state_leaves}
         self._leaves(name, output_leaves(dict(outputs)), declared)
-        for draw, count in outputs.get("draws_used", {}).items():
+        used = outputs.get("draws_used", {})
+        if not isinstance(used, Mapping):
+            self.mistakes.append(Mistake(f"{name}: draws_used is {_show(used)}; expected a dict with {sorted(draws)}"))
+            return
+        for draw, count in used.items():
             if draw not in draws:
                 self.mistakes.append(Mistake(f"{name}: draws_used names `{draw}`; expected some of {sorted(draws)}"))
-            elif count.shape != () or not jnp.issubdtype(count.dtype, jnp.integer):
+            elif getattr(count, "shape", None) != () or not jnp.issubdtype(count.dtype, jnp.integer):
                 text = f"{name}: draws_used[{draw!r}] is {_show(count)}; expected an integer of shape []"
                 self.mistakes.append(Mistake(text, f"draw/{draw}"))
 

@@ -83,8 +83,8 @@ def play(pair: Pair, candidate: Environment) -> dict[str, Any]:
         actions=dict(plan.actions),
         lanes=plan.lanes.tolist(),
     )
-    demand_batch(pair, answer, plan.steps, LANES, "the candidate, call `autoreset`")
-    return {**answer, "actions": {path: array[:, plan.lanes] for path, array in plan.actions.items()}}
+    checked = demand_batch(pair, answer, plan.steps, LANES, "the candidate, call `autoreset`")
+    return {**checked, "actions": {path: array[:, plan.lanes] for path, array in plan.actions.items()}}
 
 
 def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:

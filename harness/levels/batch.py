@@ -23,11 +23,11 @@ REFERENCE_DRAWS = 2000
 REFERENCE_STEPS = 50
 
 
-def demand_batch(pair: Pair, answer: Any, steps: int, lanes: int, where: str) -> None:
-    """Refuse an answer of `autoreset` or `bench_lanes` that leaves anything out of what it was asked for.
+def demand_batch(pair: Pair, answer: Any, steps: int, lanes: int, where: str) -> dict[str, dict[str, Array]]:
+    """The parts of an answer of `autoreset` or `bench_lanes`, each an array for each declared name and nothing else.
 
     Raises:
-        BadAnswer: names the part, and the shape that it must have.
+        BadAnswer: one is missing or is something else; names the part, and what it must be.
     """
     outputs, mode = pair.task.outputs, pair.task.mode
     leaves = {path: leaf.shape for path, leaf in outputs.items()}
@@ -41,27 +41,35 @@ def demand_batch(pair: Pair, answer: Any, steps: int, lanes: int, where: str) ->
             {"seed": (2,)} if seeded else {draw.name: drawn_shape(draw) for draw in draws},
         )
         parts[f"{moment}_used"] = (rows, {draw.name: () for draw in draws})
-    for part, (rows, shapes) in parts.items():
-        demand_arrays(answer, part, (rows, lanes), shapes, where)
+    checked = {
+        part: demand_arrays(answer, part, (rows, lanes), shapes, where) for part, (rows, shapes) in parts.items()
+    }
+    for part in ("reset_used", "step_used"):
+        for name, counts in checked[part].items():
+            if counts.dtype.kind not in "iu":
+                raise BadAnswer(f"in its `{part}`, {name} has dtype {counts.dtype}", where=where, expected="integers")
+    return checked
 
 
 def demand_arrays(
     answer: Any, part: str, leading: tuple[int, ...], shapes: Mapping[str, tuple[int, ...]], where: str
-) -> Mapping[str, Array]:
-    """One part of an answer, refused unless it has an array `[*leading, *shape]` for each name.
+) -> dict[str, Array]:
+    """One part of an answer: for each name its array `[*leading, *shape]`. What it has under other names is left out.
 
     Raises:
-        BadAnswer: it has not.
+        BadAnswer: it is no map, or an array is missing or has another shape.
     """
     given = answer.get(part) if isinstance(answer, dict) else None
+    if not isinstance(given, dict):
+        raise BadAnswer(f"its `{part}` is no map", where=where, expected=f"a map with arrays {sorted(shapes)}")
     for name, shape in shapes.items():
-        array = given.get(name) if isinstance(given, dict) else None
+        array = given.get(name)
         if not isinstance(array, np.ndarray) or array.shape != (*leading, *shape):
             found = f"has shape {list(array.shape)}" if isinstance(array, np.ndarray) else "is missing"
             raise BadAnswer(
                 f"in its `{part}`, {name} {found}", where=where, expected=f"an array of shape {[*leading, *shape]}"
             )
-    return given if isinstance(given, dict) else {}
+    return {name: given[name] for name in shapes}
 
 
 def drawn_shape(draw: TaskDraw) -> tuple[int, ...]:

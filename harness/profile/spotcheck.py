@@ -77,7 +77,8 @@ def spot_check(pair: Pair, cell: Cell, rng: np.random.Generator, most_steps: int
             cell.kind, cell.batch, CheckResult(name, Outcome.FAIL, divergences=(divergence,), detail=cause)
         )
 
-    outputs, leaves, actions = _checked(pair, cell, answer, len(lanes))
+    outputs, batch, actions = _checked(pair, cell, answer, len(lanes))
+    leaves = batch["leaves"]
     chosen = checked_rows(run_words(reading.seed, repeat), cell.length)
     total = added_up({path: leaf[chosen] for path, leaf in outputs.items()})
     if total != reading.sums[repeat]:
@@ -95,7 +96,7 @@ def spot_check(pair: Pair, cell: Cell, rng: np.random.Generator, most_steps: int
     shown = {path: np.array(leaf) for path, leaf in leaves.items()}
     for path, leaf in outputs.items():
         shown[path][1:] = leaf[:, lanes]
-    return _replay(pair, cell, {**answer, "leaves": shown}, actions, rng, most_steps, name)
+    return _replay(pair, cell, {**batch, "leaves": shown}, actions, rng, most_steps, name)
 
 
 def _replay(
@@ -176,8 +177,8 @@ def _bounds_only(pair: Pair, cell: Cell, outputs: Mapping[str, Array], name: str
 
 def _checked(
     pair: Pair, cell: Cell, answer: Any, lanes: int
-) -> tuple[Mapping[str, Array], Mapping[str, Array], Mapping[str, Array]]:
-    """`outputs`, `leaves` and `actions` of an answer of `bench_lanes`, of the shapes that they must have.
+) -> tuple[dict[str, Array], dict[str, dict[str, Array]], dict[str, Array]]:
+    """`outputs`, the lanes' batch and `actions` of an answer of `bench_lanes`, of the shapes that they must have.
 
     Raises:
         BadAnswer: they have others.
@@ -187,8 +188,7 @@ def _checked(
     acted = {path: leaf.shape for path, leaf in pair.task.actions.items()}
     outputs = demand_arrays(answer, "outputs", (cell.length, cell.batch), shown, where)
     actions = demand_arrays(answer, "actions", (cell.length, lanes), acted, where)
-    demand_batch(pair, answer, cell.length, lanes, where)
-    return {path: outputs[path] for path in shown}, answer["leaves"], actions
+    return outputs, demand_batch(pair, answer, cell.length, lanes, where), actions
 
 
 def _actions(

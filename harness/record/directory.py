@@ -28,7 +28,7 @@ from harness.record.files import make_writable, storing, sync_directory, write_d
 SESSIONS = "sessions"
 POLICIES = "policies"
 UNFINISHED = ".new-"
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")  # a file system takes names of 255 bytes
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,10 @@ def find(home: Path, which: str | Path) -> SessionDirectory:
     if _ID.fullmatch(name) and (path / "session.json").is_file():
         return SessionDirectory.read(path)
     sessions = all_sessions(home)
-    workspace = Path(which).expanduser().resolve()
+    try:
+        workspace = Path(which).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError):  # too long, the home of nobody, or with a NUL: no path at all
+        workspace = None
     for session in sessions:
         if session.workspace == workspace:
             return session

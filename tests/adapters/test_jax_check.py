@@ -81,6 +81,14 @@ FAULTS = {
         [('"draws_used": {"roll": bet}', '"draws_used": {"roll": bet > 0}')],
         ["step: draws_used['roll'] is bool[]; expected an integer of shape []"],
     ),
+    "a count that is a map": (
+        [('"draws_used": {"roll": bet', '"draws_used": {"roll": {"bet": bet}')],
+        ["step: draws_used['roll'] is a dict; expected an integer of shape []"],
+    ),
+    "counts without names": (
+        [('"draws_used": {"roll": bet}', '"draws_used": bet')],
+        ["step: draws_used is int32[]; expected a dict with ['roll', 'wind']"],
+    ),
     "an exception": (
         [("    bet = action", "    bet = actions")],
         ["step raises NameError: name 'actions' is not defined (game.py:40)"],

@@ -179,7 +179,7 @@ def fuzz(
         run.inputs += 1
         run.refused += found is None and place != "accepted"
         if found is not None and found.mark not in run.findings:
-            run.findings[found.mark] = found if found.kind != "crash" else _shrunk(target, found, rng)
+            run.findings[found.mark] = found if found.kind != "crash" else _shrunk(target, found, rng, begin)
         elif found is None and place not in reached and len(corpus) < KEPT:
             reached.add(place)
             corpus.append(data)
@@ -220,7 +220,7 @@ def _memory() -> int:
     return psutil.Process().memory_info().rss
 
 
-def _shrunk(target: Target, found: Finding, rng: random.Random) -> Finding:
+def _shrunk(target: Target, found: Finding, rng: random.Random, begin: Callable[[], None]) -> Finding:
     """A shorter input with the same finding, as far as cutting parts out leads in a few attempts."""
     best = found
     size = max(1, len(found.data) // 2)
@@ -229,6 +229,7 @@ def _shrunk(target: Target, found: Finding, rng: random.Random) -> Finding:
             break
         at = rng.randrange(len(best.data))
         data = best.data[:at] + best.data[at + size :]
+        begin()
         again, _ = attempt(target, data)
         if len(data) < len(best.data) and again is not None and again.mark == found.mark:
             best = again

@@ -118,6 +118,12 @@ def test_a_session_is_found_by_its_id_and_by_its_workspace(agent: Agent, home: P
     assert agent.session.id in caught.value.expected
 
 
+@pytest.mark.parametrize("which", ["x" * 300, "a\0b", "~nobody-of-this-name/x"])
+def test_what_can_be_no_path_names_no_session(which: str, home: Path) -> None:
+    with pytest.raises(SessionError, match="there is no session"):
+        Session.open(which, home)
+
+
 # Verifying
 
 

@@ -25,6 +25,7 @@ def test_a_config_is_what_its_description_says() -> None:
         ({"epochs": True}, "epochs is True"),
         ({"discount": 1.5}, "discount is 1.5, expected a number from 0 to 1"),
         ({"learning_rate": float("nan")}, "learning_rate is nan"),
+        ({"learning_rate": 10**400}, "learning_rate is 1000"),
         ({"network": "transformer"}, "expected one of mlp, cnn, gru"),
         ({"hidden": []}, "hidden is ()"),
         ({"minibatches": 5}, "a divisor of num_envs x rollout_steps = 4096"),
