@@ -66,7 +66,7 @@ MUTANTS = (
         (("jnp.abs(vy) <= 0.01", "jnp.abs(vy) < 0.01"),),
         1,
         "probe/agent/ball_vy",
-        "probe agent.*",
+        "probe agent.*|known cases",
         "agent",
     ),
     Mutant(
