@@ -1,9 +1,10 @@
 """What each level adds: share of faults found, and how soon, with all levels and with each one left out.
 
-Every level runs alone on every fault: the mutants that `lockstep strength` makes of the task's own candidate, and those that
-were planted by hand (tests/mutants). Which fault a set of levels would find, and when, then follows: the lowest of them that
-finds it ends the search, and those below it ran in vain. Level 4 trains policies for every fault, so it runs on some of
-them, drawn at random. An interrupted measurement of the mutants goes on where it was.
+Each level up to 3 runs alone on every fault: the mutants that `lockstep strength` makes of the task's own candidate, and
+those that were planted by hand (tests/mutants). Which fault a set of levels would find, and when, then follows: the lowest
+of them that finds it ends the search, and those below it ran in vain. Level 4 trains policies for minutes, so it runs only
+on mutants whose place in the table hangs on it: those that at most one level below finds. Every other one is found before
+it, whichever level is left out. An interrupted measurement of the mutants goes on where it was.
 
     python -m benchmarks hierarchy
 """
@@ -20,17 +21,17 @@ from typing import Any
 import sandboxes
 from benchmarks.common import ENVIRONMENTS, report
 from harness.strength.judging import judge
+from harness.strength.result import Strength
 from harness.strength.run import Settings, measure
 from harness.strength.statuses import DETECTED, KILLED, SURVIVED
-from harness.task import Task
+from harness.task import TRAINING_LEVEL, Task
 from harness.taskfile import load_task
 from harness.verify import Verifier
 from tests.mutants import cartpole, pong
 from tests.mutants.plant import Mutant, plant
 
-TASKS = {"cartpole": cartpole.MUTANTS, "pong": pong.MUTANTS}
-WITHOUT_TRAINING, WITH_TRAINING = 3, 4
-SAMPLE = 20
+TASKS = {"cartpole": (cartpole.MUTANTS, None), "pong": (pong.MUTANTS, 60)}
+"""Planted faults, and how many mutants are drawn; None takes all."""
 SEED = 20_261_122
 """Of the measurements, so that an interrupted one goes on; a level of a verification draws its own."""
 
@@ -50,30 +51,37 @@ Fault = Mapping[int, Found]
 def main() -> None:
     """Measure and report."""
     rows: list[dict[str, Any]] = []
-    for name, planted in TASKS.items():
+    for name, (planted, sample) in TASKS.items():
         task = load_task(ENVIRONMENTS / name)
-        every = generated(task, Settings(level=WITHOUT_TRAINING, every_level=True))
-        rows += table(name, "mutants", every)
-        some = generated(task, Settings(level=WITH_TRAINING, every_level=True, sample=SAMPLE))
-        rows += table(name, f"{SAMPLE} mutants, level 4 too", some)
+        rows += table(name, "mutants", generated(task, sample))
         rows += table(name, "planted by hand", by_hand(task, planted))
         report("hierarchy", "Faults found with all levels, and with each one left out", rows)
 
 
-def generated(task: Task, settings: Settings) -> list[Fault]:
+def generated(task: Task, sample: int | None) -> list[Fault]:
     """The mutants of a task's own candidate that can be told from it, level by level."""
-    found = measure(task, task.directory, sandboxes.choose(None), settings, seed=SEED, progress=_told)
-    return [
-        {each.level: Found(each.outcome in DETECTED, each.seconds) for each in judged.findings}
+    driver = sandboxes.choose(None)
+    below = Settings(level=TRAINING_LEVEL - 1, every_level=True, sample=sample)
+    faults = _faults(measure(task, task.directory, driver, below, seed=SEED, progress=_told))
+    hang_on_it = tuple(id for id, fault in faults.items() if sum(each.detected for each in fault.values()) <= 1)
+    if hang_on_it and TRAINING_LEVEL in task.levels:
+        trained = Settings(level=TRAINING_LEVEL, every_level=True, only=hang_on_it)
+        faults |= _faults(measure(task, task.directory, driver, trained, seed=SEED, progress=_told))
+    return list(faults.values())
+
+
+def _faults(found: Strength) -> dict[str, Fault]:
+    return {
+        judged.mutant.id: {each.level: Found(each.outcome in DETECTED, each.seconds) for each in judged.findings}
         for judged in found.judged
         if judged.status in (KILLED, SURVIVED)
-    ]
+    }
 
 
 def by_hand(task: Task, planted: Sequence[Mutant]) -> list[Fault]:
     """The planted faults, level by level."""
     faults = []
-    levels = [level for level in task.levels if level <= WITHOUT_TRAINING]
+    levels = [level for level in task.levels if level < TRAINING_LEVEL]
     with Verifier(task, sandboxes.choose(None), prepare=True, workers=1) as verifier:
         for number, mutant in enumerate(planted):
             _told(f"{task.name}: {mutant.name}", number, len(planted))
