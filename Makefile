@@ -6,7 +6,7 @@ RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all bench clean
+.PHONY: help setup demo check test test-rust test-all bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -24,6 +24,10 @@ check: $(DEV_STAMP) ## format, lint, types, import borders
 
 test: $(DEV_STAMP) ## the default test loop
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not docker and not browser"
+
+test-rust: ## format, lints and tests of the Rust workspace
+	@command -v cargo >/dev/null || { echo "the Rust workspace needs cargo: install Rust 1.85 or newer"; exit 1; }
+	cd rust && cargo fmt --check && cargo clippy --locked --all-targets -- -D warnings && cargo test --locked
 
 test-all: $(DEV_STAMP) ## every test, as CI runs them
 	$(BIN)/pytest -n 2 --dist worksteal --durations=30

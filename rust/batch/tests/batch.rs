@@ -1,0 +1,239 @@
+//! What a batch promises, on an environment that is small enough to be told by hand.
+
+use lockstep_batch::{Autoreset, Batch, BatchError, Outputs, seed_of};
+use lockstep_env::{
+    Columns, ColumnsMut, Draw, Draws, Environment, Leaves, Numbers, Options, Refused, Rng, Step, leaves,
+};
+
+leaves! { struct Sum { total: i32 => "observation/total", steps: [u8; 2] => "observation/steps" } }
+leaves! { struct Bet { action: i64 } }
+
+const ROLL: Draw<i32> = Draw::new("roll");
+
+/// Adds up dice: an episode ends when the sum is 12 or more.
+#[derive(Clone, Debug)]
+struct Dice {
+    total: i32,
+    steps: u8,
+}
+
+impl Environment for Dice {
+    type Observation = Sum;
+    type Action = Bet;
+    type State = Sum;
+    type Reward = f32;
+
+    fn new(options: &Options) -> Result<Self, Refused> {
+        options.only(&[])?;
+        Ok(Dice { total: 0, steps: 0 })
+    }
+
+    fn reset<D: Draws>(&mut self, draws: &mut D) {
+        *self = Dice { total: roll(draws), steps: 0 };
+    }
+
+    fn step<D: Draws>(&mut self, action: &Bet, draws: &mut D) -> Step<f32> {
+        let eyes = roll(draws);
+        self.total += eyes;
+        self.steps += 1;
+        Step { reward: (action.action * i64::from(eyes)) as f32, terminated: self.total >= 12, truncated: false }
+    }
+
+    fn observe(&self) -> Sum {
+        Sum { total: self.total, steps: [self.steps, 0] }
+    }
+
+    fn encode(&self) -> Sum {
+        self.observe()
+    }
+
+    fn decode(&mut self, state: &Sum) -> Result<(), Refused> {
+        *self = Dice { total: state.total, steps: state.steps[0] };
+        Ok(())
+    }
+}
+
+fn roll<D: Draws>(draws: &mut D) -> i32 {
+    draws.draw(&ROLL, |random| 1 + (random.next_u32() % 6) as i32)
+}
+
+/// Arrays for a batch, as a caller would own them.
+struct Arrays {
+    seen: Vec<Numbers>,
+    last: Vec<Numbers>,
+    reward: Vec<f32>,
+    terminated: Vec<bool>,
+    truncated: Vec<bool>,
+}
+
+impl Arrays {
+    fn new(lanes: usize) -> Self {
+        let seen: Vec<_> = Sum::LEAVES.iter().map(|leaf| Numbers::zeros(leaf.dtype, lanes * leaf.size())).collect();
+        Arrays {
+            last: seen.clone(),
+            seen,
+            reward: vec![9.0; lanes],
+            terminated: vec![true; lanes],
+            truncated: vec![true; lanes],
+        }
+    }
+
+    fn seen(&mut self) -> ColumnsMut<'_> {
+        columns(&mut self.seen, self.reward.len())
+    }
+
+    fn outputs(&mut self) -> Outputs<'_, f32> {
+        let lanes = self.reward.len();
+        let (seen, last) = (columns(&mut self.seen, lanes), columns(&mut self.last, lanes));
+        Outputs::new(seen, last, &mut self.reward, &mut self.terminated, &mut self.truncated).expect("rows")
+    }
+
+    fn totals(&self) -> &[i32] {
+        ints(&self.seen[0])
+    }
+}
+
+fn columns(numbers: &mut [Numbers], rows: usize) -> ColumnsMut<'_> {
+    ColumnsMut::new(Sum::LEAVES, numbers.iter_mut().map(Numbers::column_mut).collect(), rows).expect("columns that fit")
+}
+
+fn ints(numbers: &Numbers) -> &[i32] {
+    let Numbers::Int32(values) = numbers else { panic!("int32") };
+    values
+}
+
+fn bets(action: &Numbers, rows: usize) -> Columns<'_> {
+    Columns::new(Bet::LEAVES, vec![action.column()], rows).expect("columns that fit")
+}
+
+fn batch(lanes: usize, mode: Autoreset, threads: usize) -> (Batch<Dice>, Arrays) {
+    let mut batch = Batch::<Dice>::new(&Options::default(), lanes, mode, threads).expect("a batch");
+    let mut arrays = Arrays::new(lanes);
+    let seeds: Vec<u64> = (0..lanes).map(|lane| seed_of(7, lane)).collect();
+    batch.reset(&seeds, arrays.seen()).expect("a reset");
+    (batch, arrays)
+}
+
+/// All that 30 steps of 37 lanes lead to.
+fn played(mode: Autoreset, threads: usize) -> Vec<(Vec<i32>, Vec<f32>, Vec<bool>)> {
+    let (mut batch, mut arrays) = batch(37, mode, threads);
+    let action = Numbers::Int64((0..37).collect());
+    (0..30)
+        .map(|_| {
+            batch.step(bets(&action, 37), arrays.outputs()).expect("a step");
+            (arrays.totals().to_vec(), arrays.reward.clone(), arrays.terminated.clone())
+        })
+        .collect()
+}
+
+#[test]
+fn what_comes_of_a_step_does_not_depend_on_the_threads() {
+    for mode in [Autoreset::NextStep, Autoreset::SameStep, Autoreset::Disabled] {
+        assert_eq!(played(mode, 1), played(mode, 3));
+    }
+}
+
+#[test]
+fn a_lane_plays_as_it_would_alone() {
+    let (mut batch, mut arrays) = batch(5, Autoreset::SameStep, 2);
+    let mut alone = Batch::<Dice>::new(&Options::default(), 1, Autoreset::SameStep, 1).expect("a batch");
+    let mut row = Arrays::new(1);
+    alone.reset(&[seed_of(7, 3)], row.seen()).expect("a reset");
+    for _ in 0..20 {
+        assert_eq!(row.totals()[0], arrays.totals()[3]);
+        batch.step(bets(&Numbers::Int64(vec![1; 5]), 5), arrays.outputs()).expect("a step");
+        alone.step(bets(&Numbers::Int64(vec![1]), 1), row.outputs()).expect("a step");
+        assert_eq!((row.reward[0], row.terminated[0]), (arrays.reward[3], arrays.terminated[3]));
+    }
+}
+
+#[test]
+fn in_the_same_step_the_end_is_kept_and_the_next_begin_is_seen() {
+    let (mut batch, mut arrays) = batch(1, Autoreset::SameStep, 1);
+    let action = Numbers::Int64(vec![1]);
+    let mut before = arrays.totals()[0];
+    loop {
+        batch.step(bets(&action, 1), arrays.outputs()).expect("a step");
+        let after = before + arrays.reward[0] as i32;
+        if arrays.terminated[0] {
+            assert_eq!(ints(&arrays.last[0])[0], after);
+            assert!(after >= 12 && (1..=6).contains(&arrays.totals()[0]));
+            return;
+        }
+        assert_eq!(arrays.totals()[0], after);
+        assert_eq!(ints(&arrays.last[0])[0], 0, "nothing is written where nothing ended");
+        before = after;
+    }
+}
+
+#[test]
+fn in_the_next_step_the_action_is_not_taken() {
+    let (mut batch, mut arrays) = batch(1, Autoreset::NextStep, 1);
+    let action = Numbers::Int64(vec![1]);
+    while !arrays.terminated[0] || arrays.truncated[0] {
+        batch.step(bets(&action, 1), arrays.outputs()).expect("a step");
+    }
+    assert!(arrays.totals()[0] >= 12, "the end is seen");
+    batch.step(bets(&action, 1), arrays.outputs()).expect("a step");
+    assert_eq!((arrays.reward[0], arrays.terminated[0]), (0.0, false));
+    assert!((1..=6).contains(&arrays.totals()[0]));
+}
+
+#[test]
+fn without_auto_reset_a_lane_rests_until_it_is_reset() {
+    let (mut batch, mut arrays) = batch(2, Autoreset::Disabled, 1);
+    let action = Numbers::Int64(vec![1; 2]);
+    for _ in 0..12 {
+        batch.step(bets(&action, 2), arrays.outputs()).expect("a step");
+    }
+    let resting = arrays.totals().to_vec();
+    batch.step(bets(&action, 2), arrays.outputs()).expect("a step");
+    assert_eq!((arrays.totals(), &arrays.reward[..]), (&resting[..], &[0.0, 0.0][..]));
+    batch.reset_lane(1, Some(5), &mut arrays.seen()).expect("a reset");
+    assert!(arrays.totals()[0] == resting[0] && arrays.totals()[1] <= 6);
+}
+
+#[test]
+fn a_saved_lane_goes_on_as_it_would_have_its_chance_included() {
+    let (mut batch, mut arrays) = batch(2, Autoreset::SameStep, 1);
+    let action = Numbers::Int64(vec![1; 2]);
+    let saved = batch.save(0).expect("a lane");
+    let first: Vec<i32> = (0..9)
+        .map(|_| {
+            batch.step(bets(&action, 2), arrays.outputs()).expect("a step");
+            arrays.totals()[0]
+        })
+        .collect();
+    batch.load(1, &saved, &mut arrays.seen()).expect("a lane");
+    let again: Vec<i32> = (0..9)
+        .map(|_| {
+            batch.step(bets(&action, 2), arrays.outputs()).expect("a step");
+            arrays.totals()[1]
+        })
+        .collect();
+    assert_eq!(first, again);
+}
+
+#[test]
+fn arrays_for_another_number_of_lanes_are_refused() {
+    let (mut batch, mut arrays) = batch(3, Autoreset::SameStep, 1);
+    let error = batch.step(bets(&Numbers::Int64(vec![1; 2]), 2), arrays.outputs()).expect_err("too few");
+    assert_eq!(error, BatchError::Rows { what: "actions", rows: 2, lanes: 3 });
+    assert_eq!(error.to_string(), "actions for 2 lanes were given; there are 3");
+    assert_eq!(batch.save(3).err(), Some(BatchError::NoLane { lane: 3, lanes: 3 }));
+}
+
+#[test]
+fn columns_of_another_type_or_length_are_refused() {
+    assert!(Columns::new(Bet::LEAVES, vec![Numbers::Int32(vec![1]).column()], 1).is_none());
+    assert!(Columns::new(Bet::LEAVES, vec![Numbers::Int64(vec![1]).column()], 2).is_none());
+    assert!(Columns::new(Bet::LEAVES, vec![], 0).is_none());
+}
+
+#[test]
+fn lanes_have_seeds_of_their_own() {
+    let mut seeds: Vec<u64> = (0..4).flat_map(|seed| (0..1000).map(move |lane| seed_of(seed, lane))).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    assert_eq!(seeds.len(), 4000);
+}

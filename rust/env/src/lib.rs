@@ -1,0 +1,23 @@
+//! What an environment is, in Rust.
+//!
+//! An author writes one type that implements [`Environment`], for one instance and one step at a time, with structs of
+//! named leaves made by [`leaves!`], and names it in one line: `lockstep_env::environment!(MyEnvironment);`. Everything else,
+//! from batches on all cores to NumPy, is generic over the trait and lies in other crates.
+
+#![forbid(unsafe_code)]
+
+mod chance;
+mod columns;
+mod element;
+mod environment;
+mod leaves;
+mod numbers;
+
+pub use chance::{Chance, Draw, Drawn, Draws, Random, Recorded, Tape};
+pub use columns::{Column, ColumnMut, Columns, ColumnsMut, Row, RowMut};
+pub use element::{Dtype, Element};
+pub use environment::{Environment, Frame, Options, Probe, Refused, Setting, Step};
+pub use leaves::{Field, Leaf, Leaves};
+pub use numbers::Numbers;
+/// What laws of draws are written with.
+pub use rand_xoshiro::rand_core::Rng;

@@ -1,0 +1,280 @@
+//! The processor: its registers, interrupts, and the slices of time in which it runs.
+//!
+//! PyBoy looks for interrupts between slices and not between instructions. A slice ends where the next event is due,
+//! or after an instruction that can change what is due ([`Cpu::bail`]). Which instruction is interrupted depends on
+//! that, so that slices are kept exactly.
+
+mod alu;
+mod execute;
+mod prefixed;
+
+use crate::console::GameBoy;
+use crate::interrupt;
+use crate::state::{Reader, StateError, Writer};
+
+pub(crate) const B: usize = 0;
+pub(crate) const C: usize = 1;
+pub(crate) const D: usize = 2;
+pub(crate) const E: usize = 3;
+pub(crate) const H: usize = 4;
+pub(crate) const L: usize = 5;
+/// The place of `(HL)` in opcodes, which no register has. The flags live there.
+pub(crate) const F: usize = 6;
+pub(crate) const A: usize = 7;
+
+/// The flags in F.
+pub(crate) mod flag {
+    pub(crate) const ZERO: u8 = 0x80;
+    pub(crate) const SUBTRACT: u8 = 0x40;
+    pub(crate) const HALF: u8 = 0x20;
+    pub(crate) const CARRY: u8 = 0x10;
+}
+
+/// Clocks from an interrupt to its first instruction.
+const DISPATCH_CLOCKS: u64 = 20;
+
+/// The processor's registers, as a caller sees them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Registers {
+    pub a: u8,
+    pub f: u8,
+    pub b: u8,
+    pub c: u8,
+    pub d: u8,
+    pub e: u8,
+    pub h: u8,
+    pub l: u8,
+    pub sp: u16,
+    pub pc: u16,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cpu {
+    /// B, C, D, E, H, L, F, A: the order of opcodes.
+    pub(crate) r: [u8; 8],
+    pub(crate) sp: u16,
+    pub(crate) pc: u16,
+    pub(crate) clock: u64,
+    /// Clocks by which the running access is ahead of `clock`.
+    pub(crate) lead: u8,
+    /// IF and IE.
+    pub(crate) requested: u8,
+    pub(crate) enabled: u8,
+    /// IME, and the instructions until EI sets it (0 where none is due).
+    pub(crate) master: bool,
+    pub(crate) master_delay: u8,
+    pub(crate) halted: bool,
+    /// HALT was the instruction that EI delays for: the interrupt returns to it.
+    pub(crate) halted_after_ei: bool,
+    /// An opcode that does not exist was met. PyBoy never returns from there; here the time goes on without the
+    /// processor.
+    pub(crate) locked: bool,
+    /// The slice of time ends with this instruction.
+    pub(crate) bail: bool,
+}
+
+impl Cpu {
+    pub(crate) fn pair(&self, high: usize) -> u16 {
+        u16::from_be_bytes([self.r[high], self.r[high + 1]])
+    }
+
+    pub(crate) fn set_pair(&mut self, high: usize, value: u16) {
+        [self.r[high], self.r[high + 1]] = value.to_be_bytes();
+    }
+
+    pub(crate) fn hl(&self) -> u16 {
+        self.pair(H)
+    }
+
+    /// Interrupts that are both requested and enabled.
+    fn pending(&self) -> u8 {
+        self.requested & self.enabled & interrupt::ALL
+    }
+
+    pub(crate) fn registers(&self) -> Registers {
+        let [b, c, d, e, h, l, f, a] = self.r;
+        Registers { a, f, b, c, d, e, h, l, sp: self.sp, pc: self.pc }
+    }
+
+    pub(crate) fn set_registers(&mut self, r: Registers) {
+        self.r = [r.b, r.c, r.d, r.e, r.h, r.l, r.f & 0xF0, r.a];
+        self.sp = r.sp;
+        self.pc = r.pc;
+    }
+
+    pub(crate) fn save(&self, w: &mut Writer) {
+        w.raw(&self.r);
+        w.u16(self.sp);
+        w.u16(self.pc);
+        w.u64(self.clock);
+        w.u8(self.requested);
+        w.u8(self.enabled);
+        w.bool(self.master);
+        w.u8(self.master_delay);
+        w.bool(self.halted);
+        w.bool(self.halted_after_ei);
+        w.bool(self.locked);
+    }
+
+    pub(crate) fn load(&mut self, r: &mut Reader<'_>) -> Result<(), StateError> {
+        r.fill(&mut self.r)?;
+        crate::state::require(self.r[F] & 0x0F == 0, "F")?;
+        self.sp = r.u16()?;
+        self.pc = r.u16()?;
+        self.clock = r.u64()?;
+        self.requested = r.at_most(interrupt::ALL, "IF")?;
+        self.enabled = r.u8()?;
+        self.master = r.bool("IME")?;
+        self.master_delay = r.at_most(2, "IME delay")?;
+        self.halted = r.bool("halted")?;
+        self.halted_after_ei = r.bool("halted after EI")?;
+        self.locked = r.bool("locked")?;
+        // Between frames no access is under way.
+        self.lead = 0;
+        self.bail = false;
+        Ok(())
+    }
+}
+
+/// Bytes of each instruction; a prefixed one is counted whole.
+const LENGTHS: [u8; 256] = lengths();
+
+const fn lengths() -> [u8; 256] {
+    let mut out = [1; 256];
+    let mut opcode = 0;
+    while opcode < 256 {
+        out[opcode] = match opcode {
+            0x01 | 0x11 | 0x21 | 0x31 | 0x08 => 3,
+            0xC2 | 0xCA | 0xD2 | 0xDA | 0xC3 | 0xC4 | 0xCC | 0xD4 | 0xDC | 0xCD | 0xEA | 0xFA => 3,
+            0x10 | 0x18 | 0x20 | 0x28 | 0x30 | 0x38 | 0xCB | 0xE0 | 0xE8 | 0xF0 | 0xF8 => 2,
+            _ => match opcode & 0xC7 {
+                0x06 | 0xC6 => 2,
+                _ => 1,
+            },
+        };
+        opcode += 1;
+    }
+    out
+}
+
+impl GameBoy {
+    /// Lets the processor run for `budget` clocks, or to the end of the instruction that passes them or bails.
+    pub(crate) fn run_slice(&mut self, budget: u64) {
+        let end = self.cpu.clock + budget;
+        if self.cpu.locked {
+            self.cpu.clock = end;
+            return;
+        }
+        if self.take_interrupt() {
+            self.cpu.halted = false;
+        } else if self.cpu.halted {
+            self.cpu.clock = end;
+            return;
+        }
+        self.cpu.bail = false;
+        while self.cpu.clock < end {
+            self.step();
+            if self.cpu.bail {
+                break;
+            }
+        }
+        if self.cpu.locked {
+            self.cpu.clock = end;
+        }
+    }
+
+    /// Wakes the processor where an interrupt is pending, and enters it where IME is set; true where one was pending.
+    fn take_interrupt(&mut self) -> bool {
+        if self.cpu.master_delay != 0 || self.cpu.pending() == 0 {
+            return false;
+        }
+        if self.cpu.halted && !self.cpu.halted_after_ei {
+            // HALT leaves PC on itself.
+            self.cpu.pc = self.cpu.pc.wrapping_add(1);
+        }
+        self.cpu.halted_after_ei = false;
+        if self.cpu.master {
+            self.enter_interrupt();
+        }
+        true
+    }
+
+    fn enter_interrupt(&mut self) {
+        let [high, low] = self.cpu.pc.to_be_bytes();
+        self.store8(self.cpu.sp.wrapping_sub(1), high);
+        self.cpu.master = false;
+        // The push can have written IE or IF, and what is pending now decides.
+        let pending = self.cpu.pending();
+        if pending == 0 {
+            self.cpu.pc = 0;
+            return;
+        }
+        let number = pending.trailing_zeros();
+        self.cpu.requested &= !(1 << number);
+        self.store8(self.cpu.sp.wrapping_sub(2), low);
+        self.cpu.sp = self.cpu.sp.wrapping_sub(2);
+        self.cpu.pc = 0x40 + 8 * number as u16;
+        self.cpu.clock += DISPATCH_CLOCKS;
+    }
+
+    /// One instruction, and what EI left to be done after it.
+    #[inline(always)]
+    fn step(&mut self) {
+        let (opcode, operand) = self.fetch();
+        self.cpu.pc = self.cpu.pc.wrapping_add(u16::from(LENGTHS[usize::from(opcode)]));
+        self.execute(opcode, operand);
+        if self.cpu.master_delay != 0 {
+            self.cpu.master_delay -= 1;
+            if self.cpu.master_delay == 0 {
+                self.cpu.master = true;
+                // Whatever else the instruction wanted of the slice is forgotten.
+                let pending = self.cpu.pending() != 0;
+                self.cpu.locked &= !pending;
+                self.cpu.bail = pending || self.cpu.locked;
+            }
+        }
+    }
+
+    /// The opcode at PC, and the two bytes after it, where it has them.
+    #[inline(always)]
+    fn fetch(&mut self) -> (u8, u16) {
+        let pc = self.cpu.pc;
+        if self.boot_mapped || pc >= 0x7FFE {
+            return self.fetch_slowly();
+        }
+        // PyBoy takes all three bytes from one bank, and from 0x3FFE on from the switchable one: the bytes that precede
+        // that bank in the ROM.
+        let offset = if pc < 0x3FFE {
+            self.mapper.low_base() + usize::from(pc)
+        } else {
+            (self.mapper.high_base() + usize::from(pc)).wrapping_sub(crate::ROM_BANK)
+        };
+        match self.rom.get(offset..offset.wrapping_add(3)) {
+            Some(&[opcode, low, high]) => (opcode, u16::from_le_bytes([low, high])),
+            _ => {
+                let byte = |i: usize| self.rom_at(offset.wrapping_add(i));
+                (byte(0), u16::from_le_bytes([byte(1), byte(2)]))
+            }
+        }
+    }
+
+    /// Through the bus, one machine cycle a byte.
+    #[cold]
+    #[inline(never)]
+    fn fetch_slowly(&mut self) -> (u8, u16) {
+        let pc = self.cpu.pc;
+        let opcode = self.load8(pc);
+        let length = LENGTHS[usize::from(opcode)];
+        let mut operand = [0; 2];
+        for (at, byte) in (1..length).zip(&mut operand) {
+            self.cpu.lead = 4 * at;
+            *byte = self.load8(pc.wrapping_add(u16::from(at)));
+        }
+        self.cpu.lead = 0;
+        (opcode, u16::from_le_bytes(operand))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! One environment, asked step by step: what verification speaks to.
+
+use lockstep_env::{
+    Chance, Columns, ColumnsMut, Drawn, Element, Environment, Leaf, Leaves, Numbers, Recorded, Step, Tape,
+};
+use numpy::PyArray3;
+use numpy::PyArrayMethods;
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+use crate::arrays::{array, columns, columns_mut, drawn, read, written};
+use crate::spec::{options, refused};
+
+type Array<'py> = Bound<'py, PyAny>;
+type Draw<'py> = (String, Array<'py>);
+
+/// One environment.
+#[pyclass]
+pub struct Instance(Box<dyn Asked>);
+
+/// What Python asks of an environment, whichever it is.
+trait Asked: Send + Sync {
+    fn reset(&mut self, seed: u64, tape: Option<Vec<Drawn>>) -> Result<Answer, String>;
+    fn step(&mut self, action: &Columns<'_>, tape: Option<Vec<Drawn>>) -> Result<Answer, String>;
+    fn restore(&mut self, state: &Columns<'_>) -> Result<Answer, String>;
+    fn probe(&self, name: &str, inputs: &[Array<'_>], outputs: &[Array<'_>]) -> PyResult<()>;
+    fn render(&self) -> Option<lockstep_env::Frame>;
+    fn action(&self) -> &'static [Leaf];
+    fn state(&self) -> &'static [Leaf];
+}
+
+/// A row: what is seen, what it was worth, the canonical state, and what was drawn.
+struct Answer {
+    seen: Vec<(Leaf, Numbers)>,
+    reward: Numbers,
+    terminated: bool,
+    truncated: bool,
+    state: Vec<(Leaf, Numbers)>,
+    drawn: Vec<Drawn>,
+}
+
+struct Single<E> {
+    environment: E,
+    chance: Chance,
+}
+
+/// An instance of an environment, as Python asked for it.
+pub fn begin<E: Environment>(given: &Bound<'_, PyDict>) -> PyResult<Instance> {
+    let environment = E::new(&options(given)?).map_err(refused)?;
+    Ok(Instance(Box::new(Single { environment, chance: Chance::new(0) })))
+}
+
+#[pymethods]
+impl Instance {
+    /// Begin an episode from a seed, or from draws.
+    #[pyo3(signature = (seed, draws = None))]
+    fn reset<'py>(
+        &mut self,
+        py: Python<'py>,
+        seed: u64,
+        draws: Option<Vec<Draw<'py>>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let tape = draws.map(|given| drawn(&given)).transpose()?;
+        self.0.reset(seed, tape).map_err(PyValueError::new_err)?.told(py)
+    }
+
+    /// One step, by chance or from draws; an array for each leaf of the action, without rows.
+    #[pyo3(signature = (action, draws = None))]
+    fn step<'py>(
+        &mut self,
+        py: Python<'py>,
+        action: Vec<Array<'py>>,
+        draws: Option<Vec<Draw<'py>>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let tape = draws.map(|given| drawn(&given)).transpose()?;
+        let leaves = self.0.action();
+        let held = read(leaves, &action, 1)?;
+        self.0.step(&columns(leaves, &held, 1)?, tape).map_err(PyValueError::new_err)?.told(py)
+    }
+
+    /// Go on from a canonical state: an array for each of its leaves, with one row.
+    fn restore<'py>(&mut self, py: Python<'py>, state: Vec<Array<'py>>) -> PyResult<Bound<'py, PyTuple>> {
+        let leaves = self.0.state();
+        let held = read(leaves, &state, 1)?;
+        self.0.restore(&columns(leaves, &held, 1)?).map_err(PyValueError::new_err)?.told(py)
+    }
+
+    /// Ask a probe; answers are written to the arrays `outputs`, a row for each row of `inputs`.
+    fn probe(&self, name: &str, inputs: Vec<Array<'_>>, outputs: Vec<Array<'_>>) -> PyResult<()> {
+        self.0.probe(name, &inputs, &outputs)
+    }
+
+    /// A picture, `[height, width, 3]` of bytes; None where the environment draws none.
+    fn render<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray3<u8>>>> {
+        let Some(frame) = self.0.render() else { return Ok(None) };
+        let flat = numpy::PyArray1::from_vec(py, frame.rgb);
+        flat.reshape([frame.height, frame.width, 3]).map(Some)
+    }
+}
+
+impl<E: Environment> Single<E> {
+    fn answer(&self, step: Step<E::Reward>, drawn: Vec<Drawn>) -> Answer {
+        let mut reward = Numbers::zeros(E::Reward::DTYPE, 1);
+        if let Some(slot) = E::Reward::of_mut(reward.column_mut()) {
+            slot[0] = step.reward;
+        }
+        let state = self.environment.encode();
+        Answer {
+            seen: row::<E::Observation>(|columns| self.environment.look(&mut columns.row(0))),
+            reward,
+            terminated: step.terminated,
+            truncated: step.truncated,
+            state: row::<E::State>(|columns| state.store(&mut columns.row(0))),
+            drawn,
+        }
+    }
+}
+
+impl<E: Environment> Asked for Single<E> {
+    fn reset(&mut self, seed: u64, tape: Option<Vec<Drawn>>) -> Result<Answer, String> {
+        self.chance = Chance::new(seed);
+        let drawn = match tape {
+            Some(given) => {
+                let mut tape = Tape::new(&given);
+                self.environment.reset(&mut tape);
+                tape.end()?;
+                given
+            }
+            None => {
+                let mut recorded = Recorded::new(&mut self.chance);
+                self.environment.reset(&mut recorded);
+                recorded.drawn
+            }
+        };
+        Ok(self.answer(nothing(), drawn))
+    }
+
+    fn step(&mut self, action: &Columns<'_>, tape: Option<Vec<Drawn>>) -> Result<Answer, String> {
+        let action = E::Action::load(&action.row(0));
+        let (step, drawn) = match tape {
+            Some(given) => {
+                let mut tape = Tape::new(&given);
+                let step = self.environment.step(&action, &mut tape);
+                tape.end()?;
+                (step, given)
+            }
+            None => {
+                let mut recorded = Recorded::new(&mut self.chance);
+                let step = self.environment.step(&action, &mut recorded);
+                (step, recorded.drawn)
+            }
+        };
+        Ok(self.answer(step, drawn))
+    }
+
+    fn restore(&mut self, state: &Columns<'_>) -> Result<Answer, String> {
+        self.environment.decode(&E::State::load(&state.row(0))).map_err(|refused| refused.0)?;
+        Ok(self.answer(nothing(), Vec::new()))
+    }
+
+    fn probe(&self, name: &str, inputs: &[Array<'_>], outputs: &[Array<'_>]) -> PyResult<()> {
+        let Some(probe) = E::PROBES.iter().find(|probe| probe.name == name) else {
+            let names: Vec<_> = E::PROBES.iter().map(|probe| probe.name).collect();
+            return Err(PyKeyError::new_err(format!("there is no probe `{name}`; there are {names:?}")));
+        };
+        let rows = inputs.first().map_or(Ok(0), |first| first.len())?;
+        let (asked, mut told) = (read(probe.inputs, inputs, rows)?, written(probe.outputs, outputs, rows)?);
+        let (asked, mut told) = (columns(probe.inputs, &asked, rows)?, columns_mut(probe.outputs, &mut told, rows)?);
+        for row in 0..rows {
+            (probe.ask)(&asked.row(row), &mut told.row(row));
+        }
+        Ok(())
+    }
+
+    fn render(&self) -> Option<lockstep_env::Frame> {
+        self.environment.render()
+    }
+
+    fn action(&self) -> &'static [Leaf] {
+        E::Action::LEAVES
+    }
+
+    fn state(&self) -> &'static [Leaf] {
+        E::State::LEAVES
+    }
+}
+
+impl Answer {
+    /// `(seen, reward, terminated, truncated, state, draws)`, arrays in the order of their leaves.
+    fn told(self, py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+        let arrays = |leaves: Vec<(Leaf, Numbers)>| -> PyResult<Bound<'_, PyList>> {
+            let made: Vec<_> =
+                leaves.into_iter().map(|(leaf, numbers)| array(py, numbers, leaf.shape)).collect::<PyResult<_>>()?;
+            PyList::new(py, made)
+        };
+        let draws: Vec<_> = self
+            .drawn
+            .into_iter()
+            .map(|drawn| Ok((drawn.name, array(py, drawn.numbers, &drawn.shape)?)))
+            .collect::<PyResult<_>>()?;
+        let reward = array(py, self.reward, &[])?;
+        (arrays(self.seen)?, reward, self.terminated, self.truncated, arrays(self.state)?, PyList::new(py, draws)?)
+            .into_pyobject(py)
+    }
+}
+
+/// The begin of an episode.
+fn nothing<R: Element>() -> Step<R> {
+    Step { reward: R::default(), terminated: false, truncated: false }
+}
+
+/// Leaves that own themselves, of one instance.
+fn row<L: Leaves>(write: impl FnOnce(&mut ColumnsMut<'_>)) -> Vec<(Leaf, Numbers)> {
+    let mut numbers: Vec<_> = L::LEAVES.iter().map(|leaf| Numbers::zeros(leaf.dtype, leaf.size())).collect();
+    let borrowed = numbers.iter_mut().map(Numbers::column_mut).collect();
+    if let Some(mut columns) = ColumnsMut::new(L::LEAVES, borrowed, 1) {
+        write(&mut columns);
+    }
+    L::LEAVES.iter().copied().zip(numbers).collect()
+}

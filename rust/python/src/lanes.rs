@@ -1,0 +1,179 @@
+//! Many environments at once: what users train on.
+
+use lockstep_batch::{Autoreset, Batch, Outputs, Saved};
+use lockstep_env::{Element, Environment, Leaves};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{columns, columns_mut, read, written};
+use crate::spec::{options, refused};
+
+type Array<'py> = Bound<'py, PyAny>;
+
+/// Environments that step together.
+#[pyclass]
+pub struct Lanes(Box<dyn Together>);
+
+/// What Python asks of a batch, whichever its environment is.
+trait Together: Send + Sync {
+    fn len(&self) -> usize;
+    fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>, seen: &[Array<'_>]) -> PyResult<()>;
+    fn step(&mut self, py: Python<'_>, actions: &[Array<'_>], to: &Results<'_>) -> PyResult<()>;
+    fn reset_lane(&mut self, lane: usize, seed: Option<u64>, seen: &[Array<'_>]) -> PyResult<()>;
+    fn save(&mut self, lane: usize) -> PyResult<usize>;
+    fn load(&mut self, lane: usize, saved: usize, seen: &[Array<'_>]) -> PyResult<()>;
+    fn forget(&mut self, saved: usize) -> PyResult<()>;
+}
+
+/// The arrays of a step.
+#[derive(FromPyObject)]
+struct Results<'py> {
+    seen: Vec<Array<'py>>,
+    last: Vec<Array<'py>>,
+    reward: Array<'py>,
+    terminated: Array<'py>,
+    truncated: Array<'py>,
+}
+
+struct Many<E: Environment> {
+    batch: Batch<E>,
+    saved: Vec<Option<Saved<E>>>,
+}
+
+/// Lanes of an environment, as Python asked for them.
+pub fn begin<E: Environment>(given: &Bound<'_, PyDict>, lanes: usize, mode: &str, threads: usize) -> PyResult<Lanes> {
+    let mode = match mode {
+        "next_step" => Autoreset::NextStep,
+        "same_step" => Autoreset::SameStep,
+        "disabled" => Autoreset::Disabled,
+        other => {
+            let expected = "expected `next_step`, `same_step` or `disabled`";
+            return Err(PyValueError::new_err(format!("there is no auto-reset mode `{other}`; {expected}")));
+        }
+    };
+    let batch = Batch::<E>::new(&options(given)?, lanes, mode, threads).map_err(refused)?;
+    Ok(Lanes(Box::new(Many { batch, saved: Vec::new() })))
+}
+
+#[pymethods]
+impl Lanes {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Begin an episode in every lane, each from its seed, and write what is seen.
+    fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>, seen: Vec<Array<'_>>) -> PyResult<()> {
+        self.0.reset(py, seeds, &seen)
+    }
+
+    /// Step every lane; `to` has the lists `seen` and `last` and the arrays `reward`, `terminated` and `truncated`.
+    fn step(&mut self, py: Python<'_>, actions: Vec<Array<'_>>, to: Results<'_>) -> PyResult<()> {
+        self.0.step(py, &actions, &to)
+    }
+
+    /// Begin an episode in one lane, from a seed or with what is left of its chance.
+    #[pyo3(signature = (lane, seed, seen))]
+    fn reset_lane(&mut self, lane: usize, seed: Option<u64>, seen: Vec<Array<'_>>) -> PyResult<()> {
+        self.0.reset_lane(lane, seed, &seen)
+    }
+
+    /// Keep a lane as it is; its number is what `load` and `forget` take.
+    fn save(&mut self, lane: usize) -> PyResult<usize> {
+        self.0.save(lane)
+    }
+
+    /// Put what was kept into a lane.
+    fn load(&mut self, lane: usize, saved: usize, seen: Vec<Array<'_>>) -> PyResult<()> {
+        self.0.load(lane, saved, &seen)
+    }
+
+    /// Give back the memory of what was kept.
+    fn forget(&mut self, saved: usize) -> PyResult<()> {
+        self.0.forget(saved)
+    }
+}
+
+impl<E: Environment> Many<E> {
+    fn kept(&mut self, saved: usize) -> PyResult<&mut Option<Saved<E>>> {
+        let slot = self.saved.get_mut(saved).filter(|slot| slot.is_some());
+        slot.ok_or_else(|| PyValueError::new_err(format!("nothing is kept under the number {saved}")))
+    }
+}
+
+impl<E: Environment> Together for Many<E> {
+    fn len(&self) -> usize {
+        self.batch.len()
+    }
+
+    fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>, seen: &[Array<'_>]) -> PyResult<()> {
+        let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
+        let mut held = written(leaves, seen, rows)?;
+        let seen = columns_mut(leaves, &mut held, rows)?;
+        let batch = &mut self.batch;
+        py.detach(|| batch.reset(&seeds, seen)).map_err(refused)
+    }
+
+    fn step(&mut self, py: Python<'_>, actions: &[Array<'_>], to: &Results<'_>) -> PyResult<()> {
+        let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
+        let actions = read(E::Action::LEAVES, actions, rows)?;
+        let actions = columns(E::Action::LEAVES, &actions, rows)?;
+        let (mut seen, mut last) = (written(leaves, &to.seen, rows)?, written(leaves, &to.last, rows)?);
+        let basics = [to.reward.clone(), to.terminated.clone(), to.truncated.clone()];
+        let mut basics = written(&Basics::<E>::LEAVES, &basics, rows)?;
+        let [reward, terminated, truncated] = basics.as_mut_slice() else { unreachable!("three leaves") };
+        let fits = || PyValueError::new_err("arrays that do not fit their leaves");
+        let outputs = Outputs::new(
+            columns_mut(leaves, &mut seen, rows)?,
+            columns_mut(leaves, &mut last, rows)?,
+            E::Reward::of_mut(reward.column()?).ok_or_else(fits)?,
+            bool::of_mut(terminated.column()?).ok_or_else(fits)?,
+            bool::of_mut(truncated.column()?).ok_or_else(fits)?,
+        )
+        .ok_or_else(fits)?;
+        let batch = &mut self.batch;
+        py.detach(|| batch.step(actions, outputs)).map_err(refused)
+    }
+
+    fn reset_lane(&mut self, lane: usize, seed: Option<u64>, seen: &[Array<'_>]) -> PyResult<()> {
+        let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
+        let mut held = written(leaves, seen, rows)?;
+        self.batch.reset_lane(lane, seed, &mut columns_mut(leaves, &mut held, rows)?).map_err(refused)
+    }
+
+    fn save(&mut self, lane: usize) -> PyResult<usize> {
+        let saved = self.batch.save(lane).map_err(refused)?;
+        let number = self.saved.iter().position(Option::is_none).unwrap_or_else(|| {
+            self.saved.push(None);
+            self.saved.len() - 1
+        });
+        self.saved[number] = Some(saved);
+        Ok(number)
+    }
+
+    fn load(&mut self, lane: usize, saved: usize, seen: &[Array<'_>]) -> PyResult<()> {
+        let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
+        let mut held = written(leaves, seen, rows)?;
+        let mut seen = columns_mut(leaves, &mut held, rows)?;
+        let kept = self.kept(saved)?.take();
+        let loaded = kept.as_ref().map(|kept| self.batch.load(lane, kept, &mut seen));
+        self.saved[saved] = kept;
+        loaded.transpose().map(|_| ()).map_err(refused)
+    }
+
+    fn forget(&mut self, saved: usize) -> PyResult<()> {
+        *self.kept(saved)? = None;
+        Ok(())
+    }
+}
+
+/// The leaves that every environment has.
+struct Basics<E>(std::marker::PhantomData<E>);
+
+impl<E: Environment> Basics<E> {
+    const LEAVES: [lockstep_env::Leaf; 3] = [
+        lockstep_env::Leaf { path: "reward", dtype: E::Reward::DTYPE, shape: &[] },
+        lockstep_env::Leaf { path: "terminated", dtype: lockstep_env::Dtype::Bool, shape: &[] },
+        lockstep_env::Leaf { path: "truncated", dtype: lockstep_env::Dtype::Bool, shape: &[] },
+    ];
+}
