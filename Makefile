@@ -25,9 +25,12 @@ check: $(DEV_STAMP) ## format, lint, types, import borders
 test: $(DEV_STAMP) ## the default test loop
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not docker and not browser"
 
-test-rust: ## format, lints and tests of the Rust workspace
+test-rust: ## format, lints and tests of the Rust workspace, and the lints of the candidates in Rust
 	@command -v cargo >/dev/null || { echo "the Rust workspace needs cargo: install Rust 1.85 or newer"; exit 1; }
 	cd rust && cargo fmt --check && cargo clippy --locked --all-targets -- -D warnings && cargo test --locked
+	for crate in environments/*/candidate/rust/Cargo.toml; do \
+	  cargo fmt --check --manifest-path $$crate && cargo clippy --manifest-path $$crate --target-dir rust/target \
+	    --config 'patch.crates-io.lockstep-env.path="rust/env"' --all-targets -- -D warnings || exit 1; done
 
 test-all: $(DEV_STAMP) ## every test, as CI runs them
 	$(BIN)/pytest -n 2 --dist worksteal --durations=30

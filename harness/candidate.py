@@ -24,11 +24,12 @@ import harness.training
 import harness.worker
 from harness.adapters.jax_flags import jax_environment
 from harness.channel import Channel
+from harness.crates.build import build
 from harness.environment import Environment
 from harness.errors import BadAnswer, SetupError
 from harness.model import Leaf
 from harness.record.files import make_writable
-from harness.task import CANDIDATE_DIRECTORY, Mode, Task
+from harness.task import CANDIDATE_DIRECTORY, Mode, Task, caches
 from sandboxes import Driver, Limits, Mount, Running, Sandbox, SandboxSpec
 
 BASE_PACKAGES = ("msgpack", "numpy")
@@ -38,7 +39,8 @@ JUDGE_TIMEOUT_S = 30.0
 CODE = "/lockstep/candidate"
 SITE = "/lockstep/site"
 TRUSTED = "/lockstep/trusted"
-ADAPTER = "harness.adapters.jax_candidate:JaxCandidate"
+JAX_ADAPTER = "harness.adapters.jax_candidate:JaxCandidate"
+RUST_ADAPTER = "harness.adapters.rust_candidate:RustCandidate"
 JUDGE = "harness.adapters.judge:Judge"
 # The worker imports numpy and msgpack before it reads its arguments, so the paths are set before it starts.
 BOOTSTRAP = (
@@ -89,7 +91,7 @@ class SandboxedWorker:
         """
         demand_no_links(source)
         if source.is_dir():
-            shutil.copytree(source, self._code, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, self._code, dirs_exist_ok=True, ignore=caches)
         else:
             shutil.copy(source, self._code)
 
@@ -116,7 +118,7 @@ class SandboxedWorker:
 class CandidateWorker:
     """A candidate's worker. It starts without a candidate: `open` brings the code and begins.
 
-    Starting takes a second or two, nearly all of it the import of JAX, so a verifier starts the next one while an agent
+    Starting one takes a second or two where it imports JAX, so a verifier starts the next one while an agent
     is still thinking. Each worker serves one candidate tree, once.
 
     Args:
@@ -126,15 +128,13 @@ class CandidateWorker:
     """
 
     def __init__(self, task: Task, driver: Driver, *, training: bool = False) -> None:
-        self._task = task
-        libraries = TRAINING_PACKAGES if training else ()
-        self._worker = SandboxedWorker(
-            driver,
-            ADAPTER,
-            {*BASE_PACKAGES, "jax", "jaxlib", *libraries, *task.candidate.packages},
-            jax_environment(task.candidate.xla_flags),
-            task.candidate.memory_mb,
-        )
+        self._task, self._driver = task, driver
+        adapter, packages, variables = RUST_ADAPTER, {*BASE_PACKAGES}, {}
+        if task.candidate.kind == "jax":
+            libraries = TRAINING_PACKAGES if training else ()
+            adapter, variables = JAX_ADAPTER, jax_environment(task.candidate.xla_flags)
+            packages |= {"jax", "jaxlib", *libraries, *task.candidate.packages}
+        self._worker = SandboxedWorker(driver, adapter, packages, variables, task.candidate.memory_mb)
         self.close = self._worker.close
 
     @property
@@ -156,7 +156,13 @@ class CandidateWorker:
                 where="candidate.entry in task.toml",
                 next_step="write the candidate there",
             )
-        self._worker.bring(source)
+        if self._task.candidate.kind == "rust":
+            demand_no_links(source)
+            loaded = build(self._task, self._driver, tree)
+            self._worker.bring(loaded)
+            entry = Path(loaded.name)
+        else:
+            self._worker.bring(source)
         channel = self._worker.channel("the candidate", self._task.candidate.timeout_s)
         environment = Environment(channel, candidate_options(self._task, self._worker.code(str(entry))))
         _demand_contract(self._task, environment)
@@ -349,8 +355,8 @@ def _trusted_files(directory: Path) -> Path:
     (package / "__init__.py").touch()
     for inner in (harness.adapters, harness.training):
         place = Path(inner.__path__[0])
-        shutil.copytree(place, package / place.name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("network.py", "policy.py", "ppo.py"):
+        shutil.copytree(place, package / place.name, ignore=caches)
+    for name in ("network.py", "policy.py", "ppo.py", "worker.py"):
         shutil.copy(Path(harness.worker.__file__).with_name(name), package)
     shutil.copy(harness.worker.__file__, directory / "worker.py")
     return directory

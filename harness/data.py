@@ -1,4 +1,4 @@
-"""Where the files that come with Lockstep are: the embedded tasks and the prompt templates.
+"""Where the files that come with Lockstep are: the embedded tasks, the prompt templates and the Rust runtime.
 
 In a checkout they lie beside the packages; a wheel carries them inside `harness`.
 """
@@ -44,6 +44,22 @@ def find_task(named: str) -> Path:
         next_step=f"name a task directory, or one that comes with Lockstep: {', '.join(embedded) or 'none here'}; "
         "`lockstep new` makes a new one",
     )
+
+
+def rust_sources() -> Path:
+    """The cargo workspace of the Rust runtime.
+
+    Raises:
+        LockstepError: it is not there.
+    """
+    place = _ROOT / "rust"
+    if not (place / "Cargo.lock").is_file():
+        raise LockstepError(
+            "the Rust runtime is missing",
+            where=str(place),
+            next_step="install Lockstep again: its data files are missing",
+        )
+    return place
 
 
 def prompt_text(name: str) -> str:

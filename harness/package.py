@@ -12,27 +12,37 @@ from typing import Any
 
 import harness.adapters
 from harness.candidate import candidate_options, demand_no_links
-from harness.task import CANDIDATE_DIRECTORY, Task
+from harness.crates.build import build
+from harness.task import CANDIDATE_DIRECTORY, Task, caches
+from sandboxes import Driver
 
-FACES = ("jax_env.py", "jax_gymnax.py", "jax_vector.py")
-PACKAGE = "jax_package.py"
+FACES = {"jax": ("jax_env.py", "jax_gymnax.py", "jax_vector.py"), "rust": ("rust_batch.py",)}
+PACKAGE = {"jax": "jax_package.py", "rust": "rust_package.py"}
+MODULE = "lockstep_binding.abi3.so"
 
 
-def write_package(task: Task, source: Path, package: Path) -> None:
+def write_package(task: Task, source: Path, package: Path, driver: Driver | None = None) -> None:
     """Write the candidate in the tree `source` as an importable package at `package`, whose parent is made.
 
+    Args:
+        driver: in whose sandboxes a candidate in Rust is compiled; the package then works there. JAX needs none.
+
     Raises:
-        SetupError: there is a link among its files.
+        SetupError: there is a link among its files, or there is no Rust here.
+        BrokenContract: it does not compile.
     """
+    kind = task.candidate.kind
     demand_no_links(source / CANDIDATE_DIRECTORY)
     package.mkdir(parents=True)
-    shutil.copytree(
-        source / CANDIDATE_DIRECTORY, package / CANDIDATE_DIRECTORY, ignore=shutil.ignore_patterns("__pycache__")
-    )
+    if kind == "rust":
+        assert driver is not None, "a candidate in Rust is compiled"
+        shutil.copyfile(build(task, driver, source), package / MODULE)
+    else:
+        shutil.copytree(source / CANDIDATE_DIRECTORY, package / CANDIDATE_DIRECTORY, ignore=caches)
     adapters = Path(harness.adapters.__path__[0])
-    for face in FACES:
+    for face in FACES[kind]:
         shutil.copyfile(adapters / face, package / face)
-    shutil.copyfile(adapters / PACKAGE, package / "__init__.py")
+    shutil.copyfile(adapters / PACKAGE[kind], package / "__init__.py")
     (package / "py.typed").touch()
     contract = candidate_options(task, task.candidate.entry) | {
         "name": task.name,

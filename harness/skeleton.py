@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.errors import TaskError
+from harness import skeleton_rust
 from harness.model import STATE, Leaf
 from harness.task import CANDIDATE_DIRECTORY, Task
 
@@ -18,20 +18,14 @@ def causes_first(leaves: Mapping[str, Leaf]) -> list[tuple[str, Leaf]]:
 
 
 def write_skeleton(task: Task, directory: Path) -> None:
-    """Replace the candidate in a copy of a task by one whose functions are yet to be written.
-
-    Raises:
-        TaskError: there is no skeleton for this kind of candidate.
-    """
-    if task.candidate.kind != "jax":
-        raise TaskError(
-            f"there is no skeleton for candidates of the kind {task.candidate.kind!r}",
-            where=str(task.directory),
-            next_step="begin with the candidate that comes with the task",
-        )
+    """Replace the candidate in a copy of a task by one whose functions are yet to be written."""
     shutil.rmtree(directory / CANDIDATE_DIRECTORY, ignore_errors=True)
     entry = directory / task.candidate.entry
     entry.parent.mkdir(parents=True)
+    if task.candidate.kind == "rust":
+        entry.write_text(skeleton_rust.source(task), encoding="utf-8")
+        (entry.parent.parent / "Cargo.toml").write_text(skeleton_rust.manifest(task.name), encoding="utf-8")
+        return
     ats = {draw.name: draw.at for draw in task.draws.values()}
     entry.write_text(skeleton(task.name, task.leaves, ats, list(task.probes), str(task.mode)), encoding="utf-8")
 

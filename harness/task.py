@@ -8,11 +8,13 @@ from __future__ import annotations
 import enum
 import hashlib
 import math
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from harness.errors import TaskError
 from harness.model import STATE, Leaf
 
 TASK_FILE = "task.toml"
@@ -24,9 +26,12 @@ CANDIDATE_DIRECTORY = "candidate"
 PROPOSED_DIRECTORY = "proposed"
 GUIDE_FILE = "AGENTS.md"
 SURVIVORS_FILE = "survivors.toml"
+"""Speaks of the task's own candidate (`harness.strength.explanations`); no verdict depends on it, and no session gets it."""
 TRAINING_LEVEL = 4
 """The level that trains policies: it lasts for minutes, and only tasks that say how long to train have it."""
-"""Speaks of the task's own candidate (`harness.strength.explanations`); no verdict depends on it, and no session gets it."""
+COMPILED = "__pycache__"
+CACHE_TAG = "CACHEDIR.TAG"
+"""Lies in a directory of what can be made again, such as cargo's `target` (the Cache Directory Tagging Specification)."""
 WRITABLE = (CANDIDATE_DIRECTORY, PROPOSED_DIRECTORY)
 """The directories of a workspace that an agent may write; everything else is trusted."""
 LAW_EPISODES = 20
@@ -137,7 +142,9 @@ class Reference:
 
 @dataclass(frozen=True)
 class Candidate:
-    """What the candidate is: kind (`jax`), entry file below the task directory, and how to run it.
+    """What the candidate is: kind (`jax`, `rust`), entry file below the task directory, and how to run it.
+
+    The entry of a crate is its `src/lib.rs`.
 
     `packages` are distributions, besides JAX and numpy, that it may import; `xla_flags` are added to XLA_FLAGS;
     `x64` switches JAX's 64-bit types on.
@@ -225,7 +232,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Task:
-    """A whole task. Leaves are keyed by path; `tolerances` names only leaves that are not exact."""
+    """A whole task. Leaves are keyed by path; `tolerances` names only leaves that are not exact.
+
+    `candidate` is the one that is spoken of; `others` are those of other kinds, for `with_candidate`.
+    """
 
     name: str
     summary: str
@@ -244,6 +254,27 @@ class Task:
     batch_sizes: tuple[int, ...] = (32, 128, 512, 2048, 8192)
     peers: tuple[Peer, ...] = ()
     limits: Limits = Limits()
+    others: tuple[Candidate, ...] = ()
+    chosen: str = ""
+
+    def with_candidate(self, kind: str) -> Task:
+        """The same task for its candidate of a kind.
+
+        Raises:
+            TaskError: it has none.
+        """
+        if kind == self.candidate.kind:
+            return self
+        found = next((other for other in self.others if other.kind == kind), None)
+        if found is None:
+            there = ", ".join(one.kind for one in (self.candidate, *self.others))
+            raise TaskError(
+                f"the task {self.name} has no candidate of kind {kind!r}",
+                where=str(self.directory / TASK_FILE),
+                next_step=f"choose one of those that it has ({there}), or add one to `candidate.also`",
+            )
+        others = (self.candidate, *(other for other in self.others if other is not found))
+        return replace(self, candidate=found, others=others, chosen=kind)
 
     @property
     def actions(self) -> dict[str, Leaf]:
@@ -275,8 +306,10 @@ class Task:
 
     @property
     def digest(self) -> str:
-        """SHA-256 over names and contents of every trusted file, except `cases/`, which only ever grows."""
-        sha = hashlib.sha256()
+        """SHA-256 over names and contents of every trusted file, except `cases/`, which only ever grows; and over the kind
+        of candidate where that is not the one that the task file names first.
+        """
+        sha = hashlib.sha256(f"candidate\0{self.chosen}\n".encode() if self.chosen else b"")
         for path in trusted_files(self.directory):
             if path.startswith(f"{CASES_DIRECTORY}/"):
                 continue
@@ -297,6 +330,11 @@ def trusted_files(directory: Path) -> tuple[str, ...]:
             and not left_out(relative.split("/", 1)[0])
         )
     )
+
+
+def caches(directory: str | os.PathLike[str], names: list[str]) -> set[str]:
+    """For `shutil.copytree`: the entries of a directory that compilers have left there."""
+    return {name for name in names if name == COMPILED or (Path(directory) / name / CACHE_TAG).is_file()}
 
 
 def left_out(name: str) -> bool:

@@ -24,6 +24,7 @@ ENOUGH_FOR_LAWS = f"at least {LAW_EPISODES} in the mode `law`, which compares no
 def check_agreement(written: Mapping[str, Any], read: Mapping[str, Any], root: Place) -> None:
     """Note every contradiction between the parts of a task file."""
     _reference(_table(written, "reference"), root)
+    _candidates(read, root.at("candidate"))
     if isinstance(written.get("leaves"), dict):
         _required_leaves(written["leaves"], root.at("leaves"))
     leaves = read.get("leaves", {})
@@ -79,6 +80,28 @@ def _reference(written: Mapping[str, Any], place: Place) -> None:
         place.at("reference", "command").wrong("it has an adapter too", "an adapter or a command, not both")
     if written and not {"adapter", "command"} & set(written):
         place.at("reference").wrong("it has nothing to run", "`adapter`, or `command` for a program of its own")
+
+
+def _candidates(read: Mapping[str, Any], place: Place) -> None:
+    """What only one kind of candidate has, and that there is one of each kind."""
+    candidate = read.get("candidate", {})
+    others = [(place.at("also", number), other) for number, other in valid(candidate.get("also", ()))]
+    for where, one in [(place, candidate), *others]:
+        if one.get("kind") != "rust":
+            continue
+        for key in sorted({"x64", "xla_flags", "packages"} & set(one)):
+            where.at(key).wrong('candidates of kind "rust" have no such key', "it only where JAX runs")
+        if "entry" in one and not one["entry"].endswith("/src/lib.rs"):
+            where.at("entry").wrong(f"it is {one['entry']!r}", "the `src/lib.rs` of a crate")
+        if read.get("randomness", {}).get("mode") == Mode.SHARED:
+            where.at("kind").wrong(
+                "the mode `shared` shares keys of JAX, which Rust does not have", "another mode, or JAX"
+            )
+    kinds: list[Any] = []
+    for where, one in [(place, candidate), *others]:
+        if "kind" in one and one["kind"] in kinds:
+            where.at("kind").wrong(f"there is a candidate of kind {one['kind']!r} above", "one of each kind")
+        kinds.append(one.get("kind"))
 
 
 def _required_leaves(written: Mapping[str, Any], place: Place) -> None:

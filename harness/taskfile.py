@@ -48,6 +48,7 @@ from harness.toml_schema import (
     whole,
 )
 
+CANDIDATE_KINDS = ("jax", "rust")
 WORKFLOWS = ("translate", "parity", "create")
 PLACEHOLDERS = ("prefix", "task")
 _LEAF_PATH = re.compile(r"(observation|action|legal_actions)(/\w+)*|reward|terminated|truncated|state(/\w+)+")
@@ -96,6 +97,21 @@ def without_training(text: str) -> str:
     return tomlkit.dumps(document)
 
 
+def with_candidate(text: str, kind: str) -> str:
+    """The text of a task file that has its candidate of a kind and no other.
+
+    Raises:
+        KeyError: it has none of that kind.
+    """
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    own = document["candidate"].unwrap()
+    chosen = {one["kind"]: one for one in (*own.pop("also", ()), own)}[kind]
+    document["candidate"] = tomlkit.item(chosen)
+    return tomlkit.dumps(document)
+
+
 def _refused(path: Path, mistakes: tuple[str, ...]) -> TaskError:
     count = "one mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
     return TaskError(f"the task file has {count}", mistakes=mistakes, where=str(path))
@@ -108,6 +124,15 @@ def _schema(directory: Path) -> Kind:
     requirements = array_of(kinds.requirement, unique=True)
     leaves = table_of(kinds.leaf, kinds.identifier)
     words = array_of(text(), unique=True)
+    candidate: dict[str, Kind | Required] = {
+        "kind": Required(one_of(*CANDIDATE_KINDS)),
+        "entry": Required(kinds.file_in(directory, below=CANDIDATE_DIRECTORY, exists=False)),
+        "x64": flag,
+        "xla_flags": array_of(text("a flag that begins with `--`", r"--\S+"), unique=True),
+        "packages": array_of(kinds.distribution, unique=True),
+        "timeout_s": kinds.positive,
+        "memory_mb": whole(1),
+    }
     return table(
         {
             "name": Required(kinds.name),
@@ -128,19 +153,7 @@ def _schema(directory: Path) -> Kind:
                     }
                 )
             ),
-            "candidate": Required(
-                table(
-                    {
-                        "kind": Required(_candidate_kind),
-                        "entry": Required(kinds.file_in(directory, below=CANDIDATE_DIRECTORY, exists=False)),
-                        "x64": flag,
-                        "xla_flags": array_of(text("a flag that begins with `--`", r"--\S+"), unique=True),
-                        "packages": array_of(kinds.distribution, unique=True),
-                        "timeout_s": kinds.positive,
-                        "memory_mb": whole(1),
-                    }
-                )
-            ),
+            "candidate": Required(table({**candidate, "also": array_of(table(candidate), at_least=1)})),
             "leaves": Required(table_of(kinds.leaf, _leaf_path)),
             "modules": Required(
                 array_of(
@@ -202,12 +215,6 @@ def _schema(directory: Path) -> Kind:
     )
 
 
-def _candidate_kind(value: Any, place: Place) -> Any:
-    if value == "rust":
-        return place.wrong('candidates of kind "rust" cannot be run by this version', '"jax"')
-    return one_of("jax", "rust")(value, place)
-
-
 def _variable(value: Any, place: Place) -> Any:
     """The value of an environment variable, with no placeholder but those that `reference_command` fills in."""
     expected = " and ".join(f"`{{{name}}}`" for name in PLACEHOLDERS)
@@ -233,6 +240,7 @@ def _leaf_path(path: Any, place: Place) -> Any:
 def _build(read: dict[str, Any], directory: Path) -> Task:
     """The task of a document without mistakes; what it leaves out takes the defaults of `harness.task`."""
     randomness = read["randomness"]
+    also = read["candidate"].pop("also", ())
     return Task(
         name=read["name"],
         summary=read["summary"],
@@ -240,6 +248,7 @@ def _build(read: dict[str, Any], directory: Path) -> Task:
         directory=directory,
         reference=Reference(**({"adapter": None} | read["reference"])),
         candidate=Candidate(**read["candidate"]),
+        others=tuple(Candidate(**other) for other in also),
         leaves=read["leaves"],
         modules=tuple(Module(**module) for module in read["modules"]),
         probes={name: TaskProbe(name, **probe) for name, probe in read.get("probes", {}).items()},

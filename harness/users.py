@@ -29,24 +29,28 @@ from sandboxes import Driver, Limits, Mount, SandboxSpec
 
 WHERE = "the candidate, as its users run it"
 MOST_BYTES = 1 << 30
-SCRIPT = """
+BEGIN = """
 import os, sys
 sys.path[:0] = sys.argv[1:3]
 answers = os.dup(1)
 os.dup2(2, 1)
 import importlib, io
-import jax
-import jax.numpy as jnp
 import msgpack
 import numpy as np
 
 given = np.load(io.BytesIO(sys.stdin.buffer.read()))
+actions = {name[1:]: given[name] for name in given.files if name.startswith(":")}
+shown = given["lanes"]
+"""
+JAX = """
+import jax
+import jax.numpy as jnp
+
 jax.config.update("jax_enable_x64", bool(given["x64"]))
 env = importlib.import_module(sys.argv[3]).make()
 keys = jax.random.wrap_key_data(jnp.asarray(given["keys"]), impl="threefry2x32")
-actions = {name[1:]: jnp.asarray(given[name]) for name in given.files if name.startswith(":")}
+actions = {name: jnp.asarray(leaf) for name, leaf in actions.items()}
 actions = actions.get("action", {name.removeprefix("action/"): leaf for name, leaf in actions.items()})
-shown = given["lanes"]
 
 
 def body(states, inputs):
@@ -68,6 +72,28 @@ for name, value in rows.items():
 for name, value in first.items():
     for path, leaf in leaves(name, value).items():
         found[path] = np.concatenate([leaf[shown][None], found[path]])
+"""
+RUST = """
+words = given["keys"][0].astype(np.uint64)
+steps, count = next(iter(actions.values())).shape[:2]
+batch = importlib.import_module(sys.argv[3]).make_batch(count)
+batch.reset((words[:, 0] << np.uint64(32) | words[:, 1]).tolist())
+found = {}
+
+
+def look():
+    told = {"reward": batch.reward, "terminated": batch.terminated, "truncated": batch.truncated, **batch.seen}
+    for path, leaf in told.items():
+        found.setdefault(path, []).append(leaf[shown])
+
+
+look()
+for row in range(steps):
+    batch.step({path: leaf[row] for path, leaf in actions.items()})
+    look()
+found = {path: np.stack(rows) for path, rows in found.items()}
+"""
+END = """
 packed = {
     path: msgpack.ExtType(1, msgpack.packb([leaf.dtype.str, leaf.shape, leaf.tobytes()])) for path, leaf in found.items()
 }
@@ -101,11 +127,13 @@ def play(
     try:
         name = f"environment_{secrets.token_hex(4)}"
         home = f"/home/{secrets.token_hex(4)}"
-        write_package(task, tree, scratch / "src" / name)
-        runtime = python_runtime(driver, scratch / "site", {*BASE_PACKAGES, "jax", "jaxlib", *task.candidate.packages})
+        write_package(task, tree, scratch / "src" / name, driver)
+        jax = task.candidate.kind == "jax"
+        packages = {"jax", "jaxlib", *task.candidate.packages} if jax else set[str]()
+        runtime = python_runtime(driver, scratch / "site", {*BASE_PACKAGES, *packages})
         spec = SandboxSpec(
             mounts=(Mount(scratch / "src", home), *runtime.mounts),
-            environment=jax_environment(task.candidate.xla_flags),
+            environment=jax_environment(task.candidate.xla_flags) if jax else {},
             masked=runtime.masked,
             purpose="user of a candidate",
             limits=Limits(
@@ -121,7 +149,14 @@ def play(
         np.savez(sent, **given)
         with driver.open(spec) as sandbox:
             finished = sandbox.run(
-                [*runtime.python, "-c", SCRIPT, sandbox.inside(SITE), sandbox.inside(home), name],
+                [
+                    *runtime.python,
+                    "-c",
+                    BEGIN + (JAX if jax else RUST) + END,
+                    sandbox.inside(SITE),
+                    sandbox.inside(home),
+                    name,
+                ],
                 stdin=sent.getvalue(),
                 timeout=task.candidate.timeout_s,
             )

@@ -29,7 +29,7 @@ from harness.model import Array, CheckResult, Divergence, LevelReport, Outcome, 
 from harness.reference import start_reference, start_references
 from harness.setup import setup
 from harness.suite import load_suite
-from harness.task import TRAINING_LEVEL, Task
+from harness.task import TRAINING_LEVEL, Task, caches
 from sandboxes import Driver, SandboxError
 
 CONTRACT = "contract"
@@ -314,7 +314,7 @@ def copy_candidate(source: Path, destination: Path) -> None:
     for name in ("candidate", "proposed"):
         if (source / name).is_dir():
             demand_no_links(source / name)
-            shutil.copytree(source / name, destination / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source / name, destination / name, ignore=caches)
 
 
 def verify_directory(

@@ -41,7 +41,7 @@ _REPORTED = "an agent gets the same figures beside every verdict and in session_
 _JUDGES_TESTS = "this judges the tests, which belong to the task's author, and not the candidate"
 _TRAINS = "an agent's candidate is judged by what level 4 trains, under the task's own settings"
 
-_STARTED = {"task": "task", "workspace": "workspace", "fresh": "fresh", "sandbox": "sandbox"}
+_STARTED = {"task": "task", "workspace": "workspace", "fresh": "fresh", "candidate": "candidate", "sandbox": "sandbox"}
 _EXPLAINED = {"session": "session", "event": "event", "index": "index"}
 
 OPERATIONS = (

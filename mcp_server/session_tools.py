@@ -46,6 +46,9 @@ async def start_session(
         bool,
         Field(description="Begin with an empty candidate to be written, not with the one that the task may bring."),
     ] = False,
+    candidate: Annotated[
+        str, Field(description="jax or rust, where the task has several. Empty: its first.", max_length=ID_CHARACTERS)
+    ] = "",
     sandbox: Annotated[
         str,
         Field(description="docker, bubblewrap or process. Empty: the best that works here.", max_length=ID_CHARACTERS),
@@ -58,7 +61,7 @@ async def start_session(
     call run_level_tests. A session that exists is not begun again: go on with its id."""
     desk = desk_of(ctx)
     found = await in_thread(desk.shelf.task, task)
-    described = await _begun(desk, found, workspace, fresh, sandbox or None)
+    described = await _begun(desk, found, workspace, fresh, candidate or None, sandbox or None)
     return answer(await in_thread(status_result, desk, described, begun=True))
 
 
@@ -155,13 +158,17 @@ async def report_usage(
     return answer(result)
 
 
-async def _begun(desk: Desk, task: Path, workspace: str, fresh: bool, sandbox: str | None) -> dict[str, Any]:
+async def _begun(
+    desk: Desk, task: Path, workspace: str, fresh: bool, candidate: str | None, sandbox: str | None
+) -> dict[str, Any]:
     """The status of a new session. Sessions are begun one after another, also by different servers: each takes a second."""
     deadline = anyio.current_time() + START_S
     while True:
         place = await in_thread(desk.shelf.workspace, workspace, task.name)
         try:
-            return await in_thread(operations.start, str(task), place, desk.home, fresh=fresh, sandbox=sandbox)
+            return await in_thread(
+                operations.start, str(task), place, desk.home, fresh=fresh, candidate=candidate, sandbox=sandbox
+            )
         except SessionLocked:
             if anyio.current_time() > deadline:
                 raise

@@ -11,7 +11,7 @@ import pytest
 from harness.errors import TaskError
 from harness.model import Leaf
 from harness.task import Budgets, Candidate, Law, Limits, Mode, Module, Peer, Task, TaskDraw, Tolerance, Transfer
-from harness.taskfile import load_task
+from harness.taskfile import load_task, with_candidate
 
 ENVIRONMENTS = Path(__file__).parents[1] / "environments"
 
@@ -282,7 +282,6 @@ WRONG: list[tuple[str, str, str, str, str]] = [
     ('adapter = "reference/adapter.py:Walk"\n', "", "reference", "it has nothing to run", '[reference]'),
     ("workers = 2", 'command = ["node", "x.mjs"]', "reference.command", "an adapter or a command, not both", ""),
     ('kind = "jax"', 'kind = "jacks"', "candidate.kind", "one of jax, rust", ""),
-    ('kind = "jax"', 'kind = "rust"', "candidate.kind", "cannot be run by this version", ""),
     ('"candidate/env.py"', '"/candidate/env.py"', "candidate.entry", "leaves the task directory", ""),
     ('"candidate/env.py"', '"reference/env.py"', "candidate.entry", "in `candidate/`", ""),
     ('"--xla_cpu_max_isa=AVX"', '"xla_cpu"', "candidate.xla_flags[0]", "begins with `--`", ""),
@@ -352,6 +351,38 @@ def test_without_steps_a_task_has_no_level_4_and_nothing_else_may_be_said_of_tra
     begin, end = document.index("reference_steps"), document.index("[profile]")
     task = read(tmp_path, document[:begin] + document[end:])
     assert task.transfer == Transfer(2.5, "a tenth of a good return") and task.levels == (1, 2, 3)
+
+
+def test_a_candidate_in_rust_is_a_crate_without_the_keys_of_jax(tmp_path: Path) -> None:
+    said = mistakes(tmp_path, changed(('kind = "jax"', 'kind = "rust"'), ('mode = "tape"', 'mode = "shared"')))
+    keys = [line.split(": ")[1] for line in said if ": candidate." in line]
+    assert keys == [f"candidate.{name}" for name in ("kind", "entry", "x64", "xla_flags", "packages")]
+    assert any("expected the `src/lib.rs` of a crate" in line for line in said)
+
+
+def test_a_task_may_have_a_candidate_of_each_kind_and_no_two_of_one(tmp_path: Path) -> None:
+    crate = '[[candidate.also]]\nkind = "rust"\nentry = "candidate/rust/src/lib.rs"\n\n[leaves]'
+    task = read(tmp_path, changed(("[leaves]", crate)))
+    rust = task.with_candidate("rust")
+    assert (task.candidate.kind, rust.candidate.kind, rust.candidate.entry) == (
+        "jax",
+        "rust",
+        "candidate/rust/src/lib.rs",
+    )
+    assert task.with_candidate("jax") is task and rust.with_candidate("jax").candidate == task.candidate
+    assert len({task.digest, rust.digest}) == 2
+    [mistake] = mistakes(tmp_path, changed(("[leaves]", crate.replace('"rust"', '"jax"'))))
+    assert "candidate.also[0].kind: there is a candidate of kind 'jax' above; expected one of each kind" in mistake
+    with pytest.raises(TaskError, match=r"(?s)has no candidate of kind 'rust'.*\(jax\)"):
+        read(tmp_path, changed()).with_candidate("rust")
+
+
+def test_the_text_of_a_task_with_one_of_its_candidates_reads_as_that_task(tmp_path: Path) -> None:
+    crate = '[[candidate.also]]\nkind = "rust"\nentry = "candidate/rust/src/lib.rs"\n\n[leaves]'
+    document = changed(("[leaves]", crate))
+    chosen = read(tmp_path, with_candidate(document, "rust"))
+    assert (chosen.candidate, chosen.others) == (read(tmp_path, document).with_candidate("rust").candidate, ())
+    assert read(tmp_path, with_candidate(document, "jax")).candidate == read(tmp_path, document).candidate
 
 
 LAWS = ('mode = "tape"', 'mode = "law"')

@@ -15,9 +15,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from harness.adapters.contract import CandidateMistakes, Mistake
 from harness.adapters.jax_batch import Batch, Case, bucket, fitting, key_words
 from harness.adapters.jax_bench import Bench
-from harness.adapters.jax_check import CandidateMistakes, Mistake, check, explain
+from harness.adapters.jax_check import check, explain
 from harness.adapters.jax_env import OBSERVED, JaxEnv, load_module, output_leaves
 from harness.adapters.jax_lanes import Lanes
 from harness.adapters.jax_program import program

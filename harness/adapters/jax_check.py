@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,31 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from harness.adapters.contract import CandidateMistakes, Mistake
 from harness.adapters.jax_env import JaxEnv, output_leaves
 
 Shapes = Any
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """One way in which a candidate does not fit: in which function, at which leaf (if any), and what the task wants."""
-
-    text: str
-    path: str = ""
-    rule: str = "contract"
-    expected: str = ""
-    actual: str = ""
-
-
-class CandidateMistakes(TypeError):
-    """A candidate does not fit its contract; the message has one line for each mistake."""
-
-    kind = "contract"
-    """Tells the worker that this is an answer about the candidate, not an accident."""
-
-    def __init__(self, mistakes: Sequence[Mistake]) -> None:
-        super().__init__("\n".join(mistake.text for mistake in mistakes))
-        self.details = [asdict(mistake) for mistake in mistakes]
 
 
 def check(env: JaxEnv) -> None:

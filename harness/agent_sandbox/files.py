@@ -21,8 +21,7 @@ from harness.agent_sandbox.place import WORKSPACE, AgentSandbox
 from harness.errors import SessionError
 from harness.record.files import DIRECTORY
 from harness.record.names import objection
-from harness.record.snapshot import IGNORED
-from harness.task import WRITABLE
+from harness.task import COMPILED, WRITABLE
 from sandboxes import PathMissing, PathRefused
 
 MAX_TEXT_BYTES = 8 << 20
@@ -208,7 +207,7 @@ def _below(directory: int, prefix: str, writable: bool) -> Iterator[dict[str, An
     """Everything below an open directory, which is closed at the end. No link is ever followed."""
     try:
         for parent, directories, files, descriptor in os.fwalk(".", dir_fd=directory, follow_symlinks=False):
-            directories[:] = sorted(name for name in directories if name != IGNORED)
+            directories[:] = sorted(name for name in directories if name != COMPILED)
             above = prefix + parent[1:]
             for name in sorted([*directories, *files]):
                 with suppress(OSError):

@@ -21,6 +21,8 @@ from pathlib import Path
 
 from harness.adapters.jax_flags import jax_environment
 from harness.candidate import BASE_PACKAGES, SITE, python_runtime
+from harness.crates.runtime import CARGO_HOME, VENDOR, cargo_settings, sources
+from harness.crates.toolchain import Toolchain, toolchain
 from harness.errors import SessionError
 from harness.record.view import SessionView
 from harness.task import CASES_DIRECTORY, GUIDE_FILE, REFERENCE_DIRECTORY, WRITABLE, Task
@@ -62,6 +64,7 @@ class AgentSandbox:
         self._sandbox: Sandbox | None = None
         self._scratch: Path | None = None
         self._closed = False
+        self._rust: Toolchain | None = None
 
     @property
     def sandbox(self) -> Sandbox:
@@ -83,12 +86,16 @@ class AgentSandbox:
     def environment(self) -> dict[str, str]:
         """Variables for every command, besides those of the sandbox."""
         inside = self.sandbox.inside
-        return {
+        variables = {
             "PATH": f"{inside(BIN)}:{SYSTEM_PATH}",
             "PYTHONPATH": inside(SITE),
             "PYTHONDONTWRITEBYTECODE": "1",
-            **jax_environment(self._task.candidate.xla_flags),
         }
+        if self._rust is None:
+            return variables | jax_environment(self._task.candidate.xla_flags)
+        # What cargo writes is no part of the workspace.
+        cargo = {"CARGO_HOME": inside(CARGO_HOME), "CARGO_TARGET_DIR": inside(f"{CARGO_HOME}/target")}
+        return variables | cargo | {"PATH": f"{inside(BIN)}:{self._rust.path}"}
 
     def roots(self) -> dict[str, Root]:
         """What lies in the workspace as the sandbox shows it, by name."""
@@ -177,12 +184,22 @@ class AgentSandbox:
         # Where nothing is mounted, commands stand in the workspace itself, and see all of it.
         whole = () if self.driver.isolated else (Mount(self.workspace, WORKSPACE),)
         hidden = (self.workspace / REFERENCE_DIRECTORY,)
-        packages = {*BASE_PACKAGES, "jax", "jaxlib", *self._task.candidate.packages}
+        rust = self._task.candidate.kind == "rust"
+        self._rust = toolchain(self.driver) if rust else None
+        packages = {*BASE_PACKAGES, *(() if rust else ("jax", "jaxlib")), *self._task.candidate.packages}
         runtime = python_runtime(self.driver, scratch / "site", packages)
         for name in ("python", "python3"):
             # Not a link: the interpreter of a virtual environment finds its packages only by its own path.
             (programs / name).write_text(f'#!/bin/sh\nexec {runtime.python[0]} "$@"\n')
             (programs / name).chmod(0o755)
+        crates = () if self._rust is None else (*self._rust.mounts, Mount(sources(), VENDOR))
+        if self._rust is not None:
+            # Told in the command: an image may have settings of its own in a directory above the workspace.
+            settings = cargo_settings(VENDOR if self.driver.isolated else str(sources()))
+            (programs / "cargo.toml").write_text(settings)
+            found = f"""exec env PATH='{self._rust.path}' cargo --config "$(dirname "$0")/cargo.toml" "$@"\n"""
+            (programs / "cargo").write_text(f"#!/bin/sh\n{found}")
+            (programs / "cargo").chmod(0o755)
         roots = self.roots()
         return SandboxSpec(
             mounts=(
@@ -190,6 +207,7 @@ class AgentSandbox:
                 *(Mount(root.source, f"{WORKSPACE}/{name}", root.writable) for name, root in roots.items()),
                 Mount(programs, BIN),
                 *runtime.mounts,
+                *crates,
             ),
             workdir=WORKSPACE,
             masked=(*runtime.masked, *(path for path in hidden if path.is_dir())),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
-from harness.cli.verify import sandbox_option, seed_option
+from harness.cli.verify import candidate_option, sandbox_option, seed_option
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -32,6 +32,7 @@ EXITS = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL, "ERROR": EXIT_ERROR}
 @click.option("--peer", "peers", multiple=True, metavar="NAME", help="Beside these peers of the task; default: all.")
 @click.option("--no-peers", is_flag=True, help="Beside no peer.")
 @seed_option
+@candidate_option
 @sandbox_option
 def profile(
     output: Output,
@@ -42,6 +43,7 @@ def profile(
     peers: tuple[str, ...],
     no_peers: bool,
     seed: int | None,
+    candidate: str | None,
     sandbox: str | None,
 ) -> int:
     """Measure random-action steps, scanned rollouts and training of a candidate, beside its reference and its peers.
@@ -64,6 +66,8 @@ def profile(
         settings = replace(settings, kinds=tuple(dict.fromkeys(kinds)))
     found = session_rather_than_task(where)
     if found is not None:
+        if candidate is not None:
+            raise click.UsageError("a session has one candidate: --candidate is for task directories")
         if "train" in kinds:
             settings = replace(settings, train_at=sizes or load_task(found.trusted).batch_sizes)
         with opened(found.id) as session, output.progress() as progress:
@@ -71,6 +75,7 @@ def profile(
             document = profile_session(session, settings, seed=seed, driver=sandbox, progress=progress)
     else:
         task = load_task(find_task(where))
+        task = task if candidate is None else task.with_candidate(candidate)
         if "train" in kinds:
             settings = replace(settings, train_at=sizes or task.batch_sizes)
         with output.progress() as progress:

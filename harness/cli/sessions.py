@@ -15,6 +15,7 @@ from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
 @click.option(
     "--fresh", is_flag=True, help="Begin with an empty candidate instead of the one that comes with the task."
 )
+@click.option("--candidate", type=click.Choice(["jax", "rust"]), help="Which one, where the task has several.")
 @click.option("--sandbox", metavar="DRIVER", help="Where code of the agent runs; default: the best that works.")
 @click.option(
     "--ssh-key",
@@ -22,7 +23,13 @@ from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
     help="Sign the verified commits with this SSH key besides, as git does.",
 )
 def start(
-    output: Output, task: str, workspace: Path | None, fresh: bool, sandbox: str | None, ssh_key: Path | None
+    output: Output,
+    task: str,
+    workspace: Path | None,
+    fresh: bool,
+    candidate: str | None,
+    sandbox: str | None,
+    ssh_key: Path | None,
 ) -> int:
     """Begin a session on a task, given by its path or by the name of an embedded one.
 
@@ -32,7 +39,7 @@ def start(
     from harness import operations
     from harness.cli import show
 
-    described = operations.start(task, workspace, fresh=fresh, sandbox=sandbox, ssh_key=ssh_key)
+    described = operations.start(task, workspace, fresh=fresh, candidate=candidate, sandbox=sandbox, ssh_key=ssh_key)
     how = "Go on in the workspace: write candidate/, then `lockstep verify`. The record lies outside it, in"
     output.emit(described, show.status(described), f"\n{how}\n{described['record']}")
     return EXIT_OK

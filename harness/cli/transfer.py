@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from harness.cli.frame import Output, command
-from harness.cli.verify import message_option, run, sandbox_option, seed_option, session_option
+from harness.cli.verify import candidate_option, message_option, run, sandbox_option, seed_option, session_option
 
 LEVEL = 4
 
@@ -15,6 +15,7 @@ LEVEL = 4
 @session_option
 @message_option
 @seed_option
+@candidate_option
 @sandbox_option
 def transfer(
     output: Output,
@@ -22,6 +23,7 @@ def transfer(
     session_id: str | None,
     message: str,
     seed: int | None,
+    candidate: str | None,
     sandbox: str | None,
 ) -> int:
     """Verify a candidate up to level 4: train policies in it and in its reference, and play them in both.
@@ -30,4 +32,4 @@ def transfer(
     and, if it is progress, committed. The task says how long to train, and within which margin mean returns must agree.
     An attempt that was interrupted goes on with the policies that it had trained, as long as the candidate is the same.
     """
-    return run(output, directory, session_id, LEVEL, None, message, seed, sandbox)
+    return run(output, directory, session_id, LEVEL, None, message, seed, candidate, sandbox)

@@ -25,6 +25,9 @@ seed_option = click.option("--seed", type=click.IntRange(0, (1 << 63) - 1), help
 
 
 message_option = click.option("--message", default="", help="Words for the commit, if this makes progress.")
+candidate_option = click.option(
+    "--candidate", type=click.Choice(["jax", "rust"]), help="Which one, where a task directory has several."
+)
 session_option = click.option(
     "--session", "session_id", metavar="ID", help="The session to verify in; default: the one that works here."
 )
@@ -37,6 +40,7 @@ session_option = click.option(
 @click.option("--module", help="Verify level 1 of this module only.")
 @message_option
 @seed_option
+@candidate_option
 @sandbox_option
 def verify(
     output: Output,
@@ -46,6 +50,7 @@ def verify(
     module: str | None,
     message: str,
     seed: int | None,
+    candidate: str | None,
     sandbox: str | None,
 ) -> int:
     """Verify a candidate against its reference.
@@ -53,7 +58,7 @@ def verify(
     In the workspace of a session the attempt is recorded and, if it is progress, committed. In any other task directory
     all levels are run and nothing is recorded.
     """
-    return run(output, directory, session_id, level, module, message, seed, sandbox)
+    return run(output, directory, session_id, level, module, message, seed, candidate, sandbox)
 
 
 def run(
@@ -64,6 +69,7 @@ def run(
     module: str | None,
     message: str,
     seed: int | None,
+    candidate: str | None,
     sandbox: str | None,
 ) -> int:
     """What `lockstep verify` does; `lockstep transfer` is the same for level 4."""
@@ -71,15 +77,19 @@ def run(
 
     if directory and session_id:
         raise click.UsageError("give a directory or --session, not both")
-    again = _again(directory, session_id, level, module, sandbox)
+    again = _again(directory, session_id, level, module, candidate, sandbox)
     if session_id:
         found = session_named(session_id)
     else:
         place = Path(directory or ".")
         found = session_at(place) if place.is_dir() else None
     if found is not None:
+        if candidate is not None:
+            raise click.UsageError(
+                "a session has one candidate: --candidate is for task directories, and `lockstep start`"
+            )
         return _verify_session(output, found.id, level, module, message, seed, sandbox, again)
-    return _verify_directory(output, directory or ".", level, module, seed, sandbox, again)
+    return _verify_directory(output, directory or ".", level, module, seed, candidate, sandbox, again)
 
 
 def _verify_session(
@@ -155,6 +165,7 @@ def _verify_directory(
     level: int | None,
     module: str | None,
     seed: int | None,
+    candidate: str | None,
     sandbox: str | None,
     again: str,
 ) -> int:
@@ -168,6 +179,7 @@ def _verify_directory(
     from sandboxes import choose
 
     task = load_task(find_task(directory))
+    task = task if candidate is None else task.with_candidate(candidate)
     if module is not None and module not in [m.name for m in task.modules]:
         raise click.UsageError(f"{task.name} has no module {module!r}: {', '.join(m.name for m in task.modules)}")
     if level is not None and level not in task.levels:
@@ -228,11 +240,17 @@ def _keep_case(task: Task, found: Divergence) -> Path | None:
 
 
 def _again(
-    directory: str | None, session_id: str | None, level: int | None, module: str | None, sandbox: str | None
+    directory: str | None,
+    session_id: str | None,
+    level: int | None,
+    module: str | None,
+    candidate: str | None,
+    sandbox: str | None,
 ) -> str:
     """The same command once more, with a fresh seed."""
     words = ["lockstep", "verify", *([directory] if directory else [])]
-    for name, value in (("session", session_id), ("level", level), ("module", module), ("sandbox", sandbox)):
+    options = {"session": session_id, "level": level, "module": module, "candidate": candidate, "sandbox": sandbox}
+    for name, value in options.items():
         words += [] if value is None else [f"--{name}", str(value)]
     return shlex.join(words)
 

@@ -22,6 +22,9 @@ LEVEL = 1
 PATH_CASES = 4
 PATH_STEPS = 24
 STEP_STATES = 4
+OWN_STEPS = 500
+OWN_TOTAL = 50_000
+"""Steps of a candidate's own episodes in which the draws that it makes are looked at."""
 
 
 def checks(pair: Pair) -> Iterator[CheckResult]:
@@ -87,19 +90,26 @@ def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
     draws = [draw for draw in pair.task.draws.values() if draw.occurs_at(moment)]
     if not draws:
         return
-    samples = _samples(pair, draws, moment)
+    by_itself = pair.task.candidate.kind == "rust"
+    samples = _taken(pair, draws, moment) if by_itself else _samples(pair, draws, moment)
     for draw in draws:
         check = f"law of {draw.name} at {moment}"
         wanted = reference_draws(pair, draw, moment) if draw.law is None else None
         if draw.law is None and wanted is None:
             yield CheckResult(check, Outcome.SKIPPED, detail="no law is stated and the reference reports no such draws")
+        elif not len(samples[draw.name]):
+            yield CheckResult(check, Outcome.SKIPPED, detail="the candidate never made this draw in its own episodes")
         else:
             results = test_law(samples[draw.name], draw, wanted, seed=pair.derive(check))
             yield _law_verdict(pair, check, draw.name, results, len(samples[draw.name]))
-    if len(draws) > 1:
+    if len(draws) > 1 and all(len(samples[draw.name]) for draw in draws):
         check = f"independence of draws at {moment}"
         # The slots of a capacity lie one after the other; draws of one call are compared by their first slots.
-        firsts = {d.name: samples[d.name].reshape(-1, d.capacity, *d.shape)[:, 0] for d in draws}
+        firsts = (
+            _taken(pair, draws, moment, together=True)
+            if by_itself
+            else {d.name: samples[d.name].reshape(-1, d.capacity, *d.shape)[:, 0] for d in draws}
+        )
         results = independence_of_draws(firsts, seed=pair.derive(check))
         yield _law_verdict(pair, check, ", ".join(firsts), results, len(next(iter(firsts.values()))))
 
@@ -138,6 +148,38 @@ def _samples(pair: Pair, draws: Sequence[TaskDraw], moment: str) -> dict[str, Ar
         draw.name: np.concatenate([np.asarray(answer[draw.name]) for answer in answers]).reshape(-1, *draw.shape)
         for draw in draws
     }
+
+
+def _taken(pair: Pair, draws: Sequence[TaskDraw], moment: str, *, together: bool = False) -> dict[str, Array]:
+    """Draws that a candidate made by itself, by name `[count, *draw shape]`: where laws stand at the places of the draws,
+    they cannot be asked for samples without a step that draws.
+
+    Args:
+        together: only the first of each name, of the resets or steps in which all were drawn.
+    """
+    count = pair.task.budgets.samples
+    if moment == "reset":
+        none = {path: leaf.zeros(0) for path, leaf in pair.task.actions.items()}
+        cases = [Case(seed, none) for seed in pair.seeds("own draws", count)]
+    else:
+        steps = min(pair.task.budgets.horizon, OWN_STEPS)
+        cases = [
+            Case(seed, pair.random_case_actions(f"own draws/{number}", steps))
+            for number, seed in enumerate(pair.seeds("own draws", max(1, OWN_TOTAL // steps)))
+        ]
+    rows = [
+        row
+        for played in pair.candidate.rollout(cases)
+        for row in (played.draws or ())[: 1 if moment == "reset" else None][0 if moment == "reset" else 1 :]
+    ]
+    if together:
+        names = {draw.name for draw in draws}
+        whole = [row for row in rows if names <= {drawn.name for drawn in row}]
+        firsts = [{drawn.name: drawn.value for drawn in reversed(row)} for row in whole]
+        found = {draw.name: [first[draw.name] for first in firsts] for draw in draws}
+    else:
+        found = {draw.name: [drawn.value for row in rows for drawn in row if drawn.name == draw.name] for draw in draws}
+    return {draw.name: np.array(found[draw.name], draw.dtype).reshape(-1, *draw.shape) for draw in draws}
 
 
 def _failed(check: str, rule: str, case: Case, found: Difference | None, cause: str) -> CheckResult:

@@ -40,7 +40,7 @@ class Trainer:
         self.config = PpoConfig.from_json(pair.task.transfer.ppo)
         self._pair = pair
         self._start = start
-        self._worker: Environment | None = None
+        self._workers: list[Environment] = []
         self._ppo = Ppo(Policy(pair.task.leaves, self.config))
         self._kept = kept
         self._code = {CANDIDATE: _digest_of(tree / CANDIDATE_DIRECTORY), REFERENCE: ""}
@@ -81,11 +81,12 @@ class Trainer:
             path.unlink(missing_ok=True)
 
     def _in_candidate(self, seeds: Sequence[int], steps: int) -> list[Trained]:
-        if self._worker is None:
-            self._worker = self._start()
+        if self._pair.task.candidate.kind != "jax":
+            return self._in_workers(CANDIDATE, self._started(len(self._pair.reference.environments)), seeds, steps)
+        [worker] = self._started(1)
         checkpoint, identity = self._checkpoint(CANDIDATE, seeds, steps)
         return train_candidate(
-            self._worker,
+            worker,
             self._pair.task.leaves,
             self.config,
             steps,
@@ -96,9 +97,20 @@ class Trainer:
         )
 
     def _in_reference(self, seeds: Sequence[int], steps: int) -> list[Trained]:
-        """Each seed in a worker of its own, as many at once as there are workers."""
+        return self._in_workers(REFERENCE, self._pair.reference.environments, seeds, steps)
+
+    def _started(self, count: int) -> list[Environment]:
+        """The candidate's workers that train, started when they are first needed."""
+        while len(self._workers) < count:
+            self._workers.append(self._start())
+        return self._workers
+
+    def _in_workers(
+        self, backend: str, environments: Sequence[Environment], seeds: Sequence[int], steps: int
+    ) -> list[Trained]:
+        """Each seed in a worker of its own that is stepped from here, as many at once as there are workers."""
         idle: queue.SimpleQueue[Environment] = queue.SimpleQueue()
-        for environment in self._pair.reference.environments:
+        for environment in environments:
             idle.put(environment)
         segments = self.config.segments(steps)
         done = [0] * len(seeds)
@@ -108,7 +120,7 @@ class Trainer:
                 done[index] = segment
                 self._pair.progress(f"level 4: {what}", sum(done), segments * len(seeds))
 
-            checkpoint, identity = self._checkpoint(REFERENCE, seeds[index : index + 1], steps)
+            checkpoint, identity = self._checkpoint(backend, seeds[index : index + 1], steps)
             environment = idle.get()
             try:
                 return train_host(
@@ -117,6 +129,7 @@ class Trainer:
                     self.config,
                     steps,
                     seeds[index],
+                    backend=backend,
                     progress=tell,
                     checkpoint=checkpoint,
                     identity=identity,
@@ -125,8 +138,7 @@ class Trainer:
             finally:
                 idle.put(environment)
 
-        count = len(self._pair.reference.environments)
-        with ThreadPoolExecutor(count, thread_name_prefix="lockstep-train") as threads:
+        with ThreadPoolExecutor(len(environments), thread_name_prefix="lockstep-train") as threads:
             futures = [threads.submit(train, index) for index in range(len(seeds))]
             try:
                 wait(futures, return_when="FIRST_EXCEPTION")
@@ -134,7 +146,7 @@ class Trainer:
             except BaseException:
                 # An interrupt, or a failure: the other trainings would go on for minutes, and nobody asks for them.
                 threads.shutdown(wait=False, cancel_futures=True)
-                for environment in self._pair.reference.environments:
+                for environment in environments:
                     environment.kill()
                 raise
 

@@ -22,7 +22,8 @@ from harness.record.store import opened
 from harness.record.view import SessionView
 from harness.session import Session
 from harness.skeleton import write_skeleton
-from harness.taskfile import load_task
+from harness.task import TASK_FILE, caches
+from harness.taskfile import load_task, with_candidate
 
 
 def start(
@@ -31,6 +32,7 @@ def start(
     home: Path | None = None,
     *,
     fresh: bool = False,
+    candidate: str | None = None,
     sandbox: str | None = None,
     ssh_key: Path | None = None,
 ) -> dict[str, Any]:
@@ -40,6 +42,7 @@ def start(
         task: the path of a task directory, or the name of an embedded one.
         workspace: where the agent will work; by default `<task>-session` in the current directory.
         fresh: begin with a candidate whose functions have yet to be written, not with the one that comes with the task.
+        candidate: the kind of candidate to write (`jax`, `rust`), where the task has several; by default its first.
         sandbox: the driver in which the session's commands and candidates run; by default the best that works.
         ssh_key: file of an SSH key that signs the verified commits besides (`Session.start`).
 
@@ -52,8 +55,9 @@ def start(
         choose(sandbox)
     with ExitStack() as stack:
         source = find_task(task)
-        if fresh:
-            source = _with_skeleton(source, Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-"))))
+        if fresh or candidate is not None:
+            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-")))
+            source = _prepared(source, scratch, fresh, candidate)
         session = stack.enter_context(Session.start(source, workspace, home, sandbox=sandbox, ssh_key=ssh_key))
         reached = known(session.events).to_json()
         return session.status() | {"coverage": reached, "record": str(session.directory.path)}
@@ -140,10 +144,15 @@ def bundle(record: Path, file: Path) -> dict[str, Any]:
     }
 
 
-def _with_skeleton(source: Path, scratch: Path) -> Path:
-    """A copy of a task with a candidate that is yet to be written."""
+def _prepared(source: Path, scratch: Path, fresh: bool, candidate: str | None) -> Path:
+    """A copy of a task with one candidate: that of a kind where one is chosen, yet to be written where `fresh`."""
     task = load_task(source)
     copy = scratch / task.name
-    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__", ".git"))
-    write_skeleton(task, copy)
+    shutil.copytree(source, copy, ignore=lambda place, names: caches(place, names) | {".git"})
+    if candidate is not None:
+        task = task.with_candidate(candidate)
+        text = (copy / TASK_FILE).read_text(encoding="utf-8")
+        (copy / TASK_FILE).write_text(with_candidate(text, candidate), encoding="utf-8")
+    if fresh:
+        write_skeleton(task, copy)
     return copy

@@ -150,7 +150,7 @@ class _Run:
             self._measure(pool, contenders, batch, number)
         self._train(pool, contenders[1:])
         self._check(pool, candidate)
-        if self._settings.trace and STEP in self._settings.kinds:
+        if self._settings.trace and STEP in self._settings.kinds and self._task.candidate.kind == "jax":
             self._tell("tracing a step")
             self._hot = candidate.ask("bench_trace", batch=max(self._batches))
         return self.partial(worst(self._checks))
@@ -301,6 +301,11 @@ class _Run:
         """Training, in a worker of its own; where the task's hyper-parameters do not fit, that is said."""
         settings = self._settings
         for batch in self._train_at:
+            if self._task.candidate.kind != "jax":
+                self._skip_training(
+                    batch, CANDIDATE, "a candidate in Rust is trained in from outside, as a reference is"
+                )
+                continue
             self._tell(f"training at batch {batch}")
             scan = next(
                 (c for c in self._cells if (c.contender.role, c.kind, c.batch) == (CANDIDATE, SCAN, batch)), None

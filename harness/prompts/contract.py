@@ -155,6 +155,8 @@ _MODES = {
 
 
 def _functions(task: Task) -> list[str]:
+    if task.candidate.kind == "rust":
+        return _trait(task)
     draws = {at: [draw.name for draw in task.draws.values() if draw.occurs_at(at)] for at in ("reset", "step")}
     lines = [
         "`reset(draws) -> (state, outputs)`: a new episode; reward 0, nothing ended.",
@@ -178,6 +180,31 @@ def _functions(task: Task) -> list[str]:
         lines.append(
             "A draw with several slots has one more axis; `outputs['draws_used'][name]` says how many were used."
         )
+    return lines
+
+
+def _trait(task: Task) -> list[str]:
+    lines = [
+        "A crate that depends on `lockstep-env` and names its environment once: `lockstep_env::environment!(Name);`. "
+        "`Name` implements `lockstep_env::Environment`, for one instance and one step at a time.",
+        'Structs of leaves by `leaves! { pub struct Seen { pub board: [i8; 9] => "observation/board" } }`: types and '
+        "paths as declared, those of the state without the prefix `state/`.",
+        "`reset(&mut self, draws)` begins an episode, `step(&mut self, action, draws) -> Step` is one step. Neither resets "
+        "by itself.",
+        "`observe(&self)` is what is seen of where it is.",
+    ]
+    if task.state:
+        lines.append(
+            "`encode(&self)` and `decode(&mut self, state)`: the canonical state and back; between them nothing may be lost "
+            "that a later step needs."
+        )
+    if task.draws:
+        lines.append(
+            "A draw is made where it happens: `draws.draw(&COIN, |random| ...)` with `const COIN: Draw<i8> = "
+            'Draw::new("coin");`. The closure is its law, and is not asked where the verifier hands the value in.'
+        )
+    if task.probes:
+        lines.append('`const PROBES`: `probe!("name", Inputs => Outputs, function)` for each probe.')
     return lines
 
 

@@ -14,12 +14,11 @@ from harness.record.files import DIRECTORY
 from harness.record.names import objection
 from harness.record.objects import EXECUTABLE, FILE, Entry
 from harness.record.store import MAX_DEPTH, Store
-from harness.task import CASES_DIRECTORY, WRITABLE, left_out
+from harness.task import CACHE_TAG, CASES_DIRECTORY, COMPILED, WRITABLE, left_out
 
 MAX_FILE_BYTES = 64 << 20
 MAX_FILES = 20_000
 MAX_TOTAL_BYTES = 512 << 20
-IGNORED = "__pycache__"
 NAMED_AT_MOST = 20
 
 
@@ -52,9 +51,10 @@ def snapshot(workspace: Path, store: Store, *, may_be_checkout: bool = False) ->
     """Write a workspace into the store and return what was written.
 
     Only plain files are taken, opened without following links; `.gitignore` and `.gitattributes` mean nothing here.
-    `__pycache__` is left out everywhere, and so are hidden files and directories at the top (`.venv`, an editor's or an
-    agent's own settings) and the guide for agents: what is left out is neither recorded nor exported, so no verdict can
-    depend on it. A `.git` is refused at any depth, except at the top of a task directory that `may_be_checkout`.
+    `__pycache__` and directories that call themselves caches (`CACHEDIR.TAG`) are left out everywhere, and so are hidden
+    files and directories at the top (`.venv`, an editor's or an agent's own settings) and the guide for agents: what is left
+    out is neither recorded nor exported, so no verdict can depend on it. A `.git` is refused at any depth, except at the
+    top of a task directory that `may_be_checkout`.
 
     Raises:
         SessionError: the workspace holds something that cannot be recorded (a link, a device, a name like `.git`, a file
@@ -147,7 +147,7 @@ class _Reader:
 
     def take(self, parent: int, name: str, path: str, place: os.stat_result) -> None:
         """Take one entry of the open directory `parent`."""
-        if name == IGNORED:
+        if name == COMPILED:
             return
         if reason := objection(name) or _objection_to_kind(place.st_mode):
             self.refused.append(f"{path!r} {reason}")
@@ -165,7 +165,10 @@ class _Reader:
             self.refused.append(f"{path!r} cannot be opened ({error.strerror})")
             return
         try:
-            for below, place in _listing(directory):
+            entries = list(_listing(directory))
+            if any(below == CACHE_TAG for below, _ in entries):
+                return
+            for below, place in entries:
                 self.take(directory, below, f"{path}/{below}", place)
         finally:
             os.close(directory)

@@ -21,7 +21,7 @@ from harness.home import lockstep_home
 from harness.host import client as host
 from harness.record.directory import find
 from harness.session import Progress
-from harness.task import TASK_FILE
+from harness.task import TASK_FILE, caches
 from harness.taskfile import load_task, without_training
 from mcp_server.demo import agent
 from mcp_server.demo.agent import Diagnosis
@@ -231,7 +231,7 @@ def _prepare(scratch: Path, source: str) -> tuple[Path, dict[str, tuple[int, int
     """A copy of the task with a faulty candidate and the demo's budgets; also which budgets changed, from what to what."""
     task = load_task(find_task(TASK))
     prepared = scratch / TASK
-    shutil.copytree(task.directory, prepared, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(task.directory, prepared, ignore=caches)
     (prepared / task.candidate.entry).write_text(source, encoding="utf-8")
     text = without_training((prepared / TASK_FILE).read_text(encoding="utf-8"))
     changed = {}

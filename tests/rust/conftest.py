@@ -1,39 +1,36 @@
-"""The native environments, built from source once."""
+"""Pong in Rust, compiled as a candidate is."""
 
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.util
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-WORKSPACE = Path(__file__).parents[2] / "rust"
+import sandboxes
+from harness.adapters.rust_batch import load_module
+from harness.crates.build import build
+from harness.task import Task
+from harness.taskfile import load_task
+
+PONG = Path(__file__).parents[2] / "environments" / "pong"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cargo() -> None:
+    """Without a compiler nothing here can run."""
+    if shutil.which("cargo") is None:
+        pytest.skip("compiles crates, and there is no cargo here: install Rust 1.85 or newer")
 
 
 @pytest.fixture(scope="session")
-def native() -> ModuleType:
-    """The extension module `lockstep_native`."""
-    cargo = shutil.which("cargo")
-    if cargo is None:
-        pytest.skip("builds the Rust workspace, and there is no cargo here: install Rust 1.85 or newer")
-    command = [cargo, "build", "--locked", "-p", "lockstep-native"]
-    built = subprocess.run(
-        command,
-        cwd=WORKSPACE,
-        env=os.environ | {"PYO3_PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert built.returncode == 0, built.stderr
-    library = WORKSPACE / "target" / "debug" / "liblockstep_native.so"
-    loader = importlib.machinery.ExtensionFileLoader("lockstep_native", str(library))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("lockstep_native", loader))
-    loader.exec_module(module)
-    return module
+def task() -> Task:
+    """Pong, for its candidate in Rust."""
+    return load_task(PONG).with_candidate("rust")
+
+
+@pytest.fixture(scope="session")
+def pong(task: Task, cargo: None) -> ModuleType:
+    """The extension module of the candidate. It is the project's own, so it may run in this process."""
+    return load_module(build(task, sandboxes.choose(None), task.directory))

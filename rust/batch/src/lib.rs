@@ -8,14 +8,18 @@
 
 mod outputs;
 mod seeds;
+mod watch;
 
 use std::fmt;
 
-use lockstep_env::{Chance, Columns, ColumnsMut, Environment, Leaves, Options, Refused};
+use lockstep_env::{Chance, Columns, ColumnsMut, Drawn, Environment, Leaves, Options, Refused, Step};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 pub use outputs::Outputs;
 pub use seeds::seed_of;
+pub use watch::Told;
+
+use watch::Watch;
 
 /// When an instance whose episode has ended begins the next one, as Gymnasium's `AutoresetMode` has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,15 +42,21 @@ pub struct Batch<E: Environment> {
 }
 
 #[derive(Clone, Debug)]
-struct Lane<E> {
+struct Lane<E: Environment> {
     environment: E,
     chance: Chance,
     over: bool,
+    /// None but where somebody checks what the lane does.
+    watch: Option<Box<Watch<E>>>,
 }
 
 /// An instance as it was: to be put back into any lane of a batch of its kind.
 #[derive(Clone, Debug)]
-pub struct Saved<E>(Lane<E>);
+pub struct Saved<E> {
+    environment: E,
+    chance: Chance,
+    over: bool,
+}
 
 /// Why a batch cannot be made or asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +69,8 @@ pub enum BatchError {
     NoLane { lane: usize, lanes: usize },
     /// An array has another number of rows than the batch has lanes.
     Rows { what: &'static str, rows: usize, lanes: usize },
+    /// A lane is asked what it did, but nobody watches it.
+    Unwatched(usize),
 }
 
 impl fmt::Display for BatchError {
@@ -70,6 +82,7 @@ impl fmt::Display for BatchError {
             BatchError::Rows { what, rows, lanes } => {
                 write!(formatter, "{what} for {rows} lanes were given; there are {lanes}")
             }
+            BatchError::Unwatched(lane) => write!(formatter, "lane {lane} is not watched"),
         }
     }
 }
@@ -85,7 +98,7 @@ impl<E: Environment> Batch<E> {
         let environment = E::new(options).map_err(BatchError::Refused)?;
         let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|number| format!("lockstep-{number}"));
         let threads = pool.build().map_err(|error| BatchError::Threads(error.to_string()))?;
-        let lane = Lane { environment, chance: Chance::new(0), over: true };
+        let lane = Lane { environment, chance: Chance::new(0), over: true, watch: None };
         let grain = grain(lanes, threads.current_num_threads());
         Ok(Batch { lanes: vec![lane; lanes], mode, threads, grain })
     }
@@ -118,8 +131,7 @@ impl<E: Environment> Batch<E> {
     /// There is no such lane, or `seen` is for another number of lanes.
     pub fn reset_lane(&mut self, lane: usize, seed: Option<u64>, seen: &mut ColumnsMut<'_>) -> Result<(), BatchError> {
         self.demand("observations", seen.rows())?;
-        let lanes = self.len();
-        let place = self.lanes.get_mut(lane).ok_or(BatchError::NoLane { lane, lanes })?;
+        let place = self.lane_mut(lane)?;
         if let Some(seed) = seed {
             place.chance = Chance::new(seed);
         }
@@ -140,13 +152,61 @@ impl<E: Environment> Batch<E> {
         Ok(())
     }
 
+    /// Go on in one lane from a canonical state, with what is left of its chance or with a seed, and write what is seen.
+    ///
+    /// # Errors
+    /// There is no such lane, no instance can be in such a state, or `seen` is for another number of lanes.
+    pub fn restore_lane(
+        &mut self,
+        lane: usize,
+        state: &E::State,
+        seed: Option<u64>,
+        seen: &mut ColumnsMut<'_>,
+    ) -> Result<(), BatchError> {
+        self.demand("observations", seen.rows())?;
+        let place = self.lane_mut(lane)?;
+        if let Some(seed) = seed {
+            place.chance = Chance::new(seed);
+        }
+        place.environment.decode(state).map_err(BatchError::Refused)?;
+        place.over = false;
+        place.environment.look(&mut seen.row(lane));
+        Ok(())
+    }
+
+    /// The canonical state of a lane.
+    ///
+    /// # Errors
+    /// There is no such lane.
+    pub fn state(&self, lane: usize) -> Result<E::State, BatchError> {
+        Ok(self.lane(lane)?.environment.encode())
+    }
+
+    /// Note from now on what a lane does. Its draws come from `tape` row by row, the next reset or step first, and from its
+    /// own chance where the tape has none (see [`Recorded`](lockstep_env::Recorded)).
+    ///
+    /// # Errors
+    /// There is no such lane.
+    pub fn watch(&mut self, lane: usize, tape: Vec<Vec<Drawn>>) -> Result<(), BatchError> {
+        self.lane_mut(lane)?.watch = Some(Box::new(Watch::new(tape)));
+        Ok(())
+    }
+
+    /// What a watched lane did since it was last asked: at most one step and one reset.
+    ///
+    /// # Errors
+    /// There is no such lane, or nobody watches it.
+    pub fn told(&mut self, lane: usize) -> Result<Told<E>, BatchError> {
+        Ok(self.lane_mut(lane)?.watch.as_mut().ok_or(BatchError::Unwatched(lane))?.told())
+    }
+
     /// A lane as it is, its chance included.
     ///
     /// # Errors
     /// There is no such lane.
     pub fn save(&self, lane: usize) -> Result<Saved<E>, BatchError> {
-        let lanes = self.len();
-        self.lanes.get(lane).map(|lane| Saved(lane.clone())).ok_or(BatchError::NoLane { lane, lanes })
+        let Lane { environment, chance, over, .. } = self.lane(lane)?;
+        Ok(Saved { environment: environment.clone(), chance: chance.clone(), over: *over })
     }
 
     /// Put a saved instance into a lane, and write what it sees.
@@ -155,11 +215,22 @@ impl<E: Environment> Batch<E> {
     /// There is no such lane, or `seen` is for another number of lanes.
     pub fn load(&mut self, lane: usize, saved: &Saved<E>, seen: &mut ColumnsMut<'_>) -> Result<(), BatchError> {
         self.demand("observations", seen.rows())?;
-        let lanes = self.len();
-        let place = self.lanes.get_mut(lane).ok_or(BatchError::NoLane { lane, lanes })?;
-        place.clone_from(&saved.0);
+        let place = self.lane_mut(lane)?;
+        // An environment may have memory of its own to copy into, which spares it an allocation.
+        place.environment.clone_from(&saved.environment);
+        place.chance.clone_from(&saved.chance);
+        place.over = saved.over;
         place.environment.look(&mut seen.row(lane));
         Ok(())
+    }
+
+    fn lane(&self, lane: usize) -> Result<&Lane<E>, BatchError> {
+        self.lanes.get(lane).ok_or(BatchError::NoLane { lane, lanes: self.lanes.len() })
+    }
+
+    fn lane_mut(&mut self, lane: usize) -> Result<&mut Lane<E>, BatchError> {
+        let lanes = self.lanes.len();
+        self.lanes.get_mut(lane).ok_or(BatchError::NoLane { lane, lanes })
     }
 
     fn demand(&self, what: &'static str, rows: usize) -> Result<(), BatchError> {
@@ -170,8 +241,18 @@ impl<E: Environment> Batch<E> {
 
 impl<E: Environment> Lane<E> {
     fn begin(&mut self) {
-        self.environment.reset(&mut self.chance);
+        match &mut self.watch {
+            None => self.environment.reset(&mut self.chance),
+            Some(watch) => watch.reset(&mut self.environment, &mut self.chance),
+        }
         self.over = false;
+    }
+
+    fn step(&mut self, action: &E::Action) -> Step<E::Reward> {
+        match &mut self.watch {
+            None => self.environment.step(action, &mut self.chance),
+            Some(watch) => watch.step(&mut self.environment, action, &mut self.chance),
+        }
     }
 }
 
@@ -226,7 +307,7 @@ fn advance<E: Environment>(
             continue;
         }
         let action = E::Action::load(&actions.row(row));
-        let step = lane.environment.step(&action, &mut lane.chance);
+        let step = lane.step(&action);
         outputs.reward[row] = step.reward;
         outputs.terminated[row] = step.terminated;
         outputs.truncated[row] = step.truncated;

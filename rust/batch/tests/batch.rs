@@ -237,3 +237,62 @@ fn lanes_have_seeds_of_their_own() {
     seeds.dedup();
     assert_eq!(seeds.len(), 4000);
 }
+
+/// Totals and rewards of 40 steps of one lane, and what it drew, where it is watched.
+fn watched(tape: Option<Vec<Vec<lockstep_env::Drawn>>>) -> (Vec<(i32, f32)>, Vec<Vec<lockstep_env::Drawn>>) {
+    let mut batch = Batch::<Dice>::new(&Options::default(), 1, Autoreset::SameStep, 1).expect("a batch");
+    let mut arrays = Arrays::new(1);
+    let watching = tape.is_some();
+    if let Some(tape) = tape {
+        batch.watch(0, tape).expect("a lane");
+    }
+    batch.reset(&[5], arrays.seen()).expect("a reset");
+    let mut drawn = Vec::new();
+    if watching {
+        drawn.push(batch.told(0).expect("a reset").begun);
+    }
+    let action = Numbers::Int64(vec![1]);
+    let steps = (0..40).map(|_| {
+        batch.step(bets(&action, 1), arrays.outputs()).expect("a step");
+        if watching {
+            let told = batch.told(0).expect("a step");
+            assert_eq!(told.last.is_some(), arrays.terminated[0]);
+            if let Some(last) = told.last {
+                assert_eq!(last.total, ints(&arrays.last[0])[0]);
+            }
+            drawn.push(told.stepped);
+            if arrays.terminated[0] {
+                drawn.push(told.begun);
+            }
+        }
+        (arrays.totals()[0], arrays.reward[0])
+    });
+    let steps = steps.collect();
+    (steps, drawn)
+}
+
+#[test]
+fn a_watched_lane_plays_as_any_and_tells_what_it_drew() {
+    let (alone, _) = watched(None);
+    let (steps, drawn) = watched(Some(vec![]));
+    assert_eq!(alone, steps);
+    assert!(drawn.iter().all(|row| row.len() == 1 && row[0].name == "roll"));
+    let (taped, again) = watched(Some(drawn.clone()));
+    assert_eq!((steps, drawn), (taped, again));
+}
+
+#[test]
+fn a_lane_that_nobody_watches_tells_nothing() {
+    let (mut batch, _) = batch(2, Autoreset::Disabled, 1);
+    assert_eq!(batch.told(1).err(), Some(BatchError::Unwatched(1)));
+}
+
+#[test]
+fn a_lane_goes_on_from_a_canonical_state() {
+    let (mut batch, mut arrays) = batch(2, Autoreset::Disabled, 1);
+    let state = batch.state(0).expect("a lane");
+    batch.restore_lane(1, &Sum { total: 11, ..state }, Some(3), &mut arrays.seen()).expect("a state");
+    assert_eq!(arrays.totals()[1], 11);
+    batch.step(bets(&Numbers::Int64(vec![1; 2]), 2), arrays.outputs()).expect("a step");
+    assert!(arrays.terminated[1]);
+}

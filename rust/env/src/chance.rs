@@ -75,89 +75,41 @@ impl Drawn {
     }
 }
 
-/// Chance that remembers what it gave.
+/// Chance that remembers what it gave, and gives first what it was told to.
+///
+/// What it was told is taken in order. A draw of another name, type or shape than the next one on the list is made by its
+/// law, and so is one for which nothing is left: whoever compares what was drawn with the list sees the difference.
 #[derive(Debug)]
 pub struct Recorded<'a> {
-    pub chance: &'a mut Chance,
-    /// What was drawn since it was made, in order.
-    pub drawn: Vec<Drawn>,
+    chance: &'a mut Chance,
+    given: &'a [Drawn],
+    drawn: Vec<Drawn>,
 }
 
 impl<'a> Recorded<'a> {
-    /// Nothing was drawn yet.
-    pub fn new(chance: &'a mut Chance) -> Self {
-        Recorded { chance, drawn: Vec::new() }
+    /// Chance, after the draws on a list, which may be empty.
+    pub fn new(chance: &'a mut Chance, given: &'a [Drawn]) -> Self {
+        Recorded { chance, given, drawn: Vec::new() }
+    }
+
+    /// What was drawn, in order.
+    pub fn drawn(self) -> Vec<Drawn> {
+        self.drawn
     }
 }
 
 impl Draws for Recorded<'_> {
     fn draw<F: Field>(&mut self, draw: &Draw<F>, law: impl FnOnce(&mut Random) -> F) -> F {
-        let value = self.chance.draw(draw, law);
+        let told = self.given.split_first().filter(|(next, _)| next.name == draw.name);
+        let told = told.and_then(|(next, rest)| Some((next.read::<F>()?, rest)));
+        let value = match told {
+            Some((value, rest)) => {
+                self.given = rest;
+                value
+            }
+            None => self.chance.draw(draw, law),
+        };
         self.drawn.push(Drawn::of(draw, &value));
         value
-    }
-}
-
-/// The draws of one reset or step, given from outside, which must be taken in order and to the last.
-#[derive(Debug)]
-pub struct Tape<'a> {
-    drawn: &'a [Drawn],
-    taken: usize,
-    wrong: Option<String>,
-}
-
-impl<'a> Tape<'a> {
-    /// A tape at its begin.
-    pub fn new(drawn: &'a [Drawn]) -> Self {
-        Tape { drawn, taken: 0, wrong: None }
-    }
-
-    /// How the tape was taken.
-    ///
-    /// # Errors
-    /// A draw was missing, had another name or type, or is left over; in words.
-    pub fn end(self) -> Result<(), String> {
-        match (self.wrong, self.drawn.get(self.taken)) {
-            (Some(wrong), _) => Err(wrong),
-            (None, Some(left)) => {
-                Err(format!("the draw `{}` is left over ({} of {})", left.name, self.taken + 1, self.drawn.len()))
-            }
-            (None, None) => Ok(()),
-        }
-    }
-
-    fn next<F: Field>(&mut self, draw: &Draw<F>) -> Result<F, String> {
-        let Some(given) = self.drawn.get(self.taken) else {
-            return Err(format!("a draw `{}` was made, but the tape has no more than {}", draw.name, self.taken));
-        };
-        if given.name != draw.name {
-            return Err(format!("a draw `{}` was made where the tape has `{}`", draw.name, given.name));
-        }
-        let value = given.read().ok_or_else(|| {
-            let wanted = (F::Element::DTYPE.name(), F::SHAPE);
-            format!(
-                "the draw `{}` is {}{:?}; the environment takes {}{:?}",
-                draw.name,
-                given.numbers.dtype().name(),
-                given.shape,
-                wanted.0,
-                wanted.1
-            )
-        })?;
-        self.taken += 1;
-        Ok(value)
-    }
-}
-
-impl Draws for Tape<'_> {
-    /// After a first mistake the step goes on with numbers of no meaning; `end` tells of it.
-    fn draw<F: Field>(&mut self, draw: &Draw<F>, law: impl FnOnce(&mut Random) -> F) -> F {
-        if self.wrong.is_none() {
-            match self.next(draw) {
-                Ok(value) => return value,
-                Err(wrong) => self.wrong = Some(wrong),
-            }
-        }
-        law(&mut Random::seed_from_u64(0))
     }
 }

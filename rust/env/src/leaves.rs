@@ -93,7 +93,7 @@ impl<T: Element, const A: usize, const B: usize, const C: usize> Field for [[[T;
 }
 
 /// A struct of leaves; [`leaves!`](crate::leaves!) makes one.
-pub trait Leaves: Clone + Send + 'static {
+pub trait Leaves: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// Its leaves, in the order of the fields.
     const LEAVES: &'static [Leaf];
 

@@ -13,7 +13,7 @@ mod environment;
 mod leaves;
 mod numbers;
 
-pub use chance::{Chance, Draw, Drawn, Draws, Random, Recorded, Tape};
+pub use chance::{Chance, Draw, Drawn, Draws, Random, Recorded};
 pub use columns::{Column, ColumnMut, Columns, ColumnsMut, Row, RowMut};
 pub use element::{Dtype, Element};
 pub use environment::{Environment, Frame, Options, Probe, Refused, Setting, Step};

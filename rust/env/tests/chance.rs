@@ -1,6 +1,6 @@
-//! Draws: from a tape, in order and to the last; or by their laws, remembered.
+//! Draws: by their laws, or as they were given; remembered either way.
 
-use lockstep_env::{Chance, Draw, Drawn, Draws, Numbers, Recorded, Rng, Tape};
+use lockstep_env::{Chance, Draw, Drawn, Draws, Numbers, Recorded, Rng};
 
 const SERVE: Draw<i32> = Draw::new("serve");
 const WIND: Draw<[f32; 2]> = Draw::new("wind");
@@ -15,58 +15,43 @@ fn given(serve: &str) -> Vec<Drawn> {
     vec![Drawn { name: serve.into(), numbers: Numbers::Int32(vec![-3]), shape: vec![] }, wind]
 }
 
-#[test]
-fn a_tape_gives_what_it_holds() {
-    let drawn = given("serve");
-    let mut tape = Tape::new(&drawn);
-    assert_eq!(both(&mut tape), (-3, [1.5, -2.0]));
-    assert_eq!(tape.end(), Ok(()));
+/// What both draws gave, and what was remembered of them.
+fn taken(seed: u64, given: &[Drawn]) -> ((i32, [f32; 2]), Vec<Drawn>) {
+    let mut chance = Chance::new(seed);
+    let mut recorded = Recorded::new(&mut chance, given);
+    (both(&mut recorded), recorded.drawn())
 }
 
 #[test]
-fn what_was_recorded_is_a_tape_of_the_same() {
+fn draws_that_are_given_are_taken() {
+    assert_eq!(taken(3, &given("serve")), ((-3, [1.5, -2.0]), given("serve")));
+}
+
+#[test]
+fn what_was_remembered_gives_the_same_again() {
+    let (first, drawn) = taken(3, &[]);
+    assert_eq!(taken(4, &drawn), (first, drawn));
     let mut chance = Chance::new(3);
-    let mut recorded = Recorded::new(&mut chance);
-    let first = both(&mut recorded);
-    let drawn = recorded.drawn;
-    let mut tape = Tape::new(&drawn);
-    assert_eq!(both(&mut tape), first);
-    assert_eq!(tape.end(), Ok(()));
-    assert_eq!(both(&mut Chance::new(3)), first, "recording changes nothing");
+    assert_eq!(both(&mut chance), first, "remembering changes nothing");
     assert_ne!(both(&mut chance), first, "chance goes on");
 }
 
 #[test]
-fn a_draw_of_another_name_is_named() {
-    let drawn = given("roll");
-    let mut tape = Tape::new(&drawn);
-    both(&mut tape);
-    assert_eq!(tape.end(), Err("a draw `serve` was made where the tape has `roll`".into()));
-}
-
-#[test]
-fn a_draw_that_is_left_over_is_named() {
-    let drawn = given("serve");
-    let mut tape = Tape::new(&drawn);
-    tape.draw(&SERVE, |_| 0);
-    assert_eq!(tape.end(), Err("the draw `wind` is left over (2 of 2)".into()));
-}
-
-#[test]
-fn a_draw_too_many_is_named() {
-    let mut tape = Tape::new(&[]);
-    tape.draw(&SERVE, |_| 0);
-    assert_eq!(tape.end(), Err("a draw `serve` was made, but the tape has no more than 0".into()));
-}
-
-#[test]
-fn a_draw_of_another_type_or_shape_is_named() {
-    for (numbers, shape, shown) in
-        [(Numbers::Int64(vec![1]), vec![], "int64[]"), (Numbers::Int32(vec![1]), vec![1], "int32[1]")]
-    {
-        let drawn = [Drawn { name: "serve".into(), numbers, shape }];
-        let mut tape = Tape::new(&drawn);
-        tape.draw(&SERVE, |_| 0);
-        assert_eq!(tape.end(), Err(format!("the draw `serve` is {shown}; the environment takes int32[]")));
+fn a_draw_that_is_not_the_next_one_given_is_made_and_remembered_as_it_was_made() {
+    let other_type = vec![Drawn { name: "serve".into(), numbers: Numbers::Int64(vec![1]), shape: vec![] }];
+    let other_shape = vec![Drawn { name: "serve".into(), numbers: Numbers::Int32(vec![1]), shape: vec![1] }];
+    for wrong in [given("roll"), other_type, other_shape, given("serve")[..1].to_vec()] {
+        let (_, drawn) = taken(3, &wrong);
+        assert_ne!(drawn, wrong);
+        assert_eq!(drawn.iter().map(|each| each.name.as_str()).collect::<Vec<_>>(), ["serve", "wind"]);
     }
+}
+
+#[test]
+fn a_draw_that_is_left_over_is_not_remembered() {
+    let mut chance = Chance::new(3);
+    let drawn = given("serve");
+    let mut recorded = Recorded::new(&mut chance, &drawn);
+    recorded.draw(&SERVE, |_| 0);
+    assert_eq!(recorded.drawn(), drawn[..1]);
 }

@@ -1,8 +1,6 @@
 //! One environment, asked step by step: what verification speaks to.
 
-use lockstep_env::{
-    Chance, Columns, ColumnsMut, Drawn, Element, Environment, Leaf, Leaves, Numbers, Recorded, Step, Tape,
-};
+use lockstep_env::{Chance, Columns, ColumnsMut, Drawn, Element, Environment, Leaf, Leaves, Numbers, Recorded, Step};
 use numpy::PyArray3;
 use numpy::PyArrayMethods;
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -21,8 +19,8 @@ pub struct Instance(Box<dyn Asked>);
 
 /// What Python asks of an environment, whichever it is.
 trait Asked: Send + Sync {
-    fn reset(&mut self, seed: u64, tape: Option<Vec<Drawn>>) -> Result<Answer, String>;
-    fn step(&mut self, action: &Columns<'_>, tape: Option<Vec<Drawn>>) -> Result<Answer, String>;
+    fn reset(&mut self, seed: u64, given: &[Drawn]) -> Answer;
+    fn step(&mut self, action: &Columns<'_>, given: &[Drawn]) -> Answer;
     fn restore(&mut self, state: &Columns<'_>) -> Result<Answer, String>;
     fn probe(&self, name: &str, inputs: &[Array<'_>], outputs: &[Array<'_>]) -> PyResult<()>;
     fn render(&self) -> Option<lockstep_env::Frame>;
@@ -53,7 +51,7 @@ pub fn begin<E: Environment>(given: &Bound<'_, PyDict>) -> PyResult<Instance> {
 
 #[pymethods]
 impl Instance {
-    /// Begin an episode from a seed, or from draws.
+    /// Begin an episode from a seed, with draws that are given first.
     #[pyo3(signature = (seed, draws = None))]
     fn reset<'py>(
         &mut self,
@@ -61,11 +59,10 @@ impl Instance {
         seed: u64,
         draws: Option<Vec<Draw<'py>>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let tape = draws.map(|given| drawn(&given)).transpose()?;
-        self.0.reset(seed, tape).map_err(PyValueError::new_err)?.told(py)
+        self.0.reset(seed, &drawn(&draws.unwrap_or_default())?).told(py)
     }
 
-    /// One step, by chance or from draws; an array for each leaf of the action, without rows.
+    /// One step, with draws that are given first; an array `[1, ...]` for each leaf of the action.
     #[pyo3(signature = (action, draws = None))]
     fn step<'py>(
         &mut self,
@@ -73,10 +70,10 @@ impl Instance {
         action: Vec<Array<'py>>,
         draws: Option<Vec<Draw<'py>>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let tape = draws.map(|given| drawn(&given)).transpose()?;
+        let given = drawn(&draws.unwrap_or_default())?;
         let leaves = self.0.action();
         let held = read(leaves, &action, 1)?;
-        self.0.step(&columns(leaves, &held, 1)?, tape).map_err(PyValueError::new_err)?.told(py)
+        self.0.step(&columns(leaves, &held, 1)?, &given).told(py)
     }
 
     /// Go on from a canonical state: an array for each of its leaves, with one row.
@@ -111,47 +108,26 @@ impl<E: Environment> Single<E> {
             reward,
             terminated: step.terminated,
             truncated: step.truncated,
-            state: row::<E::State>(|columns| state.store(&mut columns.row(0))),
+            state: owned(&state),
             drawn,
         }
     }
 }
 
 impl<E: Environment> Asked for Single<E> {
-    fn reset(&mut self, seed: u64, tape: Option<Vec<Drawn>>) -> Result<Answer, String> {
+    fn reset(&mut self, seed: u64, given: &[Drawn]) -> Answer {
         self.chance = Chance::new(seed);
-        let drawn = match tape {
-            Some(given) => {
-                let mut tape = Tape::new(&given);
-                self.environment.reset(&mut tape);
-                tape.end()?;
-                given
-            }
-            None => {
-                let mut recorded = Recorded::new(&mut self.chance);
-                self.environment.reset(&mut recorded);
-                recorded.drawn
-            }
-        };
-        Ok(self.answer(nothing(), drawn))
+        let mut recorded = Recorded::new(&mut self.chance, given);
+        self.environment.reset(&mut recorded);
+        let drawn = recorded.drawn();
+        self.answer(nothing(), drawn)
     }
 
-    fn step(&mut self, action: &Columns<'_>, tape: Option<Vec<Drawn>>) -> Result<Answer, String> {
-        let action = E::Action::load(&action.row(0));
-        let (step, drawn) = match tape {
-            Some(given) => {
-                let mut tape = Tape::new(&given);
-                let step = self.environment.step(&action, &mut tape);
-                tape.end()?;
-                (step, given)
-            }
-            None => {
-                let mut recorded = Recorded::new(&mut self.chance);
-                let step = self.environment.step(&action, &mut recorded);
-                (step, recorded.drawn)
-            }
-        };
-        Ok(self.answer(step, drawn))
+    fn step(&mut self, action: &Columns<'_>, given: &[Drawn]) -> Answer {
+        let mut recorded = Recorded::new(&mut self.chance, given);
+        let step = self.environment.step(&E::Action::load(&action.row(0)), &mut recorded);
+        let drawn = recorded.drawn();
+        self.answer(step, drawn)
     }
 
     fn restore(&mut self, state: &Columns<'_>) -> Result<Answer, String> {
@@ -189,20 +165,31 @@ impl<E: Environment> Asked for Single<E> {
 impl Answer {
     /// `(seen, reward, terminated, truncated, state, draws)`, arrays in the order of their leaves.
     fn told(self, py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
-        let arrays = |leaves: Vec<(Leaf, Numbers)>| -> PyResult<Bound<'_, PyList>> {
-            let made: Vec<_> =
-                leaves.into_iter().map(|(leaf, numbers)| array(py, numbers, leaf.shape)).collect::<PyResult<_>>()?;
-            PyList::new(py, made)
-        };
-        let draws: Vec<_> = self
-            .drawn
-            .into_iter()
-            .map(|drawn| Ok((drawn.name, array(py, drawn.numbers, &drawn.shape)?)))
-            .collect::<PyResult<_>>()?;
+        let (seen, state) = (arrays_of(py, self.seen)?, arrays_of(py, self.state)?);
         let reward = array(py, self.reward, &[])?;
-        (arrays(self.seen)?, reward, self.terminated, self.truncated, arrays(self.state)?, PyList::new(py, draws)?)
-            .into_pyobject(py)
+        (seen, reward, self.terminated, self.truncated, state, draws_of(py, self.drawn)?).into_pyobject(py)
     }
+}
+
+/// Leaves that own themselves as a list of new arrays.
+pub(crate) fn arrays_of(py: Python<'_>, leaves: Vec<(Leaf, Numbers)>) -> PyResult<Bound<'_, PyList>> {
+    let made: Vec<_> =
+        leaves.into_iter().map(|(leaf, numbers)| array(py, numbers, leaf.shape)).collect::<PyResult<_>>()?;
+    PyList::new(py, made)
+}
+
+/// What was drawn as a list of `(name, array)`.
+pub(crate) fn draws_of(py: Python<'_>, drawn: Vec<Drawn>) -> PyResult<Bound<'_, PyList>> {
+    let made: Vec<_> = drawn
+        .into_iter()
+        .map(|drawn| Ok((drawn.name, array(py, drawn.numbers, &drawn.shape)?)))
+        .collect::<PyResult<_>>()?;
+    PyList::new(py, made)
+}
+
+/// A struct of leaves, each of which owns itself.
+pub(crate) fn owned<L: Leaves>(leaves: &L) -> Vec<(Leaf, Numbers)> {
+    row::<L>(|columns| leaves.store(&mut columns.row(0)))
 }
 
 /// The begin of an episode.

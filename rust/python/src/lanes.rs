@@ -1,15 +1,18 @@
 //! Many environments at once: what users train on.
 
 use lockstep_batch::{Autoreset, Batch, Outputs, Saved};
-use lockstep_env::{Element, Environment, Leaves};
+use lockstep_env::{Drawn, Element, Environment, Leaf, Leaves, Numbers};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::arrays::{columns, columns_mut, read, written};
+use crate::arrays::{columns, columns_mut, drawn, read, written};
+use crate::instance::{arrays_of, draws_of, owned};
 use crate::spec::{options, refused};
 
 type Array<'py> = Bound<'py, PyAny>;
+type Tape<'py> = Vec<Vec<(String, Array<'py>)>>;
+type State = Vec<(Leaf, Numbers)>;
 
 /// Environments that step together.
 #[pyclass]
@@ -21,10 +24,18 @@ trait Together: Send + Sync {
     fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>, seen: &[Array<'_>]) -> PyResult<()>;
     fn step(&mut self, py: Python<'_>, actions: &[Array<'_>], to: &Results<'_>) -> PyResult<()>;
     fn reset_lane(&mut self, lane: usize, seed: Option<u64>, seen: &[Array<'_>]) -> PyResult<()>;
+    fn restore_lane(&mut self, lane: usize, state: &[Array<'_>], seed: Option<u64>, seen: &[Array<'_>])
+    -> PyResult<()>;
+    fn state(&self, lane: usize) -> PyResult<State>;
+    fn watch(&mut self, lane: usize, tape: Vec<Vec<Drawn>>) -> PyResult<()>;
+    fn told(&mut self, lane: usize) -> PyResult<Said>;
     fn save(&mut self, lane: usize) -> PyResult<usize>;
     fn load(&mut self, lane: usize, saved: usize, seen: &[Array<'_>]) -> PyResult<()>;
     fn forget(&mut self, saved: usize) -> PyResult<()>;
 }
+
+/// What a watched lane did: draws of its step, draws of its reset, and its state from before that.
+type Said = (Vec<Drawn>, Vec<Drawn>, Option<State>);
 
 /// The arrays of a step.
 #[derive(FromPyObject)]
@@ -76,6 +87,37 @@ impl Lanes {
     #[pyo3(signature = (lane, seed, seen))]
     fn reset_lane(&mut self, lane: usize, seed: Option<u64>, seen: Vec<Array<'_>>) -> PyResult<()> {
         self.0.reset_lane(lane, seed, &seen)
+    }
+
+    /// Go on in one lane from a canonical state: an array for each of its leaves, with one row.
+    #[pyo3(signature = (lane, state, seed, seen))]
+    fn restore_lane(
+        &mut self,
+        lane: usize,
+        state: Vec<Array<'_>>,
+        seed: Option<u64>,
+        seen: Vec<Array<'_>>,
+    ) -> PyResult<()> {
+        self.0.restore_lane(lane, &state, seed, &seen)
+    }
+
+    /// The canonical state of a lane: an array for each of its leaves.
+    fn state<'py>(&self, py: Python<'py>, lane: usize) -> PyResult<Bound<'py, PyList>> {
+        arrays_of(py, self.0.state(lane)?)
+    }
+
+    /// Note what a lane does. Its draws come from the tape, a list of rows of `(name, array)`, as far as that reaches.
+    fn watch(&mut self, lane: usize, tape: Tape<'_>) -> PyResult<()> {
+        let tape = tape.iter().map(|row| drawn(row)).collect::<PyResult<_>>()?;
+        self.0.watch(lane, tape)
+    }
+
+    /// What a watched lane did since it was last asked: draws of its step, draws of its reset, and where there were both
+    /// the canonical state between them, else None.
+    fn told<'py>(&mut self, py: Python<'py>, lane: usize) -> PyResult<Bound<'py, PyTuple>> {
+        let (stepped, begun, last) = self.0.told(lane)?;
+        let last = last.map(|state| arrays_of(py, state)).transpose()?;
+        (draws_of(py, stepped)?, draws_of(py, begun)?, last).into_pyobject(py)
     }
 
     /// Keep a lane as it is; its number is what `load` and `forget` take.
@@ -139,6 +181,33 @@ impl<E: Environment> Together for Many<E> {
         let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
         let mut held = written(leaves, seen, rows)?;
         self.batch.reset_lane(lane, seed, &mut columns_mut(leaves, &mut held, rows)?).map_err(refused)
+    }
+
+    fn restore_lane(
+        &mut self,
+        lane: usize,
+        state: &[Array<'_>],
+        seed: Option<u64>,
+        seen: &[Array<'_>],
+    ) -> PyResult<()> {
+        let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
+        let given = read(E::State::LEAVES, state, 1)?;
+        let state = E::State::load(&columns(E::State::LEAVES, &given, 1)?.row(0));
+        let mut held = written(leaves, seen, rows)?;
+        self.batch.restore_lane(lane, &state, seed, &mut columns_mut(leaves, &mut held, rows)?).map_err(refused)
+    }
+
+    fn state(&self, lane: usize) -> PyResult<State> {
+        Ok(owned(&self.batch.state(lane).map_err(refused)?))
+    }
+
+    fn watch(&mut self, lane: usize, tape: Vec<Vec<Drawn>>) -> PyResult<()> {
+        self.batch.watch(lane, tape).map_err(refused)
+    }
+
+    fn told(&mut self, lane: usize) -> PyResult<Said> {
+        let told = self.batch.told(lane).map_err(refused)?;
+        Ok((told.stepped, told.begun, told.last.as_ref().map(owned)))
     }
 
     fn save(&mut self, lane: usize) -> PyResult<usize> {

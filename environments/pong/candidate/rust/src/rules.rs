@@ -117,8 +117,8 @@ impl State {
             return Edge::Missed;
         }
         self.bounce();
-        self.ball_x = self.ball_x.clamp(0.0, WIDTH - BALL);
-        self.ball_y = self.ball_y.clamp(0.0, HEIGHT - BALL);
+        self.ball_x = put_back(self.ball_x, WIDTH - BALL);
+        self.ball_y = put_back(self.ball_y, HEIGHT - BALL);
         let vy = (self.ball_vy + VY_STEP * self.paddle_dir).clamp(-MAX_VY, MAX_VY);
         // C compares a float with the double 0.01.
         self.ball_vy = if f64::from(vy.abs()) < 0.01 { VY_STEP } else { vy };
@@ -177,4 +177,10 @@ impl State {
             (self.score_r / MAX_SCORE) as f32,
         ];
     }
+}
+
+/// Into 0 to `high`. Where C compares, a negative zero becomes a positive one, which `clamp` would keep.
+fn put_back(value: f32, high: f32) -> f32 {
+    let above = if value > 0.0 { value } else { 0.0 };
+    above.min(high)
 }

@@ -1,0 +1,375 @@
+"""A candidate in Rust behind the protocol: what `harness/worker.py` serves inside the sandbox.
+
+One instance is stepped call by call as any environment in Python is; batches are Rust's own. The compiled module runs in
+this process, which is why this process is in a sandbox.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from harness.adapters.contract import CandidateMistakes, Mistake
+from harness.adapters.rust_batch import BASIC, DISABLED, SAME_STEP, STATE, RustBatch, load_module
+from harness.adapters.rust_bench import RustBench
+from harness.worker import Leaf, SingleEnvironment
+
+Array = np.ndarray[Any, Any]
+Answer = dict[str, Any]
+Tape = list[tuple[str, Array]]
+IDLE = 29
+"""Instances beside those that a `scanned` rollout asks for, so that they are shared out among threads."""
+
+
+class _Panicked(RuntimeError):
+    """The candidate's code panicked, at a place that its standard error names."""
+
+
+def _answering(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A call whose panics are errors of the environment: PyO3's are no `Exception`, so the worker would end with them."""
+
+    @functools.wraps(call)
+    def answered(*arguments: Any, **named: Any) -> Any:
+        try:
+            return call(*arguments, **named)
+        except Exception:
+            raise
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":
+                raise
+            raise _Panicked(f"the candidate panicked: {error}") from None
+
+    return answered
+
+
+class RustCandidate(SingleEnvironment):
+    """Answers the protocol's calls with a module that was compiled from a candidate; see docs/protocol.md."""
+
+    answers_batches = True
+
+    def __init__(self) -> None:
+        self._module: ModuleType = None  # type: ignore[assignment]  # until `open`
+        self._contract: Mapping[str, Any] = {}
+        self._bench: RustBench = None  # type: ignore[assignment]
+        super().__init__(lambda **_: RustEpisode(self._module, self._contract))
+
+    def open(self, options: Mapping[str, Any]) -> Answer:
+        """Load the module at `options["entry"]` and hold it against the contract that the other options are.
+
+        Raises:
+            CandidateMistakes: it does not fit; the message lists every mistake.
+        """
+        self._module, self._contract = load_module(Path(options["entry"])), options
+        mistakes = list(_mistakes(self._module.SPEC, options))
+        if mistakes:
+            raise CandidateMistakes(mistakes)
+        actions = {path: leaf for path, leaf in options["leaves"].items() if path.split("/")[0] == "action"}
+        self._bench = RustBench(self._module, actions)
+        try:
+            return _answering(super().open)(dict(options))
+        except _Panicked as panicked:
+            raise CandidateMistakes([Mistake(f"an instance cannot be made: {panicked}")]) from None
+
+    reset, step, restore = map(_answering, (SingleEnvironment.reset, SingleEnvironment.step, SingleEnvironment.restore))
+    lanes, advance = map(_answering, (SingleEnvironment.lanes, SingleEnvironment.advance))
+
+    @_answering
+    def rollout(self, cases: list[dict[str, Any]], mode: str = "single", room: Any = None) -> list[Answer]:
+        """Whole cases; `mode` is `single` (one instance, call by call), `batched` (instances that step together on one
+        thread) or `scanned` (on all, among others, with auto-reset).
+        """
+        if mode == "single":
+            return super().rollout(cases)
+        return self._together(cases, *{"batched": (DISABLED, 1, 0), "scanned": (SAME_STEP, 0, IDLE)}[mode])
+
+    @_answering
+    def probe(self, name: str, inputs: dict[str, Any]) -> Answer:
+        """Outputs of a probe for inputs stacked along the first axis."""
+        declared = self._contract["probes"][name]
+        wanted, given = self._module.SPEC["probes"][name]
+        leaves = {path: Leaf(path, leaf) for path, leaf in declared["inputs"].items()}
+        count = len(next(iter(inputs.values())))
+        answers = {path: np.zeros((count, *shape), dtype) for path, dtype, shape in given}
+        taken = [np.ascontiguousarray(leaves[path].accept(np.array(inputs[path]))) for path, _, _ in wanted]
+        self._adapter.instance.probe(name, taken, list(answers.values()))
+        return answers
+
+    @_answering
+    def autoreset(
+        self, seed: int, envs: int, steps: int, actions: Mapping[str, Any], lanes: Sequence[int] | None = None
+    ) -> Answer:
+        """What users train on: `envs` instances for `steps` steps with auto-reset in the same step.
+
+        The answer is that of `JaxCandidate.autoreset`; an instance's chance begins from the first words of its keys.
+        """
+        words = np.random.default_rng(seed).integers(0, 1 << 32, (steps + 1, envs, 2), np.uint32)
+        shown = list(range(envs)) if lanes is None else [int(lane) for lane in lanes]
+        batch = RustBatch(self._module, envs, SAME_STEP)
+        for lane in shown:
+            batch.lanes.watch(lane, [])
+        batch.reset(seeds_of(words[0]))
+        told = _Told(self._contract, shown, steps)
+        for row in range(steps + 1):
+            if row:
+                batch.step({path: np.array(actions[path])[row - 1] for path in self._actions})
+            for place, lane in enumerate(shown):
+                told.add(row, place, batch, lane)
+        return told.answer(self._leaves)
+
+    # --- measured runs (harness/profile) ------------------------------------------------------------------------------
+
+    def bench_prepare(self, kind: str, batch: int, length: int) -> Answer:
+        """Make the batch of a measured run; see `RustBench`."""
+        return self._bench.prepare(batch)
+
+    @_answering
+    def bench_run(self, kind: str, batch: int, length: int, seed: int, repeats: int) -> Answer:
+        """Do a measured run; see `RustBench.run`."""
+        return self._bench.run(batch, length, seed, repeats)
+
+    @_answering
+    def bench_lanes(self, kind: str, batch: int, length: int, seed: int, repeat: int, lanes: Sequence[int]) -> Answer:
+        """All outputs of a repetition of a measured run, and what went into some of its lanes; see `RustBench.lanes`."""
+        told = _Told(self._contract, lanes, length)
+
+        def look(row: int, batch: RustBatch) -> None:
+            for place, lane in enumerate(lanes):
+                told.add(row, place, batch, lane)
+
+        played = self._bench.lanes(batch, length, seed, repeat, lanes, look)
+        return played | told.answer(self._leaves)
+
+    def _together(self, cases: Sequence[dict[str, Any]], mode: str, threads: int, idle: int) -> list[Answer]:
+        batch = RustBatch(self._module, len(cases) + idle, mode, threads)
+        batch.reset([0] * batch.count)
+        held = [{path: leaf.accept(case["actions"][path]) for path, leaf in self._actions.items()} for case in cases]
+        lengths = [len(next(iter(actions.values()))) for actions in held]
+        players = [_Player(self._leaves, self._state, batch, lane, case) for lane, case in enumerate(cases)]
+        resting = {
+            path: np.full(leaf.shape, 0 if leaf.low is None else leaf.low) for path, leaf in self._actions.items()
+        }
+        for row in range(max(lengths, default=0)):
+            rows = [
+                {path: array[row] for path, array in actions.items()} if row < length else resting
+                for actions, length in zip(held, lengths, strict=True)
+            ] + [resting] * idle
+            batch.step({p: np.stack([one[p] for one in rows]).astype(leaf.dtype) for p, leaf in self._actions.items()})
+            for player in players:
+                player.look()
+        return [player.answer() for player in players]
+
+
+class RustEpisode:
+    """One instance, as an adapter in Python is one environment."""
+
+    def __init__(self, module: ModuleType, contract: Mapping[str, Any]) -> None:
+        self.instance = module.environment.instance({})
+        spec = module.SPEC
+        self._contract = contract
+        self._shown = [path for path, _, _ in spec["observation"]]
+        self._state = [STATE + path for path, _, _ in spec["state"]]
+        self._action = [path for path, _, _ in spec["action"]]
+        self._dtypes = [np.dtype(dtype) for _, dtype, _ in spec["action"]]
+        self._drawn: Tape = []
+
+    def spec(self) -> Answer:
+        """The contract, which the module was held against, as the protocol words it."""
+        contract = self._contract
+        capabilities = ["restore"] * bool(self._state) + ["probe"] * bool(contract["probes"])
+        return {
+            "leaves": contract["leaves"],
+            "capabilities": [*capabilities, *["draws", "force_draws"] * bool(contract["draws"])],
+            "probes": contract["probes"],
+            "draws": {n: {key: draw[key] for key in ("dtype", "shape", "at")} for n, draw in contract["draws"].items()},
+            "policies": [],
+        }
+
+    def reset(self, seed: int, draws: Sequence[Any] | None = None) -> Answer:
+        """Begin an episode."""
+        return self._row(self.instance.reset(seed, _as_taken(draws)))
+
+    def step(self, action: Any, draws: Sequence[Any] | None = None) -> Answer:
+        """One step."""
+        values = [action] if self._action == ["action"] else [action[path] for path in self._action]
+        taken = [np.asarray(value, dtype)[None] for value, dtype in zip(values, self._dtypes, strict=True)]
+        return self._row(self.instance.step(taken, _as_taken(draws)))
+
+    def restore(self, state: Mapping[str, Any]) -> Answer:
+        """Go on from a canonical state."""
+        return self._row(self.instance.restore([np.asarray(state[path], order="C")[None] for path in self._state]))
+
+    def take_draws(self) -> Tape:
+        """What the last call drew."""
+        drawn, self._drawn = self._drawn, []
+        return drawn
+
+    def _row(self, told: tuple[Any, ...]) -> Answer:
+        seen, reward, terminated, truncated, state, self._drawn = told
+        row = {"reward": reward, "terminated": terminated, "truncated": truncated}
+        row.update(zip(self._shown, seen, strict=True))
+        row.update(zip(self._state, state, strict=True))
+        return row
+
+
+class _Player:
+    """One case in a lane of a batch, noted row by row."""
+
+    def __init__(
+        self, leaves: Sequence[Leaf], state: Mapping[str, Leaf], batch: RustBatch, lane: int, case: Mapping[str, Any]
+    ) -> None:
+        self._leaves, self._batch, self._lane = leaves, batch, lane
+        self._length = len(next(iter(case["actions"].values())))
+        self._state = [STATE + path for path in batch.state_paths]
+        self._rows: list[Answer] = []
+        self._draws: list[Any] = []
+        self.over = False
+        tape, start = case.get("draws"), case.get("start")
+        rows = [_as_taken(row) for row in tape or ()]
+        lanes = batch.lanes
+        if start is None:
+            lanes.watch(lane, rows)
+            lanes.reset_lane(lane, case["seed"], batch.seen_arrays)
+        else:
+            lanes.reset_lane(lane, case.get("seed", 0), batch.seen_arrays)
+            lanes.watch(lane, rows[1:])
+            given = [state[path].one(start[path])[None] for path in self._state]
+            lanes.restore_lane(lane, given, None, batch.seen_arrays)
+        _, begun, _ = lanes.told(lane)
+        self._add(dict.fromkeys(BASIC, 0), batch.seen, lanes.state(lane), begun)
+
+    def look(self) -> None:
+        """Note the row that the last step led to."""
+        batch, lane = self._batch, self._lane
+        drawn, _, last = batch.lanes.told(lane) if not self.over else ([], [], None)
+        if self.over or len(self._rows) > self._length:
+            return
+        basic = {name: getattr(batch, name)[lane] for name in BASIC}
+        self.over = bool(basic["terminated"] or basic["truncated"])
+        seen = batch.last if self.over and batch.mode == SAME_STEP else batch.seen
+        self._add(basic, seen, batch.lanes.state(lane) if last is None else last, drawn)
+
+    def answer(self) -> Answer:
+        """The case's rows."""
+        return {"leaves": {leaf.path: leaf.stack([row[leaf.path] for row in self._rows]) for leaf in self._leaves},
+                "draws": self._draws}  # fmt: skip
+
+    def _add(self, basic: Mapping[str, Any], seen: Mapping[str, Array], state: Sequence[Array], drawn: Tape) -> None:
+        types = {leaf.path: leaf.dtype for leaf in self._leaves}
+        row = {path: np.asarray(value).astype(types[path]) for path, value in basic.items()}
+        row |= {path: array[self._lane].copy() for path, array in seen.items()}
+        row |= dict(zip(self._state, state, strict=True))
+        self._rows.append(row)
+        self._draws.append([[name, value] for name, value in drawn])
+
+
+class _Told:
+    """What some lanes of an auto-resetting batch did, in the form of the call `autoreset`."""
+
+    def __init__(self, contract: Mapping[str, Any], shown: Sequence[int], steps: int) -> None:
+        self._shown, self._steps = len(shown), steps
+        self._draws = {
+            at: {n: d for n, d in contract["draws"].items() if d["at"] in ("both", at)} for at in ("reset", "step")
+        }
+        self._rows: list[list[Answer]] = [[{} for _ in shown] for _ in range(steps + 1)]
+        self._drawn, self._used = self._arrays("reset", steps + 1), self._counts("reset", steps + 1)
+        self._step_drawn, self._step_used = self._arrays("step", steps), self._counts("step", steps)
+
+    def add(self, row: int, place: int, batch: RustBatch, lane: int) -> None:
+        """Note a lane's newest row."""
+        stepped, begun, last = batch.lanes.told(lane)
+        state = batch.lanes.state(lane)
+        ended = last is not None
+        leaves: Answer = {name: np.array(getattr(batch, name)[lane]) for name in BASIC}
+        for path, array in batch.seen.items():
+            leaves[path] = array[lane].copy()
+            leaves[f"final/{path}"] = (batch.last[path] if ended else array)[lane].copy()
+        for path, now, then in zip(batch.state_paths, state, last if ended else state, strict=True):
+            leaves[STATE + path], leaves[f"final/{STATE}{path}"] = now, then
+        self._rows[row][place] = leaves
+        _note(begun, self._drawn, self._used, self._draws["reset"], (row, place))
+        if row:
+            _note(stepped, self._step_drawn, self._step_used, self._draws["step"], (row - 1, place))
+
+    def answer(self, leaves: Sequence[Leaf]) -> Answer:
+        """All of it, stacked."""
+        declared = {leaf.path: leaf for leaf in leaves}
+        stacked = {
+            path: declared[path.removeprefix("final/")]
+            .stack([row[path] for rows in self._rows for row in rows])
+            .reshape((self._steps + 1, self._shown, *declared[path.removeprefix("final/")].shape))
+            for path in self._rows[0][0]
+        }
+        return {
+            "leaves": stacked, "reset_draws": self._drawn, "reset_used": self._used,
+            "step_draws": self._step_drawn, "step_used": self._step_used,
+        }  # fmt: skip
+
+    def _arrays(self, at: str, rows: int) -> dict[str, Array]:
+        return {
+            name: np.zeros((rows, self._shown, *_slots(draw)), draw["dtype"]) for name, draw in self._draws[at].items()
+        }
+
+    def _counts(self, at: str, rows: int) -> dict[str, Array]:
+        return {name: np.zeros((rows, self._shown), np.int32) for name in self._draws[at]}
+
+
+def seeds_of(words: Array) -> list[int]:
+    """Seeds of instances from the words of their keys, uint32 `[envs, 2]`."""
+    return (words[:, 0].astype(np.uint64) << np.uint64(32) | words[:, 1]).tolist()
+
+
+def _slots(draw: Mapping[str, Any]) -> tuple[int, ...]:
+    shape = tuple(draw["shape"])
+    return (draw["capacity"], *shape) if draw["capacity"] > 1 else shape
+
+
+def _note(
+    drawn: Tape, values: dict[str, Array], used: dict[str, Array], draws: Mapping[str, Any], at: tuple[int, int]
+) -> None:
+    for name, value in drawn:
+        if name not in draws:
+            raise ValueError(f"a draw {name!r} was made where the task has only {sorted(draws)}")
+        count = int(used[name][at])
+        if count == draws[name]["capacity"]:
+            raise ValueError(f"{name!r} was drawn more than {count} times in a row, which is its capacity")
+        values[name][(*at, count) if draws[name]["capacity"] > 1 else at] = value
+        used[name][at] = count + 1
+
+
+def _as_taken(draws: Iterable[Any] | None) -> Tape:
+    return [(name, np.asarray(value, order="C")) for name, value in draws or ()]
+
+
+def _mistakes(spec: Mapping[str, Any], contract: Mapping[str, Any]) -> Iterable[Mistake]:
+    """What of a module is not as the task has it: leaves and probes."""
+    given = {path: (dtype, tuple(shape)) for path, dtype, shape in (*spec["observation"], *spec["action"])}
+    given |= {STATE + path: (dtype, tuple(shape)) for path, dtype, shape in spec["state"]}
+    given |= {"reward": (spec["reward"], ()), "terminated": ("bool", ()), "truncated": ("bool", ())}
+    yield from _unlike("the environment", given, contract["leaves"])
+    for name in sorted({*spec["probes"], *contract["probes"]}):
+        if name not in spec["probes"]:
+            yield Mistake(f"there is no probe `{name}`: name it in PROBES")
+        elif name not in contract["probes"]:
+            yield Mistake(f"PROBES has `{name}`, which the task does not have")
+        else:
+            for side, leaves in zip(("inputs", "outputs"), spec["probes"][name], strict=True):
+                given = {path: (dtype, tuple(shape)) for path, dtype, shape in leaves}
+                yield from _unlike(f"the {side} of the probe `{name}`", given, contract["probes"][name][side])
+
+
+def _unlike(what: str, given: Mapping[str, Any], declared: Mapping[str, Any]) -> Iterable[Mistake]:
+    for path in sorted({*given, *declared}):
+        wanted = None if path not in declared else (declared[path]["dtype"], tuple(declared[path]["shape"]))
+        found = given.get(path)
+        if found != wanted:
+            expected, actual = (_form(wanted), _form(found))
+            yield Mistake(f"{what}: `{path}` is {actual}; expected {expected}", path, "contract", expected, actual)
+
+
+def _form(form: Any) -> str:
+    return "no leaf" if form is None else f"{form[0]} {list(form[1])}"

@@ -1,0 +1,153 @@
+"""From a tree with a candidate's crate to the extension module that its workers load, in a sandbox without a network.
+
+A crate brings code that runs while it is compiled (build scripts, macros), so the compiler is as foreign as the candidate:
+it runs in a sandbox of its own, which sees the tree and what every candidate is linked with, and answers with bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+import tomllib
+from pathlib import Path
+
+from harness.crates.runtime import (
+    MEMORY_MB,
+    MODULE,
+    TARGET,
+    Progress,
+    build_spec,
+    cargo_build,
+    compiled,
+    silent,
+    sources,
+    write_binding,
+)
+from harness.crates.toolchain import toolchain
+from harness.errors import BrokenContract, Crashed, TimedOut
+from harness.foreign import json_of, toml_of
+from harness.home import lockstep_home
+from harness.task import CANDIDATE_DIRECTORY, Task
+from sandboxes import Driver, Mount, SandboxError, SandboxSpec
+
+CANDIDATE = "/lockstep/candidate"
+WHERE = "the candidate's crate"
+KEPT = 24
+"""Modules that are kept, the newest ones: a verification needs one for each of its workers."""
+MOST_BYTES = 256 << 20
+SHOWN = 12
+SHOWN_CHARACTERS = 1500
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+
+
+def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent) -> Path:
+    """The extension module of the candidate in an exported tree, compiled in a driver's sandbox.
+
+    The file is for whoever shows it to a sandbox next; code in it must never run in this process.
+
+    Raises:
+        BrokenContract: the crate does not compile, or is none.
+        EnvironmentFailure: compiling it took too long, or too much memory.
+        SetupError: there is no Rust here.
+    """
+    rust = toolchain(driver)
+    ahead = compiled(driver, rust, progress)
+    entry = Path(task.candidate.entry)
+    crate = tree / entry.parent.parent
+    name = _name(crate)
+    place = lockstep_home() / "crates" / "built"
+    place.mkdir(parents=True, exist_ok=True)
+    module = place / f"{_digest(tree / CANDIDATE_DIRECTORY, ahead.name, str(entry))}.so"
+    if module.is_file():
+        os.utime(module)
+        return module
+    with tempfile.TemporaryDirectory(prefix="lockstep-build-") as scratch:
+        work = Path(scratch)
+        target = work / "target"
+        shutil.copytree(ahead, target, symlinks=True)
+        within = entry.parent.parent.relative_to(CANDIDATE_DIRECTORY).as_posix()
+        shown = Mount(tree / CANDIDATE_DIRECTORY, CANDIDATE)
+        write_binding(work / "binding", name, os.path.normpath(f"{CANDIDATE}/{within}"))
+        memory_mb = max(MEMORY_MB, task.candidate.memory_mb)
+        spec = build_spec(rust, sources(progress), work / "binding", target, shown, memory_mb=memory_mb)
+        content = _compile(driver, spec, task.candidate.timeout_s)
+        fresh = work / "module"
+        fresh.write_bytes(content)
+        shutil.move(fresh, module)
+    for old in sorted(place.glob("*.so"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
+        old.unlink(missing_ok=True)
+    return module
+
+
+def _compile(driver: Driver, spec: SandboxSpec, timeout_s: float) -> bytes:
+    with driver.open(spec) as sandbox:
+        finished = cargo_build(sandbox, timeout_s)
+        if finished.timed_out:
+            raise TimedOut(
+                f"it was not compiled within {timeout_s:g} s", where=WHERE, expected="a crate that compiles in time"
+            )
+        if finished.exit_code is None:
+            raise Crashed(f"its compiler was ended by the limit {finished.killed_by}", where=WHERE)
+        if finished.exit_code != 0:
+            raise _does_not_compile(finished.stdout, finished.stderr)
+        try:
+            content = sandbox.read_file(f"{TARGET}/{MODULE}")
+        except SandboxError as error:
+            raise Crashed(f"it was compiled, and its module cannot be read: {error}", where=WHERE) from error
+    if len(content) > MOST_BYTES:
+        raise Crashed(f"its module has {len(content)} bytes; at most {MOST_BYTES} are taken", where=WHERE)
+    return content
+
+
+def _does_not_compile(messages: bytes, errors: bytes) -> BrokenContract:
+    """What the compiler said of the candidate, or where it did not get that far cargo."""
+    found = []
+    for line in messages.splitlines():
+        try:
+            said = json_of(line)
+        except ValueError:
+            continue
+        message = said.get("message") if isinstance(said, dict) else None
+        if isinstance(message, dict) and message.get("level") == "error" and message.get("spans"):
+            found.append(str(message.get("rendered", "")).strip()[:SHOWN_CHARACTERS])
+    if not found:
+        found = [errors.decode("utf-8", "replace").strip()[-SHOWN_CHARACTERS:]]
+    return BrokenContract(
+        f"the crate does not compile: {found[0].splitlines()[0] if found[0] else 'cargo says nothing'}",
+        where=WHERE,
+        mistakes=tuple({"text": text} for text in found[:SHOWN]),
+    )
+
+
+def _name(crate: Path) -> str:
+    """The name of a crate, read from its manifest.
+
+    Raises:
+        BrokenContract: there is no manifest that names a package.
+    """
+    manifest = crate / "Cargo.toml"
+    said = ""
+    try:
+        package = toml_of(manifest.read_text(encoding="utf-8")).get("package")
+        name = package.get("name") if isinstance(package, dict) else None
+        if isinstance(name, str) and _NAME.fullmatch(name):
+            return name
+        said = f"{manifest.name} names no package"
+    except FileNotFoundError:
+        said = f"there is no {manifest.name} beside `src`"
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        said = f"{manifest.name} cannot be read: {error}"
+    raise BrokenContract(said, where=WHERE, mistakes=({"text": f"{said}; expected a crate with `[package] name`"},))
+
+
+def _digest(candidate: Path, *about: str) -> str:
+    """SHA-256 over the names and contents of a candidate's files, and over what they are compiled with."""
+    sha = hashlib.sha256("\0".join(about).encode())
+    for path in sorted(candidate.rglob("*")):
+        if path.is_file():
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            sha.update(f"{path.relative_to(candidate).as_posix()}\0{content}\n".encode())
+    return sha.hexdigest()[:32]
