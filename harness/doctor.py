@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.crates.toolchain import INSTALL, release
+from harness.crates.toolchain import OLDEST as OLDEST_RUST
 from harness.errors import LockstepError
 from harness.home import lockstep_home
 from sandboxes import UNASKED, DockerDriver, SandboxError, drivers
@@ -28,7 +30,7 @@ JAX_SECONDS = 90.0
 PROGRAM_SECONDS = 10.0
 ORPHAN_SECONDS = 24 * 3600.0
 """No verification lasts this long, so a temporary directory of this age belongs to nobody."""
-TEMPORARY = ("lockstep-tree-", "lockstep-candidate-", "lockstep-sandbox-", "lockstep-bundle-")
+TEMPORARY = tuple(f"lockstep-{what}-" for what in ("tree", "candidate", "sandbox", "bundle", "build", "crates"))
 
 # Only this program's own environment decides which backend JAX finds, as it does for a candidate.
 _ASK_JAX = "import jax; print(jax.__version__, jax.default_backend(), *jax.devices(), sep='|')"
@@ -64,6 +66,7 @@ def examine() -> Iterator[Item]:
     yield from _sandboxes()
     yield _compiler()
     yield _node()
+    yield _rust()
     yield _home()
     yield _disk()
     yield _orphans(Path(tempfile.gettempdir()))
@@ -140,6 +143,16 @@ def _node() -> Item:
     if item.health is Health.OK and major.isdigit() and int(major) < OLDEST_NODE:
         return Item("node", Health.LIMITED, item.found, f"references in JavaScript need Node.js {OLDEST_NODE} or newer")
     return item
+
+
+def _rust() -> Item:
+    """Only candidates in Rust need it, in the sandboxes that show this machine's."""
+    said = _answer(["rustc", "--version"]) if shutil.which("cargo") else ""
+    if not said:
+        return Item("rust", Health.LIMITED, "not found: no candidates in Rust", INSTALL)
+    if release(said) < OLDEST_RUST:
+        return Item("rust", Health.LIMITED, f"{said} is too old for candidates in Rust", INSTALL)
+    return Item("rust", Health.OK, said)
 
 
 def _home() -> Item:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -39,13 +40,18 @@ def toolchain(driver: Driver) -> Toolchain:
         SetupError: there is none, or it is too old; the message says how to get one.
     """
     found = _of_this_machine() if driver.python is None else _of_image(driver)
-    release = found.version.split()[1] if " " in found.version else "0.0"
-    if tuple(int(part) for part in release.split(".")[:2]) < OLDEST:
+    if release(found.version) < OLDEST:
         raise SetupError(
             f"candidates in Rust need Rust {'.'.join(map(str, OLDEST))} or newer, and this is {found.version}",
             next_step=INSTALL,
         )
     return found
+
+
+def release(said: str) -> tuple[int, ...]:
+    """Major and minor number in what `rustc --version` says; `(0,)` where it says something else."""
+    found = re.match(r"rustc (\d+)\.(\d+)", said)
+    return tuple(map(int, found.groups())) if found else (0,)
 
 
 @functools.cache

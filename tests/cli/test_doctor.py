@@ -23,8 +23,8 @@ def test_everything_is_looked_at(lockstep: Run, home: Path) -> None:
     result = lockstep("doctor", "--json")
     names = [item["name"] for item in result.document["items"]]
     assert names == [
-        "python", "git", "jax", "sandbox bubblewrap", "sandbox docker", "sandbox process", "C compiler", "node", "home",
-        "disk", "temporary files", "containers",
+        "python", "git", "jax", "sandbox bubblewrap", "sandbox docker", "sandbox process", "C compiler", "node", "rust",
+        "home", "disk", "temporary files", "containers",
     ]  # fmt: skip
     assert result.code == (0 if result.document["ready"] else 3)
     for item in result.document["items"]:
@@ -42,6 +42,18 @@ def test_a_machine_without_git_cannot_work(
     assert "cannot work here yet: git" in result.out
     assert found("C compiler").health is Health.LIMITED
     assert found("node").health is Health.LIMITED
+    assert found("rust").health is Health.LIMITED
+
+
+@pytest.mark.parametrize(("said", "health"), [("1.84.1", Health.LIMITED), ("1.85.0", Health.OK), ("2.0.0", Health.OK)])
+def test_an_old_rust_limits(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, health: Health
+) -> None:
+    for name in ("cargo", "rustc"):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho '{name} {said} (0000000 2025-01-01)'\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert found("rust").health is health
 
 
 def test_an_old_node_limits(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

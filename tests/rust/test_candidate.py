@@ -105,6 +105,22 @@ def test_a_planted_fault_is_found(name: str, tree: Path, verify: Callable[..., V
     assert any(re.fullmatch(path, at) and re.fullmatch(rule, broken) for at, broken in found), found
 
 
+def test_dice_that_are_loaded_where_nobody_notes_them_are_found_as_users_run_it(
+    tree: Path, verify: Callable[..., Verdict]
+) -> None:
+    """A generic function can tell by its type whether its draws are noted; only the plain program of a user is unlike."""
+    noted = 'if std::any::type_name::<D>().contains("Recorded") { -1 } else { -2 }'
+    edit(tree, "lib.rs", "(random.next_u32() >> 1) as i32", f"(random.next_u32() >> 1) as i32 & {noted}")
+    verdict = verify(tree, (1, 3))
+    assert verdict.outcome is Outcome.FAIL
+    [failed] = [check for check in verdict.reports[-1].checks if check.outcome is Outcome.FAIL]
+    assert (verdict.reports[-1].level, failed.name, failed.divergences[0].rule) == (
+        3,
+        "as its users run it",
+        "exported",
+    )
+
+
 def test_a_crate_that_does_not_compile_is_told_with_the_compilers_words(
     tree: Path, verify: Callable[..., Verdict]
 ) -> None:

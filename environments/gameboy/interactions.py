@@ -1,0 +1,256 @@
+"""Level 2 for the Game Boy: small programs where units meet, and the cartridges from power-on.
+
+A program is made of snippets, lies in work memory and begins again when it is over. It runs with the boot ROM in place,
+whose interrupt handlers only count, so that nothing leads it astray; what it reads it writes down behind itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Ordered
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+
+from harness.suite import sequence
+from harness.task import Task
+
+Sequence = st.SearchStrategy[dict[str, Any]]
+Snippet = st.SearchStrategy[bytes]
+
+POWER_ON = {
+    "state/booting": True,
+    "state/serial/control": 0x7E,
+    "state/serial/done_at": 2**31,
+    "state/lcd/stat": 0x80,
+    "state/lcd/bgp": 0xFC,
+    "state/lcd/obp0": 0xFF,
+    "state/lcd/obp1": 0xFF,
+    "state/lcd/target": 70_224,
+    "state/cartridge/rom_bank": 1,
+    "state/cartridge/lower": 1,
+    "state/lcd/screen": 0xFF,
+}
+"""What is not zero in a console that was just switched on."""
+CARTRIDGES = 12
+BRICKS, MBC1, MBC1RAM, MBC2 = 0, 8, 9, 10
+MBC2_CELLS = 0x200
+CODE, NOTES, STACK = 0xC000, 0xD000, 0xDFF0
+LEAST_SNIPPETS, MOST_SNIPPETS = 6, 24
+P1, SB, SC, DIV, TIMA, TMA, TAC, IF = 0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x07, 0x0F
+LCDC, STAT, SCY, SCX, LY, LYC, DMA, BGP, WY, WX, IE = 0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x4A, 0x4B, 0xFF
+BYTE = st.integers(0, 255)
+
+
+def start(task: Task, **changes: Any) -> dict[str, Any]:
+    """A console at power-on with some leaves changed; `lcd__scx` is `state/lcd/scx`."""
+    state: dict[str, Any] = {path: np.zeros(leaf.shape, leaf.dtype) for path, leaf in task.state.items()}
+    named = {f"state/{name.replace('__', '/')}": value for name, value in changes.items()}
+    for path, value in {**POWER_ON, **named}.items():
+        state[path] = np.full(task.leaves[path].shape, value, task.leaves[path].dtype)
+    return state
+
+
+# --- snippets: a few instructions each --------------------------------------------------------------------------------
+
+
+def set_high(register: int, values: st.SearchStrategy[int] = BYTE) -> Snippet:
+    """`ld a, VALUE`, `ldh [REGISTER], a`."""
+    return values.map(lambda value: bytes([0x3E, value, 0xE0, register]))
+
+
+def note_high(*registers: int) -> Snippet:
+    """`ldh a, [REGISTER]`, and a note of it."""
+    return st.sampled_from(registers).map(lambda register: bytes([0xF0, register, *NOTE]))
+
+
+def set_far(addresses: st.SearchStrategy[int], values: st.SearchStrategy[int] = BYTE) -> Snippet:
+    """`ld a, VALUE`, `ld [ADDRESS], a`."""
+    return st.tuples(addresses, values).map(lambda both: bytes([0x3E, both[1], 0xEA, both[0] & 0xFF, both[0] >> 8]))
+
+
+def note_far(addresses: st.SearchStrategy[int]) -> Snippet:
+    """`ld a, [ADDRESS]`, and a note of it."""
+    return addresses.map(lambda address: bytes([0xFA, address & 0xFF, address >> 8, *NOTE]))
+
+
+def note_by_hl(addresses: st.SearchStrategy[int]) -> Snippet:
+    """`ld hl, ADDRESS`, `ld a, [hl]`, and a note of it: one of the reads that find memory locked (QUIRKS.md, 17)."""
+    return addresses.map(lambda address: bytes([0x21, address & 0xFF, address >> 8, 0x7E, *NOTE]))
+
+
+def set_by_de(addresses: st.SearchStrategy[int], values: st.SearchStrategy[int]) -> Snippet:
+    """`push de`, `ld de, ADDRESS`, `ld a, VALUE`, `ld [de], a`, `pop de`: the one write that memory is locked against."""
+    return st.tuples(addresses, values).map(
+        lambda both: bytes([0xD5, 0x11, both[0] & 0xFF, both[0] >> 8, 0x3E, both[1], 0x12, 0xD1])
+    )
+
+
+NOTE = bytes([0x12, 0x1C])  # ld [de], a; inc e: notes go round in a page
+IDLE = st.integers(1, 60).map(bytes)  # nop
+# ld b, TURNS; dec b; jr nz, -3: 16 clocks a turn
+TURNS = BYTE.map(lambda turns: bytes([0x06, turns, 0x05, 0x20, 0xFD]))
+EI, DI, HALT = st.just(b"\xfb"), st.just(b"\xf3"), st.just(b"\x76")
+PAUSES = st.one_of(IDLE, TURNS)
+WAITING = st.one_of(PAUSES, EI, DI, HALT)
+ENABLES = st.one_of(st.just(0x1F), st.integers(0, 0x1F))
+INTERRUPTS = st.one_of(set_high(IE, ENABLES), set_high(IF, st.integers(0, 0x1F)), note_high(IF, IE), EI, HALT)
+
+
+RUNNING = {
+    "cpu__pc": CODE,
+    "cpu__sp": STACK,
+    "cpu__d": NOTES >> 8,
+    "cpu__enabled": 0x1F,
+    "lcd__lcdc": 0x93,
+    "lcd__stat": 0x86,
+    "lcd__target": 80,
+    "lcd__window_reached": True,
+    "lcd__bgp": 0xE4,
+    "lcd__obp0": 0xE4,
+    "lcd__obp1": 0x1B,
+}
+"""A program about to run, at the beginning of a frame, with the screen on."""
+
+
+def program(snippets: Ordered[bytes]) -> np.ndarray[Any, Any]:
+    """Work memory with the snippets, and a jump back to the first of them."""
+    code = b"".join(snippets) + bytes([0xC3, CODE & 0xFF, CODE >> 8])
+    memory = np.zeros(0x2000, np.uint8)
+    memory[: len(code)] = np.frombuffer(code, np.uint8)
+    return memory
+
+
+def programs(task: Task, actions: int, *kinds: Snippet, **changes: st.SearchStrategy[Any]) -> Sequence:
+    """Programs of these kinds of snippets, in states in which these leaves are drawn, under any buttons."""
+    made = st.lists(st.one_of(*kinds), min_size=LEAST_SNIPPETS, max_size=MOST_SNIPPETS).map(program)
+    drawn = {"memory__wram": made, "cpu__master": st.booleans(), **changes}
+    state = st.fixed_dictionaries(drawn).map(lambda values: start(task, **{**RUNNING, **values}))
+    return st.fixed_dictionaries(
+        {"start": state, "actions": st.lists(st.integers(0, 15), min_size=1, max_size=actions)}
+    )
+
+
+# --- sequences --------------------------------------------------------------------------------------------------------
+
+RATES = st.one_of(st.integers(4, 7), st.integers(0, 7))
+NEAR_OVERFLOW = st.one_of(st.integers(0xF0, 0xFF), BYTE)
+SCREEN_ON = st.one_of(st.sampled_from([0x91, 0x93, 0xB1, 0xF3, 0xE7]), st.integers(0x80, 0xFF), st.just(0x11))
+OAM = st.integers(0xFE00, 0xFE9F)
+PAGES = st.one_of(st.integers(0xC0, 0xDF), BYTE)
+
+
+@sequence("timer, interrupts and HALT")
+def timer_and_interrupts(task: Task) -> Sequence:
+    return programs(
+        task,
+        4,
+        set_high(TIMA, NEAR_OVERFLOW),
+        set_high(TMA, NEAR_OVERFLOW),
+        set_high(TAC, RATES),
+        set_high(DIV),
+        note_high(TIMA, DIV, TAC, IF),
+        INTERRUPTS,
+        WAITING,
+        timer__counter=st.integers(0, 0xFFFF),
+        timer__tac=RATES,
+    )
+
+
+@sequence("a byte on the serial line, and its interrupt")
+def serial(task: Task) -> Sequence:
+    control = st.sampled_from([0x81, 0x80, 0x01, 0x00])
+    return programs(task, 3, set_high(SC, control), set_high(SB), note_high(SB, SC, IF), INTERRUPTS, WAITING)
+
+
+@sequence("DMA while the screen is drawn")
+def dma_and_screen(task: Task) -> Sequence:
+    return programs(
+        task,
+        3,
+        set_high(DMA, PAGES),
+        set_high(LCDC, SCREEN_ON),
+        set_far(OAM),
+        note_far(OAM),
+        note_high(DMA, LY, STAT),
+        WAITING,
+        lcd__vram=noise(0x2000),
+        lcd__oam=noise(0xA0),
+    )
+
+
+@sequence("window, scrolling and palettes in the middle of a frame")
+def window_and_scroll(task: Task) -> Sequence:
+    return programs(
+        task,
+        4,
+        set_high(LCDC, SCREEN_ON),
+        *(set_high(register) for register in (SCX, SCY, WX, WY, BGP)),
+        set_high(LYC, st.integers(0, 153)),
+        set_high(STAT, st.sampled_from([0x40, 0x20, 0x10, 0x08, 0x78, 0x00])),
+        note_high(LY, STAT, LCDC),
+        INTERRUPTS,
+        WAITING,
+        lcd__vram=noise(0x2000),
+        lcd__oam=noise(0xA0),
+    )
+
+
+@sequence("memory that the screen keeps to itself")
+def locked_memory(task: Task) -> Sequence:
+    """Without HALT, after which it would always be open."""
+    places = st.one_of(st.integers(0x8000, 0x9FFF), OAM)
+    return programs(
+        task,
+        3,
+        set_by_de(places, BYTE),
+        note_by_hl(places),
+        set_far(places),
+        note_far(places),
+        note_high(STAT),
+        PAUSES,
+        lcd__vram=noise(0x2000),
+        lcd__oam=noise(0xA0),
+    )
+
+
+@sequence("banks that are switched and read")
+def banks(task: Task) -> Sequence:
+    """Not with MBC3, whose clock may take the host's time (QUIRKS.md, 11)."""
+    memory = st.one_of(st.integers(0xA000, 0xA1FF), st.integers(0xA000, 0xBFFF))
+    return programs(
+        task,
+        2,
+        set_far(st.integers(0x0000, 0x1FFF), st.one_of(st.just(0x0A), BYTE)),
+        set_far(st.integers(0x2000, 0x3FFF)),
+        set_far(st.integers(0x4000, 0x5FFF), st.one_of(st.integers(0, 3), BYTE)),
+        set_far(st.integers(0x6000, 0x7FFF), st.integers(0, 1)),
+        set_far(memory),
+        note_far(memory),
+        note_far(st.integers(0x0100, 0x7FFF)),
+        INTERRUPTS,
+        WAITING,
+        cartridge__inserted=st.sampled_from([BRICKS, MBC1, MBC1RAM, MBC2]),
+        cartridge__ram=noise(MBC2_CELLS).map(lambda cells: np.pad(cells, (0, 0x8000 - MBC2_CELLS))),
+    )
+
+
+@sequence("buttons and their interrupt")
+def buttons(task: Task) -> Sequence:
+    select = st.sampled_from([0x00, 0x10, 0x20, 0x30])
+    return programs(task, 12, set_high(P1, select), note_high(P1, IF), INTERRUPTS, WAITING)
+
+
+@sequence("a cartridge from power-on")
+def from_power_on(task: Task) -> Sequence:
+    state = st.integers(0, CARTRIDGES - 1).map(lambda number: start(task, cartridge__inserted=number))
+    length = task.budgets.sequence_length
+    actions = st.lists(st.integers(0, 15), min_size=length // 2, max_size=length)
+    return st.fixed_dictionaries({"start": state, "actions": actions})
+
+
+def noise(size: int) -> st.SearchStrategy[np.ndarray[Any, Any]]:
+    """Memory of any content."""
+    return st.integers(0, 2**32 - 1).map(
+        lambda seed: np.random.default_rng(seed).integers(0, 256, size).astype(np.uint8)
+    )

@@ -1,0 +1,41 @@
+"""The build script: what it refuses, and what it says then. None of this needs a compiler or PyBoy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.environments.gameboy.game import DIRECTORY
+
+
+def build(prefix: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the script as `lockstep setup` does, with some variables changed."""
+    return subprocess.run(
+        [sys.executable, "-B", str(DIRECTORY / "reference" / "build.py"), str(prefix)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_machine_without_a_compiler_is_told_in_one_line_how_to_get_one(tmp_path: Path) -> None:
+    done = build(tmp_path, PATH=str(tmp_path), CC="")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "the access to PyBoy cannot be built: no C compiler: install one, for example with "
+        "`apt install gcc libc6-dev` or `dnf install gcc`"
+    ]
+
+
+def test_where_a_step_fails_its_last_lines_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "cython.py").write_text("raise SystemExit('this Cython is broken')\n")
+    program = tmp_path / "cc"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    done = build(tmp_path, PYTHONPATH=str(tmp_path), CC=str(program))
+    assert done.returncode == 1
+    assert "-m cython -3` failed:\nthis Cython is broken" in done.stderr
