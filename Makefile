@@ -29,7 +29,7 @@ test-rust: ## format, lints and tests of the Rust workspace, and the lints of th
 	@command -v cargo >/dev/null || { echo "the Rust workspace needs cargo: install Rust 1.85 or newer"; exit 1; }
 	cd rust && cargo fmt --check && cargo clippy --locked --all-targets -- -D warnings && cargo test --locked
 	for crate in environments/*/candidate/rust/Cargo.toml; do \
-	  cargo fmt --check --manifest-path $$crate && cargo clippy --manifest-path $$crate --target-dir rust/target \
+	  cargo fmt --manifest-path $$crate -- --check --config-path rust && cargo clippy --manifest-path $$crate --target-dir rust/target \
 	    --config 'patch.crates-io.lockstep-env.path="rust/env"' --all-targets -- -D warnings || exit 1; done
 
 test-all: $(DEV_STAMP) ## every test, as CI runs them

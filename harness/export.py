@@ -1,7 +1,7 @@
 """Writes a candidate as an installable Python package that needs no Lockstep to run.
 
-The package holds the candidate's files unchanged, the very face modules that the verifier ran, and the attestation. It
-depends on JAX and numpy; Gymnasium is an extra.
+The package holds the candidate's files unchanged, the very face modules that the verifier ran, and the attestation. One in
+JAX depends on JAX and numpy, with Gymnasium as an extra; one in Rust on numpy, and on Rust where it is built.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from harness import __version__
 from harness.errors import LockstepError, TaskError
+from harness.export_rust import write_project
 from harness.package import write_package
 from harness.task import Task
 
@@ -27,15 +28,15 @@ def export(task: Task, destination: Path, attestation: bytes | None) -> Path:
         The package's directory, ready for `pip install`.
 
     Raises:
-        TaskError: the candidate is not one in JAX, or its entry is missing.
+        TaskError: the candidate's entry is missing.
         LockstepError: something is at the destination already.
     """
     entry = task.directory / task.candidate.entry
-    if task.candidate.kind != "jax" or not entry.is_file():
+    if not entry.is_file():
         raise TaskError(
-            f"there is no JAX candidate at {task.candidate.entry}",
+            f"there is no candidate at {task.candidate.entry}",
             where=str(task.directory),
-            next_step='export a task or session whose `candidate.kind` is "jax" and whose entry exists',
+            next_step="export a task or session whose candidate is written",
         )
     if destination.exists() and (not destination.is_dir() or any(destination.iterdir())):
         raise LockstepError(
@@ -49,6 +50,9 @@ def export(task: Task, destination: Path, attestation: bytes | None) -> Path:
     write_package(task, task.directory, package)
     if attestation is not None:
         (package / "attestation.json").write_bytes(attestation)
+    if task.candidate.kind == "rust":
+        write_project(task, name, destination, attested=attestation is not None)
+        return destination
     (destination / "pyproject.toml").write_text(_pyproject(task, name), encoding="utf-8")
     (destination / "README.md").write_text(_readme(task, name, attestation is not None), encoding="utf-8")
     return destination

@@ -16,7 +16,7 @@ from harness.crates.build import build
 from harness.task import CANDIDATE_DIRECTORY, Task, caches
 from sandboxes import Driver
 
-FACES = {"jax": ("jax_env.py", "jax_gymnax.py", "jax_vector.py"), "rust": ("rust_batch.py",)}
+FACES = {"jax": ("jax_env.py", "jax_gymnax.py", "jax_vector.py"), "rust": ("rust_batch.py", "lockstep_binding.pyi")}
 PACKAGE = {"jax": "jax_package.py", "rust": "rust_package.py"}
 MODULE = "lockstep_binding.abi3.so"
 
@@ -25,7 +25,8 @@ def write_package(task: Task, source: Path, package: Path, driver: Driver | None
     """Write the candidate in the tree `source` as an importable package at `package`, whose parent is made.
 
     Args:
-        driver: in whose sandboxes a candidate in Rust is compiled; the package then works there. JAX needs none.
+        driver: in whose sandboxes a candidate in Rust is compiled; the package then works there. Without one it has no
+            module, which whoever builds a wheel of it adds. JAX needs none.
 
     Raises:
         SetupError: there is a link among its files, or there is no Rust here.
@@ -35,8 +36,8 @@ def write_package(task: Task, source: Path, package: Path, driver: Driver | None
     demand_no_links(source / CANDIDATE_DIRECTORY)
     package.mkdir(parents=True)
     if kind == "rust":
-        assert driver is not None, "a candidate in Rust is compiled"
-        shutil.copyfile(build(task, driver, source), package / MODULE)
+        if driver is not None:
+            shutil.copyfile(build(task, driver, source), package / MODULE)
     else:
         shutil.copytree(source / CANDIDATE_DIRECTORY, package / CANDIDATE_DIRECTORY, ignore=caches)
     adapters = Path(harness.adapters.__path__[0])

@@ -156,5 +156,5 @@ def test_what_is_at_the_destination_already_is_left_alone(cartpole: Task, tmp_pa
 
 def test_a_task_without_its_candidate_is_refused(cartpole: Task, tmp_path: Path) -> None:
     empty = replace(cartpole, directory=tmp_path)
-    with pytest.raises(TaskError, match=r"no JAX candidate at candidate/env\.py"):
+    with pytest.raises(TaskError, match=r"there is no candidate at candidate/env\.py"):
         export(empty, tmp_path / "package", None)

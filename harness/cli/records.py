@@ -9,6 +9,7 @@ import click
 
 from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.replay import exit_of, rerun_verdicts
+from harness.cli.verify import candidate_option
 
 ALL_VERDICTS = 1 << 30
 
@@ -98,7 +99,8 @@ def bundle(output: Output, names: tuple[str, ...]) -> int:
 @command("export", "make an installable package of a candidate")
 @click.argument("source", metavar="TASK|SESSION")
 @click.argument("destination", type=click.Path(path_type=Path))
-def export(output: Output, source: str, destination: Path) -> int:
+@candidate_option
+def export(output: Output, source: str, destination: Path, candidate: str | None) -> int:
     """Turn a verified candidate into an installable package that needs no Lockstep to run.
 
     From a session the newest verified commit is taken and its attestation carried along. From a task directory the
@@ -119,8 +121,11 @@ def export(output: Output, source: str, destination: Path) -> int:
             if Path(source).exists() or no_task.mistakes:
                 raise
             raise no_session from no_task
+        task = task if candidate is None else task.with_candidate(candidate)
         made, vouched = write(task, destination, None), None
     else:
+        if candidate is not None:
+            raise click.UsageError("a session has one candidate: --candidate is for task directories")
         made, vouched = _export_verified(session.id, destination)
     said = "nothing vouches for it: it was not taken from a session"
     if vouched is not None:
