@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from harness.adapters.contract import CandidateMistakes, Mistake
-from harness.adapters.rust_batch import BASIC, DISABLED, SAME_STEP, STATE, RustBatch, load_module
+from harness.adapters.rust_batch import DISABLED, SAME_STEP, STATE, RustBatch, load_module
 from harness.adapters.rust_bench import RustBench
+from harness.adapters.rust_watched import Player, Tape, Told, as_taken
 from harness.worker import Leaf, SingleEnvironment
 
 Array = np.ndarray[Any, Any]
 Answer = dict[str, Any]
-Tape = list[tuple[str, Array]]
 IDLE = 29
 """Instances beside those that a `scanned` rollout asks for, so that they are shared out among threads."""
 
@@ -113,12 +113,11 @@ class RustCandidate(SingleEnvironment):
         for lane in shown:
             batch.lanes.watch(lane, [])
         batch.reset(seeds_of(words[0]))
-        told = _Told(self._contract, shown, steps)
-        for row in range(steps + 1):
-            if row:
-                batch.step({path: np.array(actions[path])[row - 1] for path in self._actions})
-            for place, lane in enumerate(shown):
-                told.add(row, place, batch, lane)
+        told = Told(self._contract, shown, steps)
+        told.look(0, batch)
+        for row in range(1, steps + 1):
+            batch.step({path: np.array(actions[path])[row - 1] for path in self._actions})
+            told.look(row, batch)
         return told.answer(self._leaves)
 
     # --- measured runs (harness/profile) ------------------------------------------------------------------------------
@@ -135,13 +134,8 @@ class RustCandidate(SingleEnvironment):
     @_answering
     def bench_lanes(self, kind: str, batch: int, length: int, seed: int, repeat: int, lanes: Sequence[int]) -> Answer:
         """All outputs of a repetition of a measured run, and what went into some of its lanes; see `RustBench.lanes`."""
-        told = _Told(self._contract, lanes, length)
-
-        def look(row: int, batch: RustBatch) -> None:
-            for place, lane in enumerate(lanes):
-                told.add(row, place, batch, lane)
-
-        played = self._bench.lanes(batch, length, seed, repeat, lanes, look)
+        told = Told(self._contract, lanes, length)
+        played = self._bench.lanes(batch, length, seed, repeat, lanes, told.look)
         return played | told.answer(self._leaves)
 
     def _together(self, cases: Sequence[dict[str, Any]], mode: str, threads: int, idle: int) -> list[Answer]:
@@ -149,7 +143,7 @@ class RustCandidate(SingleEnvironment):
         batch.reset([0] * batch.count)
         held = [{path: leaf.accept(case["actions"][path]) for path, leaf in self._actions.items()} for case in cases]
         lengths = [len(next(iter(actions.values()))) for actions in held]
-        players = [_Player(self._leaves, self._state, batch, lane, case) for lane, case in enumerate(cases)]
+        players = [Player(self._leaves, self._state, batch, lane, case) for lane, case in enumerate(cases)]
         resting = {
             path: np.full(leaf.shape, 0 if leaf.low is None else leaf.low) for path, leaf in self._actions.items()
         }
@@ -191,13 +185,13 @@ class RustEpisode:
 
     def reset(self, seed: int, draws: Sequence[Any] | None = None) -> Answer:
         """Begin an episode."""
-        return self._row(self.instance.reset(seed, _as_taken(draws)))
+        return self._row(self.instance.reset(seed, as_taken(draws)))
 
     def step(self, action: Any, draws: Sequence[Any] | None = None) -> Answer:
         """One step."""
         values = [action] if self._action == ["action"] else [action[path] for path in self._action]
         taken = [np.asarray(value, dtype)[None] for value, dtype in zip(values, self._dtypes, strict=True)]
-        return self._row(self.instance.step(taken, _as_taken(draws)))
+        return self._row(self.instance.step(taken, as_taken(draws)))
 
     def restore(self, state: Mapping[str, Any]) -> Answer:
         """Go on from a canonical state."""
@@ -216,133 +210,9 @@ class RustEpisode:
         return row
 
 
-class _Player:
-    """One case in a lane of a batch, noted row by row."""
-
-    def __init__(
-        self, leaves: Sequence[Leaf], state: Mapping[str, Leaf], batch: RustBatch, lane: int, case: Mapping[str, Any]
-    ) -> None:
-        self._leaves, self._batch, self._lane = leaves, batch, lane
-        self._length = len(next(iter(case["actions"].values())))
-        self._state = [STATE + path for path in batch.state_paths]
-        self._rows: list[Answer] = []
-        self._draws: list[Any] = []
-        self.over = False
-        tape, start = case.get("draws"), case.get("start")
-        rows = [_as_taken(row) for row in tape or ()]
-        lanes = batch.lanes
-        if start is None:
-            lanes.watch(lane, rows)
-            lanes.reset_lane(lane, case["seed"], batch.seen_arrays)
-        else:
-            lanes.reset_lane(lane, case.get("seed", 0), batch.seen_arrays)
-            lanes.watch(lane, rows[1:])
-            given = [state[path].one(start[path])[None] for path in self._state]
-            lanes.restore_lane(lane, given, None, batch.seen_arrays)
-        _, begun, _ = lanes.told(lane)
-        self._add(dict.fromkeys(BASIC, 0), batch.seen, lanes.state(lane), begun)
-
-    def look(self) -> None:
-        """Note the row that the last step led to."""
-        batch, lane = self._batch, self._lane
-        drawn, _, last = batch.lanes.told(lane) if not self.over else ([], [], None)
-        if self.over or len(self._rows) > self._length:
-            return
-        basic = {name: getattr(batch, name)[lane] for name in BASIC}
-        self.over = bool(basic["terminated"] or basic["truncated"])
-        seen = batch.last if self.over and batch.mode == SAME_STEP else batch.seen
-        self._add(basic, seen, batch.lanes.state(lane) if last is None else last, drawn)
-
-    def answer(self) -> Answer:
-        """The case's rows."""
-        return {"leaves": {leaf.path: leaf.stack([row[leaf.path] for row in self._rows]) for leaf in self._leaves},
-                "draws": self._draws}  # fmt: skip
-
-    def _add(self, basic: Mapping[str, Any], seen: Mapping[str, Array], state: Sequence[Array], drawn: Tape) -> None:
-        types = {leaf.path: leaf.dtype for leaf in self._leaves}
-        row = {path: np.asarray(value).astype(types[path]) for path, value in basic.items()}
-        row |= {path: array[self._lane].copy() for path, array in seen.items()}
-        row |= dict(zip(self._state, state, strict=True))
-        self._rows.append(row)
-        self._draws.append([[name, value] for name, value in drawn])
-
-
-class _Told:
-    """What some lanes of an auto-resetting batch did, in the form of the call `autoreset`."""
-
-    def __init__(self, contract: Mapping[str, Any], shown: Sequence[int], steps: int) -> None:
-        self._shown, self._steps = len(shown), steps
-        self._draws = {
-            at: {n: d for n, d in contract["draws"].items() if d["at"] in ("both", at)} for at in ("reset", "step")
-        }
-        self._rows: list[list[Answer]] = [[{} for _ in shown] for _ in range(steps + 1)]
-        self._drawn, self._used = self._arrays("reset", steps + 1), self._counts("reset", steps + 1)
-        self._step_drawn, self._step_used = self._arrays("step", steps), self._counts("step", steps)
-
-    def add(self, row: int, place: int, batch: RustBatch, lane: int) -> None:
-        """Note a lane's newest row."""
-        stepped, begun, last = batch.lanes.told(lane)
-        state = batch.lanes.state(lane)
-        ended = last is not None
-        leaves: Answer = {name: np.array(getattr(batch, name)[lane]) for name in BASIC}
-        for path, array in batch.seen.items():
-            leaves[path] = array[lane].copy()
-            leaves[f"final/{path}"] = (batch.last[path] if ended else array)[lane].copy()
-        for path, now, then in zip(batch.state_paths, state, last if ended else state, strict=True):
-            leaves[STATE + path], leaves[f"final/{STATE}{path}"] = now, then
-        self._rows[row][place] = leaves
-        _note(begun, self._drawn, self._used, self._draws["reset"], (row, place))
-        if row:
-            _note(stepped, self._step_drawn, self._step_used, self._draws["step"], (row - 1, place))
-
-    def answer(self, leaves: Sequence[Leaf]) -> Answer:
-        """All of it, stacked."""
-        declared = {leaf.path: leaf for leaf in leaves}
-        stacked = {
-            path: declared[path.removeprefix("final/")]
-            .stack([row[path] for rows in self._rows for row in rows])
-            .reshape((self._steps + 1, self._shown, *declared[path.removeprefix("final/")].shape))
-            for path in self._rows[0][0]
-        }
-        return {
-            "leaves": stacked, "reset_draws": self._drawn, "reset_used": self._used,
-            "step_draws": self._step_drawn, "step_used": self._step_used,
-        }  # fmt: skip
-
-    def _arrays(self, at: str, rows: int) -> dict[str, Array]:
-        return {
-            name: np.zeros((rows, self._shown, *_slots(draw)), draw["dtype"]) for name, draw in self._draws[at].items()
-        }
-
-    def _counts(self, at: str, rows: int) -> dict[str, Array]:
-        return {name: np.zeros((rows, self._shown), np.int32) for name in self._draws[at]}
-
-
 def seeds_of(words: Array) -> list[int]:
     """Seeds of instances from the words of their keys, uint32 `[envs, 2]`."""
     return (words[:, 0].astype(np.uint64) << np.uint64(32) | words[:, 1]).tolist()
-
-
-def _slots(draw: Mapping[str, Any]) -> tuple[int, ...]:
-    shape = tuple(draw["shape"])
-    return (draw["capacity"], *shape) if draw["capacity"] > 1 else shape
-
-
-def _note(
-    drawn: Tape, values: dict[str, Array], used: dict[str, Array], draws: Mapping[str, Any], at: tuple[int, int]
-) -> None:
-    for name, value in drawn:
-        if name not in draws:
-            raise ValueError(f"a draw {name!r} was made where the task has only {sorted(draws)}")
-        count = int(used[name][at])
-        if count == draws[name]["capacity"]:
-            raise ValueError(f"{name!r} was drawn more than {count} times in a row, which is its capacity")
-        values[name][(*at, count) if draws[name]["capacity"] > 1 else at] = value
-        used[name][at] = count + 1
-
-
-def _as_taken(draws: Iterable[Any] | None) -> Tape:
-    return [(name, np.asarray(value, order="C")) for name, value in draws or ()]
 
 
 def _mistakes(spec: Mapping[str, Any], contract: Mapping[str, Any]) -> Iterable[Mistake]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
-from harness.cli.verify import candidate_option, sandbox_option, seed_option
+from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice, sandbox_option, seed_option
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -66,16 +66,14 @@ def profile(
         settings = replace(settings, kinds=tuple(dict.fromkeys(kinds)))
     found = session_rather_than_task(where)
     if found is not None:
-        if candidate is not None:
-            raise click.UsageError("a session has one candidate: --candidate is for task directories")
+        demand_no_choice(candidate)
         if "train" in kinds:
             settings = replace(settings, train_at=sizes or load_task(found.trusted).batch_sizes)
         with opened(found.id) as session, output.progress() as progress:
             output.kept = "nothing was recorded of this profile"
             document = profile_session(session, settings, seed=seed, driver=sandbox, progress=progress)
     else:
-        task = load_task(find_task(where))
-        task = task if candidate is None else task.with_candidate(candidate)
+        task = chosen_candidate(load_task(find_task(where)), candidate)
         if "train" in kinds:
             settings = replace(settings, train_at=sizes or task.batch_sizes)
         with output.progress() as progress:

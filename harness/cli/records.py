@@ -9,7 +9,7 @@ import click
 
 from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.replay import exit_of, rerun_verdicts
-from harness.cli.verify import candidate_option
+from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice
 
 ALL_VERDICTS = 1 << 30
 
@@ -121,11 +121,9 @@ def export(output: Output, source: str, destination: Path, candidate: str | None
             if Path(source).exists() or no_task.mistakes:
                 raise
             raise no_session from no_task
-        task = task if candidate is None else task.with_candidate(candidate)
-        made, vouched = write(task, destination, None), None
+        made, vouched = write(chosen_candidate(task, candidate), destination, None), None
     else:
-        if candidate is not None:
-            raise click.UsageError("a session has one candidate: --candidate is for task directories")
+        demand_no_choice(candidate)
         made, vouched = _export_verified(session.id, destination)
     said = "nothing vouches for it: it was not taken from a session"
     if vouched is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
-from harness.cli.verify import sandbox_option, seed_option
+from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice, sandbox_option, seed_option
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,6 +36,7 @@ COLOURS = {"survived": "bold yellow", "unjudged": "bold magenta", "argued": "yel
 )
 @click.option("--fresh", is_flag=True, help="Begin anew where an interrupted measurement could go on.")
 @seed_option
+@candidate_option
 @sandbox_option
 def strength(
     output: Output,
@@ -48,6 +49,7 @@ def strength(
     at_least: float | None,
     fresh: bool,
     seed: int | None,
+    candidate: str | None,
     sandbox: str | None,
 ) -> int:
     """Plant faults in a verified candidate, one at a time, and run the levels on each until one finds it.
@@ -68,10 +70,11 @@ def strength(
     output.kept = "what was found so far is kept: the same command goes on with it"
     found = session_rather_than_task(where)
     if found is not None:
+        demand_no_choice(candidate)
         with opened(found.id) as session, output.progress() as progress:
             document = strength_session(session, settings, seed=seed, driver=sandbox, progress=progress)
     else:
-        task = load_task(find_task(where))
+        task = chosen_candidate(load_task(find_task(where)), candidate)
         with output.progress() as progress:
             document = strength_directory(task, choose(sandbox), settings, seed, progress)
     left = text.verdict(document, at_least)

@@ -28,6 +28,19 @@ message_option = click.option("--message", default="", help="Words for the commi
 candidate_option = click.option(
     "--candidate", type=click.Choice(["jax", "rust"]), help="Which one, where a task directory has several."
 )
+
+
+def chosen_candidate(task: Task, kind: str | None) -> Task:
+    """A task directory's task for the candidate that `--candidate` names, or for its first."""
+    return task if kind is None else task.with_candidate(kind)
+
+
+def demand_no_choice(kind: str | None) -> None:
+    """Refuse `--candidate` for a session, which has one candidate."""
+    if kind is not None:
+        raise click.UsageError("a session has one candidate: --candidate is for task directories, and `lockstep start`")
+
+
 session_option = click.option(
     "--session", "session_id", metavar="ID", help="The session to verify in; default: the one that works here."
 )
@@ -84,10 +97,7 @@ def run(
         place = Path(directory or ".")
         found = session_at(place) if place.is_dir() else None
     if found is not None:
-        if candidate is not None:
-            raise click.UsageError(
-                "a session has one candidate: --candidate is for task directories, and `lockstep start`"
-            )
+        demand_no_choice(candidate)
         return _verify_session(output, found.id, level, module, message, seed, sandbox, again)
     return _verify_directory(output, directory or ".", level, module, seed, candidate, sandbox, again)
 
@@ -178,8 +188,7 @@ def _verify_directory(
     from harness.verify import verify_directory
     from sandboxes import choose
 
-    task = load_task(find_task(directory))
-    task = task if candidate is None else task.with_candidate(candidate)
+    task = chosen_candidate(load_task(find_task(directory)), candidate)
     if module is not None and module not in [m.name for m in task.modules]:
         raise click.UsageError(f"{task.name} has no module {module!r}: {', '.join(m.name for m in task.modules)}")
     if level is not None and level not in task.levels:

@@ -55,8 +55,8 @@ class Explanation:
         return f"{self.file} {self.function}, {self.operator}: {self.before} -> {self.after}"
 
 
-def load_explanations(directory: Path) -> tuple[Explanation, ...]:
-    """The explanations in a task's directory; none where it has no such file.
+def load_explanations(directory: Path, kind: str = "jax") -> tuple[Explanation, ...]:
+    """The explanations in a task's directory that speak of its candidate of a kind; none where it has no such file.
 
     Raises:
         TaskError: the file is wrong; every mistake is named.
@@ -80,7 +80,7 @@ def load_explanations(directory: Path) -> tuple[Explanation, ...]:
             found.append(Explanation(**entry))
     if mistakes:
         raise TaskError("the explanations of survivors are wrong", where=str(path), mistakes=tuple(mistakes))
-    return tuple(found)
+    return tuple(entry for entry in found if entry.file.endswith(".rs") == (kind == "rust"))
 
 
 def explained(

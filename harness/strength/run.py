@@ -27,7 +27,8 @@ from harness.strength.equivalence import Programs
 from harness.strength.explanations import explained, load_explanations
 from harness.strength.journal import BEGUN, FINISHED, Journal, key
 from harness.strength.judging import Finding, judge
-from harness.strength.mutants import Mutant, enumerate_mutants, same_bytecode, sampled
+from harness.strength.mutants import Mutant, enumerate_mutants, sampled
+from harness.strength.python_faults import same_bytecode
 from harness.strength.result import Judged, Strength
 from harness.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURVIVED
 from harness.task import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task
@@ -84,17 +85,11 @@ def measure(
         journals: the directory in which it is kept; by default `strength` in `lockstep_home()`.
 
     Raises:
-        StrengthError: the task has no such level, its candidate is no JAX one or has no such mutant, or the candidate
+        StrengthError: the task has no such level, its candidate has no such mutant, or the candidate
             itself does not pass.
         TaskError: `survivors.toml` is wrong, or speaks of no mutant of the task's own candidate.
         SetupError, SandboxError: the reference or a sandbox cannot be set up.
     """
-    if task.candidate.kind != "jax":
-        raise StrengthError(
-            f"the candidate is of kind `{task.candidate.kind}`",
-            where=task.name,
-            expected="`jax`: nothing else is mutated yet",
-        )
     if settings.level not in task.levels:
         raise StrengthError(
             f"the task has no level {settings.level}", where=task.name, expected=f"one of {list(task.levels)}"
@@ -133,12 +128,14 @@ class _Run:
         self._progress = progress
         self._stop = threading.Event()
         candidate = original / CANDIDATE_DIRECTORY
-        self._mutants = enumerate_mutants(candidate)
+        self._mutants = enumerate_mutants(candidate, task.candidate.kind)
         self._candidate = _digest(candidate)
         own = task.directory / CANDIDATE_DIRECTORY
         speaks_of_it = own.is_dir() and _digest(own) == self._candidate
         self._explained = explained(
-            self._mutants, load_explanations(task.directory), where=task.directory if speaks_of_it else None
+            self._mutants,
+            load_explanations(task.directory, task.candidate.kind),
+            where=task.directory if speaks_of_it else None,
         )
         wanted = _only(self._mutants, settings.only)
         self._arguments = {name: value for name, value in asdict(settings).items() if name not in ("jobs", "fresh")}
@@ -161,7 +158,7 @@ class _Run:
     def result(self) -> Strength:
         """Judge every mutant that is not yet judged."""
         resumed = sum(bool(findings) for findings in self._found.values())
-        for mutant in self._chosen:
+        for mutant in self._chosen if self._task.candidate.kind == "jax" else ():
             source = (self._original / CANDIDATE_DIRECTORY / mutant.file).read_bytes()
             if same_bytecode(source, mutant.apply(source)):
                 self._proofs[mutant.id] = {"proof": BYTECODE, "seconds": 0.0}
@@ -286,6 +283,8 @@ class _Run:
 
     def _looks_equal(self, mutant: Mutant) -> bool:
         """Whether its programs are asked for before any test: it takes as long as one level, and most mutants are killed."""
+        if self._task.candidate.kind != "jax":
+            return False
         return mutant.operator == "dtype" and not self._task.candidate.x64  # JAX has only narrow types then
 
     def _rounds(self) -> list[list[int]]:

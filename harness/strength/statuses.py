@@ -7,5 +7,5 @@ TIMEOUT, CRASHED, ERROR, INCONCLUSIVE = "timeout", "crashed", "error", "inconclu
 DETECTED = frozenset({KILLED, TIMEOUT, CRASHED})
 """What keeps a mutant from ever being verified and is the mutant's own doing: no run of the original ends so."""
 PROVED, ARGUED, UNJUDGED = "equivalent", "argued", "unjudged"
-BYTECODE, LOWERED, OPTIMISED = "bytecode", "lowered", "optimised"
+BYTECODE, LOWERED, OPTIMISED, COMPILED = "bytecode", "lowered", "optimised", "compiled"
 """The forms in which a mutant may be the same program as the original."""

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.strength.statuses import ARGUED, BYTECODE, LOWERED, OPTIMISED, PROVED, STILLBORN, SURVIVED, UNJUDGED
+from harness.strength.statuses import (
+    ARGUED,
+    BYTECODE,
+    COMPILED,
+    LOWERED,
+    OPTIMISED,
+    PROVED,
+    STILLBORN,
+    SURVIVED,
+    UNJUDGED,
+)
 
 Document = Mapping[str, Any]
 LEVEL_HEADER = ("level", "judged", "killed first", "so far", "rate", "to detection")
@@ -81,6 +91,7 @@ def why(mutant: Mapping[str, Any]) -> str:
             BYTECODE: "Python compiles both to the same instructions",
             LOWERED: "JAX traces both to the same program",
             OPTIMISED: "XLA compiles both to the same program",
+            COMPILED: "Rust compiles both to the same module",
         }[mutant["proof"]]
     explanation = mutant["explanation"]
     if explanation is not None:
