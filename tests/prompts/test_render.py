@@ -14,7 +14,7 @@ from harness.prompts import Calls, render, templates
 from harness.prompts.source import MAX_CHARACTERS, excerpts, quoted
 from harness.prompts.template import parse
 from harness.session import Session
-from harness.task import Reference, Task, Transfer
+from harness.task import Candidate, Reference, Task, Transfer
 from harness.taskfile import load_task
 from tests.prompts.test_snapshots import HILL, hill
 from tests.session.standin import FileComparison, factory, make_task
@@ -81,6 +81,13 @@ def test_a_prompt_of_another_kind_of_candidate_is_refused() -> None:
     with pytest.raises(LockstepError, match="written for jax") as raised:
         render("optimise_rust", task=hill())
     assert "optimise_jax" in raised.value.next_step
+
+
+def test_a_module_for_a_crate_is_asked_for_in_the_words_of_rust() -> None:
+    rust = replace(hill(), candidate=Candidate("rust", "candidate/src/lib.rs"))
+    text = render("translate", arguments={"module": "rolling"}, task=rust, samples=False)
+    assert "lockstep_env::environment!(Name);" in text and "`const PROBES`" in text and "`candidate/src/lib.rs`" in text
+    assert "sample_reset" not in text and "JAX" not in text.replace(rust.summary, "")
 
 
 # --- what is quoted ---------------------------------------------------------------------------------------------------

@@ -6,8 +6,11 @@ import ast
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 import harness.adapters
 
+pytestmark = [pytest.mark.slow, pytest.mark.rust]
 STUB = Path(harness.adapters.__path__[0]) / "lockstep_binding.pyi"
 
 
