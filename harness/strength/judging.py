@@ -12,7 +12,7 @@ from harness.strength.statuses import CRASHED, ERROR, INCONCLUSIVE, KILLED, STIL
 from harness.verify import CONTRACT
 
 MAX_WHY = 300
-_NEVER_RAN = re.compile(r"^\S+ cannot be imported: |^[\w ]+ raises |^there is no (function|probe) ")
+_NEVER_RAN = re.compile(r"^\S+ cannot be imported: |^[\w ]+ raises |^there is no (function|probe) |^error(\[E\d+\])?: ")
 _LATE = "no answer within"
 _CANDIDATE = "the candidate"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,12 +16,6 @@ from harness.taskfile import load_task
 @pytest.fixture
 def task(holed_walk: Path) -> Task:
     return load_task(holed_walk)
-
-
-def test_a_rust_candidate_is_not_mutated_yet(task: Task, tmp_path: Path) -> None:
-    rust = replace(task, candidate=replace(task.candidate, kind="rust"))
-    with pytest.raises(StrengthError, match="kind `rust`"):
-        measure(rust, task.directory, sandboxes.choose(None), journals=tmp_path)
 
 
 def test_a_level_that_the_task_has_not_is_refused(task: Task, tmp_path: Path) -> None:
