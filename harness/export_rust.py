@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 from harness import __version__
+from harness.crates.build import crate_name
 from harness.crates.runtime import CRATES
 from harness.data import rust_sources
 from harness.task import CANDIDATE_DIRECTORY, Task, caches
@@ -37,7 +38,7 @@ def write_project(task: Task, name: str, destination: Path, *, attested: bool) -
 
 def _manifest(task: Task, name: str, crate: Path) -> str:
     own = tomllib.loads((rust_sources() / "binding" / "Cargo.toml").read_text(encoding="utf-8"))
-    candidate = tomllib.loads((task.directory / crate / "Cargo.toml").read_text(encoding="utf-8"))["package"]["name"]
+    candidate = crate_name(task.directory / crate)
     pyo3 = own["dependencies"]["pyo3"]
     patches = "\n".join(f'lockstep-{each} = {{ path = "lockstep/{each}" }}' for each in CRATES)
     return f"""\

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from harness.errors import SetupError
@@ -40,3 +43,16 @@ def lockstep_home() -> Path:
             next_step="set LOCKSTEP_HOME to a directory that you can write",
         ) from error
     return home
+
+
+@contextlib.contextmanager
+def locked(place: Path, progress: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock of what is built at a place: two processes that need the same build it once."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with open(f"{place}.lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress("waiting for another process that builds this environment")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

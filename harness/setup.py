@@ -7,8 +7,6 @@ environment from one whose building was killed; such a one is built anew.
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import functools
 import hashlib
 import json
@@ -18,7 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +25,7 @@ from packaging.version import Version
 
 import harness.worker
 from harness.errors import SetupError
-from harness.home import lockstep_home
+from harness.home import locked, lockstep_home
 from harness.task import REFERENCE_DIRECTORY, Task
 
 OLDEST_PYTHON = (3, 8)
@@ -108,7 +106,7 @@ def setup(task: Task, progress: Progress = lambda line: None, *, coverage: bool 
         return _harness_environment()
     interpreter = find_interpreter(task.reference.python)
     prefix = _prefix(task, interpreter, coverage)
-    with _locked(prefix, progress):
+    with locked(prefix, progress):
         found = _finished(prefix)
         if found is not None:
             return found
@@ -305,19 +303,6 @@ def _write_marker(prefix: Path, content: Mapping[str, object]) -> None:
     unfinished = prefix / f"{MARKER}.new"
     unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     unfinished.replace(prefix / MARKER)
-
-
-@contextlib.contextmanager
-def _locked(prefix: Path, progress: Progress) -> Iterator[None]:
-    """Hold the environment's lock: two processes that need the same environment build it once."""
-    prefix.parent.mkdir(parents=True, exist_ok=True)
-    with open(f"{prefix}.lock", "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress("waiting for another process that builds this environment")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _python_in(prefix: Path) -> Path:

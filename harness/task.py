@@ -332,6 +332,16 @@ def trusted_files(directory: Path) -> tuple[str, ...]:
     )
 
 
+def directory_digest(directory: Path) -> str:
+    """SHA-256 over the names and contents of a directory's files, but for what Python has compiled of them."""
+    sha = hashlib.sha256()
+    for path in sorted(directory.rglob("*")):
+        if path.is_file() and COMPILED not in path.parts:
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            sha.update(f"{path.relative_to(directory).as_posix()}\0{content}\n".encode())
+    return sha.hexdigest()
+
+
 def caches(directory: str | os.PathLike[str], names: list[str]) -> set[str]:
     """For `shutil.copytree`: the entries of a directory that compilers have left there."""
     return {name for name in names if name == COMPILED or (Path(directory) / name / CACHE_TAG).is_file()}

@@ -41,6 +41,11 @@ def blank(described: Sequence[tuple[str, str, Sequence[int]]], count: int) -> di
     return {path: np.zeros((count, *shape), dtype) for path, dtype, shape in described}
 
 
+def seeds_of(words: Array) -> list[int]:
+    """Seeds of instances from the words of their keys, uint32 `[count, 2]`."""
+    return (words[:, 0].astype(np.uint64) << np.uint64(32) | words[:, 1]).tolist()
+
+
 class RustBatch:
     """Instances that step together into arrays that are allocated once.
 
@@ -64,7 +69,7 @@ class RustBatch:
         self.seen, self.last = blank(spec["observation"], count), blank(spec["observation"], count)
         self.reward = np.zeros(count, spec["reward"])
         self.terminated, self.truncated = np.zeros(count, bool), np.zeros(count, bool)
-        self._actions = {path: (np.dtype(dtype), (count, *shape)) for path, dtype, shape in spec["action"]}
+        self._actions = {path: np.dtype(dtype) for path, dtype, _ in spec["action"]}
         self.state_paths = [path for path, _, _ in spec["state"]]
         self._to = _Results(self)
 
@@ -76,7 +81,7 @@ class RustBatch:
 
     def step(self, actions: Mapping[str, Array]) -> None:
         """Step every instance; action leaves by path, each `[count, ...]`."""
-        given = [np.ascontiguousarray(actions[path], dtype) for path, (dtype, _) in self._actions.items()]
+        given = [np.ascontiguousarray(actions[path], dtype) for path, dtype in self._actions.items()]
         self.lanes.step(given, self._to)
 
     @property

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from harness.adapters.bench_random import added_up, checked_rows, key_words, random_action, run_words
-from harness.adapters.rust_batch import BASIC, SAME_STEP, RustBatch
+from harness.adapters.rust_batch import BASIC, SAME_STEP, RustBatch, seeds_of
 
 Answer = dict[str, Any]
 Array = np.ndarray[Any, Any]
@@ -71,7 +71,7 @@ class RustBench:
         """A repetition, step by step: what is seen after each, in arrays that the next one writes to."""
         lanes = np.arange(batch.count, dtype=np.uint32)
         first, second = key_words(words, lanes, np.uint32(0))
-        batch.reset((first.astype(np.uint64) << np.uint64(32) | second).tolist())
+        batch.reset(seeds_of(np.stack(np.broadcast_arrays(first, second), -1)))
         if look is not None:
             look(0, batch)
         shown = {**{name: getattr(batch, name) for name in BASIC}, **batch.seen}

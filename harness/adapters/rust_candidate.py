@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from harness.adapters.contract import CandidateMistakes, Mistake
-from harness.adapters.rust_batch import DISABLED, SAME_STEP, STATE, RustBatch, load_module
+from harness.adapters.rust_batch import DISABLED, SAME_STEP, STATE, RustBatch, load_module, seeds_of
 from harness.adapters.rust_bench import RustBench
 from harness.adapters.rust_watched import Player, Tape, Told, as_taken
 from harness.worker import Leaf, SingleEnvironment
@@ -37,8 +37,6 @@ def _answering(call: Callable[..., Any]) -> Callable[..., Any]:
     def answered(*arguments: Any, **named: Any) -> Any:
         try:
             return call(*arguments, **named)
-        except Exception:
-            raise
         except BaseException as error:
             if type(error).__name__ != "PanicException":
                 raise
@@ -208,11 +206,6 @@ class RustEpisode:
         row.update(zip(self._shown, seen, strict=True))
         row.update(zip(self._state, state, strict=True))
         return row
-
-
-def seeds_of(words: Array) -> list[int]:
-    """Seeds of instances from the words of their keys, uint32 `[envs, 2]`."""
-    return (words[:, 0].astype(np.uint64) << np.uint64(32) | words[:, 1]).tolist()
 
 
 def _mistakes(spec: Mapping[str, Any], contract: Mapping[str, Any]) -> Iterable[Mistake]:

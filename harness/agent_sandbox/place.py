@@ -64,7 +64,6 @@ class AgentSandbox:
         self._sandbox: Sandbox | None = None
         self._scratch: Path | None = None
         self._closed = False
-        self._rust: Toolchain | None = None
 
     @property
     def sandbox(self) -> Sandbox:
@@ -91,11 +90,17 @@ class AgentSandbox:
             "PYTHONPATH": inside(SITE),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        if self._rust is None:
+        rust = self._rust
+        if rust is None:
             return variables | jax_environment(self._task.candidate.xla_flags)
         # What cargo writes is no part of the workspace.
         cargo = {"CARGO_HOME": inside(CARGO_HOME), "CARGO_TARGET_DIR": inside(f"{CARGO_HOME}/target")}
-        return variables | cargo | {"PATH": f"{inside(BIN)}:{self._rust.path}"}
+        return variables | cargo | {"PATH": f"{inside(BIN)}:{rust.path}"}
+
+    @property
+    def _rust(self) -> Toolchain | None:
+        """The compiler that an agent may use; None where the candidate is not in Rust."""
+        return toolchain(self.driver) if self._task.candidate.kind == "rust" else None
 
     def roots(self) -> dict[str, Root]:
         """What lies in the workspace as the sandbox shows it, by name."""
@@ -184,20 +189,19 @@ class AgentSandbox:
         # Where nothing is mounted, commands stand in the workspace itself, and see all of it.
         whole = () if self.driver.isolated else (Mount(self.workspace, WORKSPACE),)
         hidden = (self.workspace / REFERENCE_DIRECTORY,)
-        rust = self._task.candidate.kind == "rust"
-        self._rust = toolchain(self.driver) if rust else None
+        rust = self._rust
         packages = {*BASE_PACKAGES, *(() if rust else ("jax", "jaxlib")), *self._task.candidate.packages}
         runtime = python_runtime(self.driver, scratch / "site", packages)
         for name in ("python", "python3"):
             # Not a link: the interpreter of a virtual environment finds its packages only by its own path.
             (programs / name).write_text(f'#!/bin/sh\nexec {runtime.python[0]} "$@"\n')
             (programs / name).chmod(0o755)
-        crates = () if self._rust is None else (*self._rust.mounts, Mount(sources(), VENDOR))
-        if self._rust is not None:
+        crates = () if rust is None else (*rust.mounts, Mount(sources(), VENDOR))
+        if rust is not None:
             # Told in the command: an image may have settings of its own in a directory above the workspace.
             settings = cargo_settings(VENDOR if self.driver.isolated else str(sources()))
             (programs / "cargo.toml").write_text(settings)
-            found = f"""exec env PATH='{self._rust.path}' cargo --config "$(dirname "$0")/cargo.toml" "$@"\n"""
+            found = f"""exec env PATH='{rust.path}' cargo --config "$(dirname "$0")/cargo.toml" "$@"\n"""
             (programs / "cargo").write_text(f"#!/bin/sh\n{found}")
             (programs / "cargo").chmod(0o755)
         roots = self.roots()

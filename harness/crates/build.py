@@ -30,7 +30,7 @@ from harness.crates.toolchain import toolchain
 from harness.errors import BrokenContract, Crashed, TimedOut
 from harness.foreign import json_of, toml_of
 from harness.home import lockstep_home
-from harness.task import CANDIDATE_DIRECTORY, Task
+from harness.task import CANDIDATE_DIRECTORY, Task, directory_digest
 from sandboxes import Driver, Mount, SandboxError, SandboxSpec
 
 CANDIDATE = "/lockstep/candidate"
@@ -57,10 +57,11 @@ def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent) -
     ahead = compiled(driver, rust, progress)
     entry = Path(task.candidate.entry)
     crate = tree / entry.parent.parent
-    name = _name(crate)
+    name = crate_name(crate)
     place = lockstep_home() / "crates" / "built"
     place.mkdir(parents=True, exist_ok=True)
-    module = place / f"{_digest(tree / CANDIDATE_DIRECTORY, ahead.name, str(entry))}.so"
+    about = (directory_digest(tree / CANDIDATE_DIRECTORY), ahead.name, str(entry))
+    module = place / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}.so"
     if module.is_file():
         os.utime(module)
         return module
@@ -122,7 +123,7 @@ def _does_not_compile(messages: bytes, errors: bytes) -> BrokenContract:
     )
 
 
-def _name(crate: Path) -> str:
+def crate_name(crate: Path) -> str:
     """The name of a crate, read from its manifest.
 
     Raises:
@@ -141,13 +142,3 @@ def _name(crate: Path) -> str:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         said = f"{manifest.name} cannot be read: {error}"
     raise BrokenContract(said, where=WHERE, mistakes=({"text": f"{said}; expected a crate with `[package] name`"},))
-
-
-def _digest(candidate: Path, *about: str) -> str:
-    """SHA-256 over the names and contents of a candidate's files, and over what they are compiled with."""
-    sha = hashlib.sha256("\0".join(about).encode())
-    for path in sorted(candidate.rglob("*")):
-        if path.is_file():
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
-            sha.update(f"{path.relative_to(candidate).as_posix()}\0{content}\n".encode())
-    return sha.hexdigest()[:32]

@@ -8,21 +8,19 @@ candidate is ever kept for the next build: what is verified is compiled from its
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from harness.crates.toolchain import Toolchain, cargo_here
 from harness.data import rust_sources
 from harness.errors import SetupError
-from harness.home import lockstep_home
+from harness.home import locked, lockstep_home
 from sandboxes import Driver, Finished, Limits, Mount, Sandbox, SandboxSpec
 
 CRATES = ("env", "batch", "python")
@@ -52,7 +50,7 @@ def sources(progress: Progress = silent) -> Path:
     """
     origin = rust_sources()
     place = lockstep_home() / "crates" / f"sources-{_digest(origin)[:16]}"
-    with _locked(place):
+    with locked(place, progress):
         if not place.exists():
             progress("fetching the crates that candidates in Rust are built with")
             _make(place, lambda fresh: _vendor(origin, fresh))
@@ -68,7 +66,7 @@ def compiled(driver: Driver, rust: Toolchain, progress: Progress = silent) -> Pa
     crates = sources(progress)
     about = json.dumps([crates.name, rust.version, driver.name, driver.describe().get("digest", "")])
     place = lockstep_home() / "crates" / f"compiled-{hashlib.sha256(about.encode()).hexdigest()[:16]}"
-    with _locked(place):
+    with locked(place, progress):
         if not place.exists():
             progress("compiling what candidates in Rust are linked with; this takes a minute or two, once")
             _make(place, lambda fresh: _compile(driver, rust, crates, fresh))
@@ -182,11 +180,3 @@ def _make(place: Path, fill: Callable[[Path], None]) -> None:
         fresh.rename(place)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _locked(place: Path) -> Iterator[None]:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with open(f"{place}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

@@ -14,6 +14,8 @@ from sandboxes import Driver, Mount, SandboxSpec
 
 OLDEST = (1, 85)
 SYSTEM = (Path("/usr"), Path("/bin"), Path("/lib"))
+_IMAGES: dict[str, Toolchain] = {}
+"""By digest: asking one takes a container, and each build asks."""
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 INSTALL = "install Rust 1.85 or newer (https://rustup.rs, or the packages `cargo` and `rustc`)"
 
@@ -39,7 +41,11 @@ def toolchain(driver: Driver) -> Toolchain:
     Raises:
         SetupError: there is none, or it is too old; the message says how to get one.
     """
-    found = _of_this_machine() if driver.python is None else _of_image(driver)
+    if driver.python is None:
+        found = _of_this_machine()
+    else:
+        image = driver.describe().get("digest", "")
+        found = _IMAGES[image] = _IMAGES.get(image) or _of_image(driver)
     if release(found.version) < OLDEST:
         raise SetupError(
             f"candidates in Rust need Rust {'.'.join(map(str, OLDEST))} or newer, and this is {found.version}",

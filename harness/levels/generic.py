@@ -15,7 +15,7 @@ from harness.compare import Difference
 from harness.levels.batch import demand_arrays, drawn_shape, reference_draws
 from harness.levels.laws import LawResult, independence_of_draws, test_law, verdict
 from harness.levels.pair import Pair, step_case
-from harness.model import Array, Case, CheckResult, Divergence, Outcome, Trajectory
+from harness.model import Array, Case, CheckResult, Divergence, Draw, Outcome, Trajectory
 from harness.task import TaskDraw
 
 LEVEL = 1
@@ -90,8 +90,8 @@ def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
     draws = [draw for draw in pair.task.draws.values() if draw.occurs_at(moment)]
     if not draws:
         return
-    by_itself = pair.task.candidate.kind == "rust"
-    samples = _taken(pair, draws, moment) if by_itself else _samples(pair, draws, moment)
+    own = _own_rows(pair, moment) if pair.task.candidate.kind == "rust" else None
+    samples = _samples(pair, draws, moment) if own is None else _taken(own, draws)
     for draw in draws:
         check = f"law of {draw.name} at {moment}"
         wanted = reference_draws(pair, draw, moment) if draw.law is None else None
@@ -105,11 +105,10 @@ def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
     if len(draws) > 1 and all(len(samples[draw.name]) for draw in draws):
         check = f"independence of draws at {moment}"
         # The slots of a capacity lie one after the other; draws of one call are compared by their first slots.
-        firsts = (
-            _taken(pair, draws, moment, together=True)
-            if by_itself
-            else {d.name: samples[d.name].reshape(-1, d.capacity, *d.shape)[:, 0] for d in draws}
-        )
+        if own is None:
+            firsts = {d.name: samples[d.name].reshape(-1, d.capacity, *d.shape)[:, 0] for d in draws}
+        else:
+            firsts = _firsts(own, draws)
         results = independence_of_draws(firsts, seed=pair.derive(check))
         yield _law_verdict(pair, check, ", ".join(firsts), results, len(next(iter(firsts.values()))))
 
@@ -150,36 +149,37 @@ def _samples(pair: Pair, draws: Sequence[TaskDraw], moment: str) -> dict[str, Ar
     }
 
 
-def _taken(pair: Pair, draws: Sequence[TaskDraw], moment: str, *, together: bool = False) -> dict[str, Array]:
-    """Draws that a candidate made by itself, by name `[count, *draw shape]`: where laws stand at the places of the draws,
-    they cannot be asked for samples without a step that draws.
-
-    Args:
-        together: only the first of each name, of the resets or steps in which all were drawn.
+def _own_rows(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
+    """What a candidate drew in resets or steps of its own: where laws stand at the places of the draws, they cannot be asked
+    for samples without a step that draws.
     """
-    count = pair.task.budgets.samples
     if moment == "reset":
         none = {path: leaf.zeros(0) for path, leaf in pair.task.actions.items()}
-        cases = [Case(seed, none) for seed in pair.seeds("own draws", count)]
+        cases = [Case(seed, none) for seed in pair.seeds("own draws", pair.task.budgets.samples)]
     else:
         steps = min(pair.task.budgets.horizon, OWN_STEPS)
         cases = [
             Case(seed, pair.random_case_actions(f"own draws/{number}", steps))
             for number, seed in enumerate(pair.seeds("own draws", max(1, OWN_TOTAL // steps)))
         ]
-    rows = [
-        row
-        for played in pair.candidate.rollout(cases)
-        for row in (played.draws or ())[: 1 if moment == "reset" else None][0 if moment == "reset" else 1 :]
-    ]
-    if together:
-        names = {draw.name for draw in draws}
-        whole = [row for row in rows if names <= {drawn.name for drawn in row}]
-        firsts = [{drawn.name: drawn.value for drawn in reversed(row)} for row in whole]
-        found = {draw.name: [first[draw.name] for first in firsts] for draw in draws}
-    else:
-        found = {draw.name: [drawn.value for row in rows for drawn in row if drawn.name == draw.name] for draw in draws}
-    return {draw.name: np.array(found[draw.name], draw.dtype).reshape(-1, *draw.shape) for draw in draws}
+    tapes = [played.draws or () for played in pair.candidate.rollout(cases)]
+    return [row for tape in tapes for row in (tape[:1] if moment == "reset" else tape[1:])]
+
+
+def _taken(rows: Sequence[Sequence[Draw]], draws: Sequence[TaskDraw]) -> dict[str, Array]:
+    """All draws of some rows by name, each `[count, *draw shape]`."""
+    return {draw.name: _stacked(draw, [d.value for row in rows for d in row if d.name == draw.name]) for draw in draws}
+
+
+def _firsts(rows: Sequence[Sequence[Draw]], draws: Sequence[TaskDraw]) -> dict[str, Array]:
+    """The first draw of each name, of those rows in which all were drawn, beside each other."""
+    names = {draw.name for draw in draws}
+    firsts = [{drawn.name: drawn.value for drawn in reversed(row)} for row in rows if names <= {d.name for d in row}]
+    return {draw.name: _stacked(draw, [first[draw.name] for first in firsts]) for draw in draws}
+
+
+def _stacked(draw: TaskDraw, values: Sequence[Array]) -> Array:
+    return np.array(values, draw.dtype).reshape(-1, *draw.shape)
 
 
 def _failed(check: str, rule: str, case: Case, found: Difference | None, cause: str) -> CheckResult:

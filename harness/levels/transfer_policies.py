@@ -15,7 +15,7 @@ from harness.levels.pair import Pair
 from harness.model import Tape, Trajectory
 from harness.policy import Policy
 from harness.ppo import Ppo
-from harness.task import CANDIDATE_DIRECTORY
+from harness.task import CANDIDATE_DIRECTORY, directory_digest
 from harness.training.config import PpoConfig
 from harness.training.evaluate import evaluate
 from harness.training.host import train_host
@@ -43,7 +43,7 @@ class Trainer:
         self._workers: list[Environment] = []
         self._ppo = Ppo(Policy(pair.task.leaves, self.config))
         self._kept = kept
-        self._code = {CANDIDATE: _digest_of(tree / CANDIDATE_DIRECTORY), REFERENCE: ""}
+        self._code = {CANDIDATE: directory_digest(tree / CANDIDATE_DIRECTORY), REFERENCE: ""}
         self._checkpoints: list[Path] = []
 
     def train(self, backend: str, seeds: Sequence[int], steps: int) -> list[Trained]:
@@ -159,13 +159,3 @@ class Trainer:
         name = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
         self._checkpoints.append(self._kept / f"training-{name[:32]}.npz")
         return self._checkpoints[-1], identity
-
-
-def _digest_of(directory: Path) -> str:
-    """SHA-256 over the names and contents of a directory's files."""
-    sha = hashlib.sha256()
-    for path in sorted(directory.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
-            sha.update(f"{path.relative_to(directory).as_posix()}\0{content}\n".encode())
-    return sha.hexdigest()

@@ -31,7 +31,7 @@ from harness.strength.mutants import Mutant, enumerate_mutants, sampled
 from harness.strength.python_faults import same_bytecode
 from harness.strength.result import Judged, Strength
 from harness.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURVIVED
-from harness.task import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task
+from harness.task import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task, directory_digest
 from harness.verify import Verifier, copy_candidate, silent
 from sandboxes import Driver
 
@@ -129,9 +129,9 @@ class _Run:
         self._stop = threading.Event()
         candidate = original / CANDIDATE_DIRECTORY
         self._mutants = enumerate_mutants(candidate, task.candidate.kind)
-        self._candidate = _digest(candidate)
+        self._candidate = directory_digest(candidate)
         own = task.directory / CANDIDATE_DIRECTORY
-        speaks_of_it = own.is_dir() and _digest(own) == self._candidate
+        speaks_of_it = own.is_dir() and directory_digest(own) == self._candidate
         self._explained = explained(
             self._mutants,
             load_explanations(task.directory, task.candidate.kind),
@@ -323,13 +323,3 @@ def _only(mutants: Sequence[Mutant], ids: Sequence[str]) -> list[Mutant]:
             expected="the id of a mutant of this very candidate, as `lockstep strength --json` gives it",
         )
     return [mutant for mutant in mutants if not ids or mutant.id in ids]
-
-
-def _digest(candidate: Path) -> str:
-    """SHA-256 over names and contents of a candidate's files."""
-    sha = hashlib.sha256()
-    for path in sorted(candidate.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
-            sha.update(f"{path.relative_to(candidate).as_posix()}\0{content}\n".encode())
-    return sha.hexdigest()
