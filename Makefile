@@ -25,12 +25,12 @@ check: $(DEV_STAMP) ## format, lint, types, import borders
 test: $(DEV_STAMP) ## the default test loop
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not docker and not browser"
 
-test-rust: ## format, lints and tests of the Rust workspace, and the lints of the candidates in Rust
+test-rust: ## format, lints and tests of the Rust workspace, and of the candidates in Rust
 	@command -v cargo >/dev/null || { echo "the Rust workspace needs cargo: install Rust 1.85 or newer"; exit 1; }
 	cd rust && cargo fmt --check && cargo clippy --locked --all-targets -- -D warnings && cargo test --locked
-	for crate in environments/*/candidate/rust/Cargo.toml; do \
-	  cargo fmt --manifest-path $$crate -- --check --config-path rust && cargo clippy --manifest-path $$crate --target-dir rust/target \
-	    --config 'patch.crates-io.lockstep-env.path="rust/env"' --all-targets -- -D warnings || exit 1; done
+	for crate in $(wildcard environments/*/candidate/Cargo.toml environments/*/candidate/*/Cargo.toml); do \
+	  on="--manifest-path $$crate --target-dir rust/target --config patch.crates-io.lockstep-env.path=\"rust/env\""; \
+	  cargo fmt --manifest-path $$crate -- --check --config-path rust && cargo clippy $$on --all-targets -- -D warnings && cargo test --quiet $$on || exit 1; done
 
 test-all: $(DEV_STAMP) ## every test, as CI runs them
 	$(BIN)/pytest -n 2 --dist worksteal --durations=30

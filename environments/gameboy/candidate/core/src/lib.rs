@@ -4,7 +4,7 @@
 //! says so.
 //!
 //! ```
-//! use lockstep_gameboy::{button, Cartridge, GameBoy, Options};
+//! use gameboy_core::{button, Cartridge, GameBoy, Options};
 //! use std::sync::Arc;
 //!
 //! # let mut rom = vec![0; 0x8000];
@@ -14,7 +14,7 @@
 //! console.set_buttons(button::START);
 //! console.run_frame(true);
 //! assert!(console.screen().iter().all(|&shade| shade < 4));
-//! # Ok::<(), lockstep_gameboy::RomError>(())
+//! # Ok::<(), gameboy_core::RomError>(())
 //! ```
 
 #![forbid(unsafe_code)]

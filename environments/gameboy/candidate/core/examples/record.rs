@@ -8,7 +8,7 @@
 //! answered with [`RECORD`] bytes: A F B C D E H L, SP, PC and the clock (little endian), IME, HALT (bit 1: locked), the addresses
 //! 0x8000..=0xFFFF as reads give them in ascending order, and the screen's shades.
 
-use lockstep_gameboy::{Cartridge, GameBoy, HEIGHT, Options, Sound, WIDTH};
+use gameboy_core::{Cartridge, GameBoy, HEIGHT, Options, Sound, WIDTH};
 use std::error::Error;
 use std::io::{BufRead, Write, stdin, stdout};
 use std::sync::Arc;

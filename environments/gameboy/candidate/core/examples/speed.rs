@@ -2,7 +2,7 @@
 //!
 //! The first 400 frames, in which a boot ROM scrolls its logo, are not measured.
 
-use lockstep_gameboy::{Cartridge, GameBoy, Options};
+use gameboy_core::{Cartridge, GameBoy, Options};
 use std::error::Error;
 use std::hint::black_box;
 use std::sync::Arc;
