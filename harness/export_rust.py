@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness import __version__
 from harness.crates.build import crate_name
+from harness.crates.data import VARIABLE, prepared
 from harness.crates.runtime import CRATES
 from harness.data import rust_sources
 from harness.task import CANDIDATE_DIRECTORY, Task, caches
@@ -30,6 +31,12 @@ def write_project(task: Task, name: str, destination: Path, *, attested: bool) -
     shutil.copytree(origin / "binding" / "src", destination / "binding")
     # Cargo adds what is new and drops what is not here; the versions of all others stay those of the verification.
     shutil.copyfile(origin / "Cargo.lock", destination / "Cargo.lock")
+    data = prepared(task)
+    if data is not None:
+        shutil.copytree(data, destination / "data")
+        (destination / ".cargo").mkdir()
+        settings = f'[env]\n{VARIABLE} = {{ value = "data", relative = true }}\n'
+        (destination / ".cargo" / "config.toml").write_text(settings, encoding="utf-8")
     crate = Path(task.candidate.entry).parent.parent
     (destination / "Cargo.toml").write_text(_manifest(task, name, crate), encoding="utf-8")
     (destination / "pyproject.toml").write_text(_pyproject(task, name), encoding="utf-8")

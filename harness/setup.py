@@ -154,6 +154,15 @@ def reference_command(task: Task, environment: Installed) -> tuple[list[str], di
     return [found, *arguments], variables
 
 
+def run_script(task: Task, environment: Installed, script: str, destination: str) -> None:
+    """Run a script of the task with the reference's Python; its one argument is where it shall write.
+
+    Raises:
+        SetupError: it failed; the message ends with the last lines that it wrote.
+    """
+    _run_script(task, str(environment.python), script, destination, {})
+
+
 def find_interpreter(specifier: str | None) -> Interpreter:
     """A Python that fits a version specifier: the one that runs this, else the newest one found through PATH.
 
@@ -198,12 +207,15 @@ def _build(task: Task, interpreter: Interpreter, prefix: Path, progress: Progres
         _pip_install(task, python, [f"coverage=={_coverage_pin(interpreter.version)}"])
     if reference.build is not None:
         progress(f"running {reference.build}" + (" for coverage" if coverage else ""))
-        script = str(task.directory / reference.build)
-        told = {COVERAGE_VARIABLE: "1"} if coverage else {}
-        _run([python, script, str(prefix)], task, f"{reference.build} failed", next_step="run it by hand", told=told)
+        _run_script(task, python, reference.build, str(prefix), {COVERAGE_VARIABLE: "1"} if coverage else {})
     packages = _run([python, "-c", _LIST], task, "its contents could not be listed").split()
     _write_marker(prefix, {"python": str(interpreter.version), "packages": packages})
     progress(f"the environment of {task.name} is ready")
+
+
+def _run_script(task: Task, python: str, script: str, destination: str, told: Mapping[str, str]) -> None:
+    command = [python, str(task.directory / script), destination]
+    _run(command, task, f"{script} failed", next_step="run it by hand", told=told)
 
 
 def _pip_install(task: Task, python: str, requirements: Sequence[str]) -> None:

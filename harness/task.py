@@ -144,7 +144,7 @@ class Reference:
 class Candidate:
     """What the candidate is: kind (`jax`, `rust`), entry file below the task directory, and how to run it.
 
-    The entry of a crate is its `src/lib.rs`.
+    The entry of a crate is its `src/lib.rs`; `data` is a script of the reference's that writes files for it to include.
 
     `packages` are distributions, besides JAX and numpy, that it may import; `xla_flags` are added to XLA_FLAGS;
     `x64` switches JAX's 64-bit types on.
@@ -152,6 +152,7 @@ class Candidate:
 
     kind: str
     entry: str
+    data: str | None = None
     x64: bool = False
     packages: tuple[str, ...] = ()
     xla_flags: tuple[str, ...] = ()

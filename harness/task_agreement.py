@@ -88,6 +88,8 @@ def _candidates(read: Mapping[str, Any], place: Place) -> None:
     others = [(place.at("also", number), other) for number, other in valid(candidate.get("also", ()))]
     for where, one in [(place, candidate), *others]:
         if one.get("kind") != "rust":
+            if "data" in one:
+                where.at("data").wrong('only a candidate of kind "rust" has such a key', "it beside a crate")
             continue
         for key in sorted({"x64", "xla_flags", "packages"} & set(one)):
             where.at(key).wrong('candidates of kind "rust" have no such key', "it only where JAX runs")

@@ -127,6 +127,7 @@ def _schema(directory: Path) -> Kind:
     candidate: dict[str, Kind | Required] = {
         "kind": Required(one_of(*CANDIDATE_KINDS)),
         "entry": Required(kinds.file_in(directory, below=CANDIDATE_DIRECTORY, exists=False)),
+        "data": kinds.file_in(directory, below=REFERENCE_DIRECTORY, suffix=".py"),
         "x64": flag,
         "xla_flags": array_of(text("a flag that begins with `--`", r"--\S+"), unique=True),
         "packages": array_of(kinds.distribution, unique=True),

@@ -360,6 +360,11 @@ def test_a_candidate_in_rust_is_a_crate_without_the_keys_of_jax(tmp_path: Path) 
     assert any("expected the `src/lib.rs` of a crate" in line for line in said)
 
 
+def test_only_a_crate_has_files_prepared(tmp_path: Path) -> None:
+    [mistake] = mistakes(tmp_path, changed(('kind = "jax"', 'kind = "jax"\ndata = "reference/build.py"')))
+    assert 'candidate.data: only a candidate of kind "rust" has such a key; expected it beside a crate' in mistake
+
+
 def test_a_task_may_have_a_candidate_of_each_kind_and_no_two_of_one(tmp_path: Path) -> None:
     crate = '[[candidate.also]]\nkind = "rust"\nentry = "candidate/rust/src/lib.rs"\n\n[leaves]'
     task = read(tmp_path, changed(("[leaves]", crate)))

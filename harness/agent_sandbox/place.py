@@ -21,6 +21,7 @@ from pathlib import Path
 
 from harness.adapters.jax_flags import jax_environment
 from harness.candidate import BASE_PACKAGES, SITE, python_runtime
+from harness.crates import data
 from harness.crates.runtime import CARGO_HOME, VENDOR, cargo_settings, sources
 from harness.crates.toolchain import Toolchain, toolchain
 from harness.errors import SessionError
@@ -95,7 +96,8 @@ class AgentSandbox:
             return variables | jax_environment(self._task.candidate.xla_flags)
         # What cargo writes is no part of the workspace.
         cargo = {"CARGO_HOME": inside(CARGO_HOME), "CARGO_TARGET_DIR": inside(f"{CARGO_HOME}/target")}
-        return variables | cargo | {"PATH": f"{inside(BIN)}:{rust.path}"}
+        given = data.variables(self.sandbox, data.prepared(self._task))
+        return variables | cargo | given | {"PATH": f"{inside(BIN)}:{rust.path}"}
 
     @property
     def _rust(self) -> Toolchain | None:
@@ -196,8 +198,9 @@ class AgentSandbox:
             # Not a link: the interpreter of a virtual environment finds its packages only by its own path.
             (programs / name).write_text(f'#!/bin/sh\nexec {runtime.python[0]} "$@"\n')
             (programs / name).chmod(0o755)
-        crates = () if rust is None else (*rust.mounts, Mount(sources(), VENDOR))
+        crates = ()
         if rust is not None:
+            crates = (*rust.mounts, Mount(sources(), VENDOR), *data.mounts(data.prepared(self._task)))
             # Told in the command: an image may have settings of its own in a directory above the workspace.
             settings = cargo_settings(VENDOR if self.driver.isolated else str(sources()))
             (programs / "cargo.toml").write_text(settings)

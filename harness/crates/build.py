@@ -14,6 +14,7 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+from harness.crates.data import mounts, prepared, variables
 from harness.crates.runtime import (
     MEMORY_MB,
     MODULE,
@@ -60,7 +61,8 @@ def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent) -
     name = crate_name(crate)
     place = lockstep_home() / "crates" / "built"
     place.mkdir(parents=True, exist_ok=True)
-    about = (directory_digest(tree / CANDIDATE_DIRECTORY), ahead.name, str(entry))
+    data = prepared(task, progress)
+    about = (directory_digest(tree / CANDIDATE_DIRECTORY), ahead.name, str(entry), data and directory_digest(data))
     module = place / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}.so"
     if module.is_file():
         os.utime(module)
@@ -73,8 +75,9 @@ def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent) -
         shown = Mount(tree / CANDIDATE_DIRECTORY, CANDIDATE)
         write_binding(work / "binding", name, os.path.normpath(f"{CANDIDATE}/{within}"))
         memory_mb = max(MEMORY_MB, task.candidate.memory_mb)
-        spec = build_spec(rust, sources(progress), work / "binding", target, shown, memory_mb=memory_mb)
-        content = _compile(driver, spec, task.candidate.timeout_s)
+        seen = (shown, *mounts(data))
+        spec = build_spec(rust, sources(progress), work / "binding", target, *seen, memory_mb=memory_mb)
+        content = _compile(driver, spec, task.candidate.timeout_s, data)
         fresh = work / "module"
         fresh.write_bytes(content)
         shutil.move(fresh, module)
@@ -83,9 +86,9 @@ def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent) -
     return module
 
 
-def _compile(driver: Driver, spec: SandboxSpec, timeout_s: float) -> bytes:
+def _compile(driver: Driver, spec: SandboxSpec, timeout_s: float, data: Path | None) -> bytes:
     with driver.open(spec) as sandbox:
-        finished = cargo_build(sandbox, timeout_s)
+        finished = cargo_build(sandbox, timeout_s, variables(sandbox, data))
         if finished.timed_out:
             raise TimedOut(
                 f"it was not compiled within {timeout_s:g} s", where=WHERE, expected="a crate that compiles in time"

@@ -14,7 +14,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from harness.crates.toolchain import Toolchain, cargo_here
@@ -89,8 +89,12 @@ def build_spec(
     )
 
 
-def cargo_build(sandbox: Sandbox, timeout: float | None = None) -> Finished:
-    """Build the binding crate of an open sandbox; what it says on standard output is JSON, a line for each message."""
+def cargo_build(sandbox: Sandbox, timeout: float | None = None, told: Mapping[str, str] | None = None) -> Finished:
+    """Build the binding crate of an open sandbox; what it says on standard output is JSON, a line for each message.
+
+    Args:
+        told: variables for the compiler.
+    """
     inside = sandbox.inside
     settings = f"{CARGO_HOME}/config.toml"
     sandbox.write_file(settings, cargo_settings(inside(VENDOR)).encode())
@@ -98,7 +102,7 @@ def cargo_build(sandbox: Sandbox, timeout: float | None = None) -> Finished:
         "cargo", "--config", inside(settings), "build", "--offline", "--release", "--message-format", "json",
         "--target-dir", inside(TARGET), "--manifest-path", f"{inside(BINDING)}/Cargo.toml",
     ]  # fmt: skip
-    return sandbox.run(command, timeout=timeout, environment={"CARGO_HOME": inside(CARGO_HOME)})
+    return sandbox.run(command, timeout=timeout, environment={"CARGO_HOME": inside(CARGO_HOME), **(told or {})})
 
 
 def cargo_settings(crates: str) -> str:
