@@ -31,6 +31,7 @@ F32 = jnp.float32
 ILLEGAL = -1e9
 """The logit of an action that cannot be chosen: its probability is exactly 0 in float32, and no NaN comes of it."""
 CLIP_FEATURES = 10.0
+_POOLED_RANKS = (2, 3)
 
 
 class Observed(NamedTuple):
@@ -95,6 +96,9 @@ class Policy:
             raise ValueError(f"reward has the shape {described['reward']['shape']}: the trainer trains one agent")
         self.config = config
         seen = {path: leaf for path, leaf in described.items() if path.split("/")[0] == "observation"}
+        if config.hold > 1 and any(path.split("/")[0] == "legal_actions" for path in described):
+            raise ValueError("an action cannot be held (`hold`) where it may not be legal any more (`legal_actions`)")
+        seen = {path: _pooled_leaf(leaf, config.pool) for path, leaf in seen.items()}
         convolves = config.network == "cnn"
         self.images = {path: leaf for path, leaf in seen.items() if convolves and len(leaf["shape"]) == 3}
         self.vectors = {path: leaf for path, leaf in seen.items() if path not in self.images}
@@ -130,13 +134,17 @@ class Policy:
         path, leaf = next(iter((self.vectors | self.images).items()))
         shape = jnp.shape(leaves[path])
         lead = shape[: len(shape) - len(leaf["shape"])]
-        flat = [jnp.reshape(jnp.asarray(leaves[path]).astype(F32), (*lead, -1)) for path in self.vectors]
+        pool = self.config.pool
+        flat = [
+            jnp.reshape(_pooled(jnp.asarray(leaves[path]).astype(F32), len(leaf["shape"]), pool), (*lead, -1))
+            for path, leaf in self.vectors.items()
+        ]
         vector = jnp.concatenate(flat, -1) if flat else jnp.zeros((*lead, 0), F32)
         images = []
         for path, leaf in self.images.items():
             image = jnp.asarray(leaves[path])
             scale = 1 / 255 if np.dtype(leaf["dtype"]) == np.uint8 else 1.0
-            images.append(image.astype(F32) * F32(scale))
+            images.append(_pooled(image.astype(F32) * F32(scale), len(leaf["shape"]), pool))
         return Observed(vector, tuple(images), self._legal(leaves, lead) if self.masks else None)
 
     def _legal(self, leaves: Mapping[str, Array], lead: tuple[int, ...]) -> Array:
@@ -292,6 +300,25 @@ def _described(leaf: Any) -> dict[str, Any]:
             **{n: leaf.get(n) for n in ("low", "high")},
         }
     return {"dtype": leaf.dtype, "shape": tuple(leaf.shape), "low": leaf.low, "high": leaf.high}
+
+
+def _pooled_leaf(leaf: dict[str, Any], side: int) -> dict[str, Any]:
+    """An observed leaf in the shape in which the network sees it."""
+    shape = leaf["shape"]
+    pooled = len(shape) in _POOLED_RANKS
+    return leaf | {"shape": (*(-(-size // side) for size in shape[:2]), *shape[2:])} if pooled else leaf
+
+
+def _pooled(array: Array, rank: int, side: int) -> Array:
+    """Means over squares of the first two of a leaf's `rank` axes, which come last; what a square lacks at the edge is 0."""
+    if side == 1 or rank not in _POOLED_RANKS:
+        return array
+    *lead, height, width, channels = array.shape if rank == 3 else (*array.shape, 1)
+    edges = [(0, 0)] * len(lead) + [(0, -height % side), (0, -width % side), (0, 0)]
+    whole = jnp.pad(jnp.reshape(array, (*lead, height, width, channels)), edges)
+    rows, columns = whole.shape[-3] // side, whole.shape[-2] // side
+    means = jnp.mean(jnp.reshape(whole, (*lead, rows, side, columns, side, channels)), (-4, -2))
+    return means if rank == 3 else means[..., 0]
 
 
 def _is_float(leaf: Mapping[str, Any]) -> bool:

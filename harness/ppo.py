@@ -167,9 +167,9 @@ class Ppo:
         )  # fmt: skip
         remembers = config.network == "gru"
         if not remembers:  # every row is an item of its own
-            size = (config.steps_per_update,)
+            size = (config.decisions_per_update,)
             items = jax.tree.map(lambda array: jnp.reshape(array, size + array.shape[2:]), items._replace(memory=()))
-        count = config.num_envs if remembers else config.steps_per_update
+        count = config.num_envs if remembers else config.decisions_per_update
         orders = _orders(shuffle, config.epochs, count)
         parts = jnp.reshape(orders, (config.epochs * config.minibatches, -1))
         left = 1 - learner.updates.astype(F32) / jnp.maximum(total, 1).astype(F32) if config.anneal else F32(1)

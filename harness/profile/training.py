@@ -40,7 +40,7 @@ Updates = Callable[[int, int], float]
 def config_for(task: Task, batch: int) -> PpoConfig:
     """The task's hyper-parameters for `batch` environments: as many steps to an update as with its own number of them."""
     config = PpoConfig.from_json(task.transfer.ppo if task.transfer else {})
-    rollout = max(SHORTEST_ROLLOUT, config.steps_per_update // batch)
+    rollout = max(SHORTEST_ROLLOUT, config.decisions_per_update // batch)
     items = batch if config.network == "gru" else batch * rollout
     minibatches = math.gcd(items, config.minibatches)
     return replace(config, num_envs=batch, rollout_steps=rollout, minibatches=minibatches, segment_updates=MOST_UPDATES)

@@ -21,7 +21,9 @@ class PpoConfig:
 
     Attributes:
         num_envs: environments that are stepped together.
-        rollout_steps: steps in each of them between two updates.
+        rollout_steps: decisions in each of them between two updates.
+        hold: steps for which an action is held: a decision is paid for all of them. Where an episode ends on the way the
+            next one begins under the same action, and what it pays before its first decision is not learned from.
         epochs, minibatches: passes over a rollout in one update, and the parts that each pass is cut into.
         learning_rate: of Adam; with `anneal` it falls in a straight line to zero over the whole training.
         discount, gae_lambda: of the advantage estimate.
@@ -31,6 +33,7 @@ class PpoConfig:
         network: `mlp`, `cnn` (leaves of rank 3 go through convolutions) or `gru` (remembers within an episode).
         hidden: sizes of the hidden layers; for a `gru` the last one is the size of its memory.
         activation: between layers.
+        pool: leaves of two or three axes are averaged over squares of so many rows and columns before anything else.
         normalise_observations: whether observations are centred and scaled by running statistics.
         segment_updates: updates in a segment. Environments begin anew with each segment, and it is the unit of
             checkpoints and progress.
@@ -43,6 +46,7 @@ class PpoConfig:
 
     num_envs: int = 64
     rollout_steps: int = 64
+    hold: int = 1
     epochs: int = 4
     minibatches: int = 4
     learning_rate: float = 1e-3
@@ -56,6 +60,7 @@ class PpoConfig:
     network: str = "mlp"
     hidden: tuple[int, ...] = (64, 64)
     activation: str = "tanh"
+    pool: int = 1
     normalise_observations: bool = True
     segment_updates: int = 8
     keep_best: bool = False
@@ -67,9 +72,14 @@ class PpoConfig:
             raise ValueError("; ".join(map(str, mistakes)))
 
     @property
+    def decisions_per_update(self) -> int:
+        """Actions that one update learns from."""
+        return self.num_envs * self.rollout_steps
+
+    @property
     def steps_per_update(self) -> int:
         """Environment steps that one update learns from."""
-        return self.num_envs * self.rollout_steps
+        return self.decisions_per_update * self.hold
 
     def updates(self, steps: int) -> int:
         """How many updates take at least `steps` environment steps."""
@@ -133,7 +143,7 @@ def mistakes_in(described: Mapping[str, Any]) -> list[Mistake]:
         if not holds:
             found.append(Mistake(name, values[name], expected, **more))
 
-    for name in ("num_envs", "rollout_steps", "epochs", "minibatches", "segment_updates"):
+    for name in ("num_envs", "rollout_steps", "hold", "epochs", "minibatches", "pool", "segment_updates"):
         demand(name, _whole(values[name]), "a whole number from 1 on")
     for name in ("learning_rate", "clip", "max_gradient_norm"):
         demand(name, _number(values[name]) and values[name] > 0, "a number over 0")

@@ -91,14 +91,16 @@ def _play(
     words = np.stack([key_words(seed) for seed in seeds]).reshape(*shape, 2)
     memory = np.zeros((*shape, policy.memory(1).shape[-1]), np.float32)
     rows, tapes, chosen = [lanes.leaves], [lanes.draws], []
+    actions: dict[str, Array] = {}
     length = np.full(len(seeds), horizon)
     over = np.zeros(len(seeds), bool)
     while len(chosen) < horizon and not over.all():
-        newest = {path: narrowed(rows[-1][path]) for path in policy.observed_leaves}
-        seen = {path: array.reshape(*shape, *array.shape[1:]) for path, array in newest.items()}
-        taken, memory = _choose(policy, greedy, weights, seen, memory, words, np.int32(len(chosen)))
-        flat = {path: array.reshape(len(seeds), *array.shape[2:]) for path, array in jax.device_get(taken).items()}
-        actions = as_taken(declared, flat)
+        if len(chosen) % policy.config.hold == 0:
+            newest = {path: narrowed(rows[-1][path]) for path in policy.observed_leaves}
+            seen = {path: array.reshape(*shape, *array.shape[1:]) for path, array in newest.items()}
+            taken, memory = _choose(policy, greedy, weights, seen, memory, words, np.int32(len(chosen)))
+            flat = {path: array.reshape(len(seeds), *array.shape[2:]) for path, array in jax.device_get(taken).items()}
+            actions = as_taken(declared, flat)
         step = lanes.advance(actions)
         chosen.append(actions)
         rows.append(step.leaves)

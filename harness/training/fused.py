@@ -44,6 +44,23 @@ class _Play(NamedTuple):
     paid: Array
 
 
+class _Decided(NamedTuple):
+    """What a decision led to, until its episode ended or its action is held no longer; `length` of the episode so far."""
+
+    final: Any
+    reward: Array
+    terminated: Array
+    ended: Array
+    length: Array
+
+    def after(self, before: _Decided | None) -> _Decided:
+        """This step's outcome behind those of the steps before it, under the same action."""
+        if before is None:
+            return self
+        longer = self._replace(reward=before.reward + self.reward)
+        return select(before.ended, before, longer)
+
+
 class FusedTrainer:
     """Trains in one JAX environment, segment by segment.
 
@@ -126,23 +143,26 @@ class FusedTrainer:
         draws = jax.vmap(jax.vmap(partial(jax_lanes.reset_draws, env)))(chance.seeds)
 
         def one(lane: Lane, action: Any, words: Any, draws: Any) -> Any:
-            stepped, outputs, _ = jax_lanes.step(env, lane, env.pack_action(action))
             fresh, first = jax_lanes.begin(env, words, draws)
-            ended = outputs["terminated"] | outputs["truncated"]
-            final = self._seen(outputs)
-            row = (outputs["reward"].astype(F32), outputs["terminated"], ended)
-            return select(ended, fresh, stepped), select(ended, self._seen(first), final), final, row, stepped.row
+            held = env.pack_action(action)
+            seen, decided = self._seen(first), None
+            for _ in range(self.config.hold):
+                stepped, outputs, _ = jax_lanes.step(env, lane, held)
+                ended = outputs["terminated"] | outputs["truncated"]
+                reward, final = outputs["reward"].astype(F32), self._seen(outputs)
+                lane, seen = select(ended, fresh, stepped), select(ended, self._seen(first), final)
+                decided = _Decided(final, reward, outputs["terminated"], ended, stepped.row).after(decided)
+            return lane, seen, decided
 
         def step(play: _Play, given: Any) -> Any:
             noise, words, draws = given
             memory = jnp.where(play.begins[:, None], F32(0), play.memory)
             actions, remembered = self.ppo.act(learner, policy.observe(play.seen), memory, noise)
-            lane, seen, final, (reward, terminated, ended), row = jax.vmap(one)(
-                play.lane, policy.to_leaves(actions), words, draws
-            )
+            lane, seen, decided = jax.vmap(one)(play.lane, policy.to_leaves(actions), words, draws)
+            final, reward, terminated, ended, length = decided
             paid = play.paid + reward
             done = ended.astype(F32)
-            counted = Tally(jnp.sum(done), jnp.sum(done * paid), jnp.sum(done * row.astype(F32)))
+            counted = Tally(jnp.sum(done), jnp.sum(done * paid), jnp.sum(done * length.astype(F32)))
             after = _Play(lane, seen, remembered, ended, paid * (1 - done))
             return after, (play.seen, final, actions, reward, terminated, ended, play.begins, counted)
 

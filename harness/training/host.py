@@ -111,19 +111,38 @@ class _Host:
             for row in range(config.rollout_steps):
                 row_noise = jax.tree.map(lambda array, row=row: array[row], noise)
                 actions, taken, memory = self._act(learner, seen, memory, begins, row_noise)
-                step = lanes.advance(as_taken(self._leaves, jax.device_get(taken)), seeds[row])
-                reward = np.asarray(step.leaves["reward"], np.float32)
-                terminated, ended = step.leaves["terminated"], step.ended
-                final = {path: step.before_reset(path) for path in ppo.policy.observed_leaves}
-                rows.append((seen, self._observed(final), actions, reward, terminated, ended, begins))
-                seen, begins = self._observed(step.leaves), ended
-                paid, lengths = paid + reward, lengths + 1
+                held = as_taken(self._leaves, jax.device_get(taken))
+                after, final, reward, terminated, ended, counted = self._decide(lanes, held, seeds[row])
+                rows.append((seen, final, actions, reward, terminated, ended, begins))
+                seen, begins = after, ended
+                paid, lengths = paid + reward, lengths + counted
                 tally += (ended.sum(), paid[ended].sum(), lengths[ended].sum())
                 paid, lengths = np.where(ended, np.float32(0), paid), np.where(ended, 0, lengths)
             whole = jax.tree.map(lambda *parts: np.stack(parts), *jax.device_get(rows))
             learner = self._learn(learner, whole, before, chance.shuffle, np.int32(total))
         learned = {name: leaf[None] for name, leaf in ppo.leaves(learner).items()}
         return learned, Played(*(np.array([number]) for number in tally))
+
+    def _decide(self, lanes: Stepped, actions: Leaves, following: Sequence[int]) -> tuple[Any, ...]:
+        """Hold actions: what is seen after them, and until the episode's end what was seen last, the reward, whether it
+        terminated, whether it ended, and in how many steps.
+        """
+        observed, config = self._ppo.policy.observed_leaves, self._ppo.config
+        seen: Leaves = {}
+        final: Leaves = {}
+        reward, counted = np.zeros(config.num_envs, np.float32), np.zeros(config.num_envs, np.int64)
+        terminated, ended = np.zeros(config.num_envs, bool), np.zeros(config.num_envs, bool)
+        for _ in range(config.hold):
+            step = lanes.advance(actions, following)
+            going = ~ended
+            reward[going] += step.leaves["reward"][going].astype(np.float32)
+            terminated |= step.leaves["terminated"] & going
+            for path, array in self._observed({path: step.before_reset(path) for path in observed}).items():
+                final[path] = np.where(going.reshape(-1, *[1] * (array.ndim - 1)), array, final.get(path, array))
+            counted += going
+            ended = ended | step.ended
+            seen = self._observed(step.leaves)
+        return seen, final, reward, terminated, ended, counted
 
     def _observed(self, leaves: Leaves) -> dict[str, Array]:
         """The leaves that the policy sees."""

@@ -13,15 +13,17 @@ import pytest
 
 from harness.environment import Environment
 from harness.errors import BadAnswer, TrainingError
-from harness.model import Trajectory
+from harness.lanes import LaneStep
+from harness.model import Leaf, Trajectory
 from harness.policy import Policy
+from harness.ppo import Ppo
 from harness.training.config import PpoConfig
 from harness.training.evaluate import evaluate
 from harness.training.host import train_host
 from harness.training.local import train_local
 from harness.training.remote import train_candidate
 from harness.training.trained import Trained
-from tests.adapters.contracts import DICE
+from tests.adapters.contracts import DICE, leaf
 from tests.training.conftest import cue, jax_env, opened
 
 CONFIG = PpoConfig(
@@ -42,30 +44,30 @@ def furthest(one: Trained, other: Trained) -> float:
     )
 
 
-def with_network(network: str) -> PpoConfig:
-    return PpoConfig.from_json(CONFIG.to_json() | {"network": network})
+def changed(**config: Any) -> PpoConfig:
+    return PpoConfig.from_json(CONFIG.to_json() | config)
 
 
 @pytest.mark.parametrize(
-    ("contract", "network"),
+    ("contract", "config"),
     [
-        pytest.param(cue("shown"), "mlp", id="mlp"),
-        pytest.param(cue("once"), "gru", id="gru", marks=pytest.mark.slow),
-        pytest.param(cue("picture"), "cnn", id="cnn", marks=pytest.mark.slow),
-        pytest.param(DICE, "mlp", id="dice", marks=pytest.mark.slow),
+        pytest.param(cue("shown"), changed(), id="mlp"),
+        pytest.param(cue("once"), changed(network="gru"), id="gru", marks=pytest.mark.slow),
+        pytest.param(cue("picture"), changed(network="cnn"), id="cnn", marks=pytest.mark.slow),
+        pytest.param(cue("picture", masked=False), changed(hold=3, pool=2), id="held", marks=pytest.mark.slow),
+        pytest.param(DICE, changed(), id="dice", marks=pytest.mark.slow),
     ],
 )
 def test_the_same_training_fused_and_behind_the_protocol_differs_by_rounding_alone(
-    contract: dict[str, Any], network: str
+    contract: dict[str, Any], config: PpoConfig
 ) -> None:
     """Same seeds, noise, episodes and minibatches: only what a compiler fuses differs, in a float's last bits."""
-    config = with_network(network)
     environment = opened(contract)
-    host = train_host(environment.lanes, environment.spec.leaves, config, STEPS, 11)
-    [fused] = train_local(jax_env(contract), config, STEPS, [11])
+    host = train_host(environment.lanes, environment.spec.leaves, config, STEPS * config.hold, 11)
+    [fused] = train_local(jax_env(contract), config, STEPS * config.hold, [11])
     assert fused.curve == pytest.approx(host.curve, rel=1e-5) and None not in fused.curve
     assert furthest(fused, host) < 2e-5
-    other = train_host(environment.lanes, environment.spec.leaves, config, STEPS, 12)
+    other = train_host(environment.lanes, environment.spec.leaves, config, STEPS * config.hold, 12)
     assert furthest(other, host) > 1e-2, "another seed would pass for the same training"
 
 
@@ -130,6 +132,50 @@ def test_both_sides_play_the_same_episodes_with_the_same_noise_and_the_same_tape
             assert_replayed(environment, one)
     noisy = [episode.case.actions["action/aim"].tobytes() for each in first for episode in each]
     assert len(set(noisy)) == 140, "each episode has noise of its own"
+
+
+def test_an_action_is_held_until_the_next_decision_or_the_end() -> None:
+    environment = opened(cue("shown", masked=False))
+    config = changed(hold=3)
+    policy = Policy(environment.spec.leaves, config)
+    learner = Ppo(policy).leaves(Ppo(policy).begin(0))
+    [played] = evaluate(environment, policy, [learner], [range(8)], horizon=4, greedy=False)
+    aims = np.stack([episode.case.actions["action/aim"][:4] for episode in played if episode.steps == 4])
+    assert len(aims) and (aims[:, :3] == aims[:, :1]).all() and (aims[:, 3] != aims[:, 2]).all()
+    assert_replayed(environment, played)
+
+
+class Paying:
+    """Two lanes whose episodes pay 1, 2, 3, ... and end with their second and fifth step."""
+
+    count = 2
+
+    def __init__(self) -> None:
+        self._steps, self._ends = np.zeros(2, int), np.array([2, 5])
+        self.leaves, self.draws = {"observation": np.zeros((2, 1), np.float32)}, ((), ())
+
+    def advance(self, actions: Any, following: Any = None) -> LaneStep:
+        self._steps += 1
+        paid, ended = self._steps.astype(np.float32), self._steps == self._ends
+        seen = paid.reshape(2, 1)
+        self._steps[ended] = 0
+        nothing = np.zeros(2, bool)
+        leaves = {"observation": np.where(ended[:, None], np.float32(0), seen), "reward": paid}
+        ends = {"terminated": ended, "truncated": nothing}
+        return LaneStep(leaves | ends, ended, {"observation": seen[ended]}, ((), ()), ((),) * int(ended.sum()))
+
+
+def test_a_decision_is_paid_until_its_episode_ends() -> None:
+    described = {
+        path: leaf(dtype) for path, dtype in (("reward", "float32"), ("terminated", "bool"), ("truncated", "bool"))
+    }
+    described |= {"observation": leaf("float32", 1), "action": leaf("int64", low=0, high=1)}
+    leaves = {path: Leaf(path, **fields) for path, fields in described.items()}
+    config = changed(hold=3, num_envs=2, rollout_steps=2, minibatches=1, segment_updates=1)
+    trained = train_host(lambda seeds: Paying(), leaves, config, config.steps_per_update, 0)
+    # The first lane's decisions: 1 + 2, ended; what its next episode pays before the next decision, 1, is nobody's; then
+    # 2, ended. The second lane's: 1 + 2 + 3, and 4 + 5, ended.
+    assert trained.curve == ((3 + 2 + 15) / 3,)
 
 
 def test_learners_that_play_together_play_as_they_do_alone() -> None:

@@ -22,6 +22,8 @@ def test_a_config_is_what_its_description_says() -> None:
     ("given", "complaint"),
     [
         ({"num_envs": 0}, "num_envs is 0, expected a whole number from 1 on"),
+        ({"hold": 0}, "hold is 0, expected a whole number from 1 on"),
+        ({"pool": 0.5}, "pool is 0.5, expected a whole number from 1 on"),
         ({"epochs": True}, "epochs is True"),
         ({"discount": 1.5}, "discount is 1.5, expected a number from 0 to 1"),
         ({"learning_rate": float("nan")}, "learning_rate is nan"),
@@ -48,6 +50,8 @@ def test_steps_are_rounded_up_to_whole_updates_and_segments() -> None:
     config = PpoConfig(num_envs=8, rollout_steps=16, segment_updates=3)
     assert [config.updates(steps) for steps in (1, 128, 129, 1280)] == [1, 1, 2, 10]
     assert [config.segments(steps) for steps in (1, 3 * 128, 3 * 128 + 1)] == [1, 1, 2]
+    held = PpoConfig(num_envs=8, rollout_steps=16, hold=4)
+    assert (held.decisions_per_update, held.steps_per_update, held.updates(513)) == (128, 512, 2)
 
 
 def test_reading_a_config_does_not_import_jax() -> None:

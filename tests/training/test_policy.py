@@ -45,6 +45,31 @@ def test_an_illegal_action_is_never_taken_and_has_no_probability() -> None:
     assert np.isfinite(np.asarray(policy.entropy(given))).all()
 
 
+def test_pictures_are_averaged_over_squares_and_what_lies_beyond_the_edge_is_black() -> None:
+    leaves = {
+        "observation/flat": leaf("uint8", 3, 4),
+        "observation/colours": leaf("uint8", 4, 4, 2),
+        "observation/row": leaf("float32", 4),
+        "action": leaf("int64", low=0, high=1),
+    }
+    policy = policy_for(leaves, pool=2)
+    flat, colours = np.arange(12, dtype=np.uint8).reshape(3, 4), np.arange(32, dtype=np.uint8).reshape(4, 4, 2)
+    given = {"observation/flat": flat, "observation/colours": colours, "observation/row": np.arange(4, dtype="f4")}
+    observed = policy.observe({path: np.stack([array] * 5) for path, array in given.items()})
+    seen = np.asarray(observed.vector)
+    assert seen.shape == (5, policy.features) == (5, 4 + 8 + 4)
+    by_path = dict(zip(policy.vectors, np.split(seen[2], [4, 12]), strict=True))
+    assert by_path["observation/flat"].tolist() == [2.5, 4.5, 4.25, 5.25]
+    assert by_path["observation/colours"].tolist() == [5, 6, 9, 10, 21, 22, 25, 26]
+    assert by_path["observation/row"].tolist() == [0, 1, 2, 3]
+    assert policy_for(leaves).features == 12 + 32 + 4
+
+
+def test_an_action_that_may_become_illegal_is_not_held() -> None:
+    with pytest.raises(ValueError, match="cannot be held"):
+        Policy(cue("shown")["leaves"], PpoConfig(hold=2))
+
+
 def test_a_leaf_with_fewer_choices_than_another_never_takes_more() -> None:
     policy = policy_for(
         {

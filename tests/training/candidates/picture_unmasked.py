@@ -1,0 +1,3 @@
+import cue
+
+globals().update(cue.make("picture", masked=False))
