@@ -148,14 +148,22 @@ class Environment:
                     raise BadAnswer(what, where="drive", expected="an action for each step, and steps to the end")
         return driven
 
-    def lanes(self, seeds: Sequence[int], *, draws: Sequence[Tape | None] | None = None, state: bool = False) -> Lanes:
+    def lanes(
+        self,
+        seeds: Sequence[int],
+        *,
+        draws: Sequence[Tape | None] | None = None,
+        state: bool = False,
+        fixed: Mapping[str, Any] | None = None,
+    ) -> Lanes:
         """Begin one episode for each seed, to be stepped together; see `harness.lanes`.
 
         Args:
             draws: tapes for the episodes to take their draws from, as far as these reach.
             state: whether the canonical state is reported too.
+            fixed: values of draws, by name, that every reset without a tape takes in the place of its own.
         """
-        return Lanes(self, seeds, draws, state)
+        return Lanes(self, seeds, draws, state, fixed)
 
     def probe(self, name: str, inputs: Leaves) -> dict[str, Array]:
         """Outputs of a probe for stacked inputs, each leaf of shape `[N, *leaf shape]`."""
@@ -283,10 +291,15 @@ class Pool:
         return self._spread(seeds, lambda environment, part: environment.drive(policy, part, horizon, stickiness))
 
     def lanes(
-        self, seeds: Sequence[int], *, draws: Sequence[Tape | None] | None = None, state: bool = False
+        self,
+        seeds: Sequence[int],
+        *,
+        draws: Sequence[Tape | None] | None = None,
+        state: bool = False,
+        fixed: Mapping[str, Any] | None = None,
     ) -> SpreadLanes:
         """`Environment.lanes`, shared out among the workers, which step at the same time."""
-        return SpreadLanes(self.environments, self._threads, seeds, draws, state)
+        return SpreadLanes(self.environments, self._threads, seeds, draws, state, fixed)
 
     def close(self) -> None:
         """End all workers."""

@@ -91,6 +91,7 @@ class Lanes:
         seeds: of the first episodes, one for each lane.
         draws: tapes for them, or None.
         state: whether answers hold the canonical state.
+        fixed: values of draws, by name, that every reset without a tape takes in the place of its own.
 
     Attributes:
         leaves: outputs at the begin, each `[N, ...]`.
@@ -101,7 +102,12 @@ class Lanes:
     """
 
     def __init__(
-        self, environment: Asked, seeds: Sequence[int], draws: Sequence[Tape | None] | None = None, state: bool = False
+        self,
+        environment: Asked,
+        seeds: Sequence[int],
+        draws: Sequence[Tape | None] | None = None,
+        state: bool = False,
+        fixed: Mapping[str, Any] | None = None,
     ) -> None:
         if "lanes" not in environment.spec.capabilities:
             raise BadAnswer(
@@ -119,6 +125,8 @@ class Lanes:
         if draws is not None:
             # A lane's own chance takes over where its tape ends, so rows at the end in which nothing was drawn count.
             extra["draws"] = [None if tape is None else tape_to_wire(tape, whole=True) for tape in draws]
+        if fixed:
+            extra["fixed"] = dict(fixed)
         answer = environment.ask("lanes", seeds=[int(seed) for seed in seeds], state=state, **extra)
         self.leaves: Leaves = _checked(answer, "leaves", self._declared, "lanes", len(seeds))
         self.draws = self._rows(answer, "draws", len(seeds), "lanes")
@@ -178,7 +186,7 @@ class SpreadLanes:
     Args:
         environments: the workers.
         threads: in which they are asked at the same time.
-        seeds, draws, state: as for `Lanes`.
+        seeds, draws, state, fixed: as for `Lanes`.
     """
 
     def __init__(
@@ -188,13 +196,14 @@ class SpreadLanes:
         seeds: Sequence[int],
         draws: Sequence[Tape | None] | None = None,
         state: bool = False,
+        fixed: Mapping[str, Any] | None = None,
     ) -> None:
         share = math.ceil(len(seeds) / len(environments))
         self._parts = [slice(start, start + share) for start in range(0, len(seeds), share)]
         self._threads = threads
 
         def begin(environment: Asked, part: slice) -> Lanes:
-            return Lanes(environment, seeds[part], None if draws is None else draws[part], state)
+            return Lanes(environment, seeds[part], None if draws is None else draws[part], state, fixed)
 
         self._lanes = list(threads.map(begin, environments, self._parts))
         self.leaves: Leaves = _joined([lanes.leaves for lanes in self._lanes])

@@ -192,6 +192,7 @@ class Transfer:
         minimum_return: policies that earn less on average have learned too little to prove anything.
         seeds: how many trainings there are in each backend at each look; the last number is the budget.
         episodes: how many episodes each policy plays in each backend.
+        draws: values of draws of resets, by name: these are the same in all episodes of the level.
         ppo: hyper-parameters that differ from those of `harness.training.config.PpoConfig`.
     """
 
@@ -202,6 +203,7 @@ class Transfer:
     minimum_return: float = -math.inf
     seeds: tuple[int, ...] = (6, 10, 16)
     episodes: int = 32
+    draws: Mapping[str, int | float] = field(default_factory=dict)
     ppo: Mapping[str, Any] = field(default_factory=dict)
 
 

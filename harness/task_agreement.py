@@ -57,10 +57,34 @@ def _transfer(written: Mapping[str, Any], read: Mapping[str, Any], place: Place)
             "the key `minimum_return` is missing", "it where `steps` asks for level 4: equal ignorance is no proof"
         )
     if "steps" not in written:
-        for name in sorted({"reference_steps", "minimum_return", "seeds", "episodes", "ppo"} & set(written)):
+        for name in sorted({"reference_steps", "minimum_return", "seeds", "episodes", "draws", "ppo"} & set(written)):
             place.at(name).wrong("nothing is trained without `steps`", "`steps` beside it, or neither")
     elif read.get("randomness", {}).get("mode") == Mode.LAW:
         _enough_for_laws(written, read.get("transfer", {}), place)
+    for name, value in read.get("transfer", {}).get("draws", {}).items():
+        _fixed(name, value, read, place.at("draws", name))
+
+
+def _fixed(name: str, value: float, read: Mapping[str, Any], place: Place) -> None:
+    """A draw that has one value in all episodes of level 4."""
+    randomness, candidate = read.get("randomness", {}), read.get("candidate", {})
+    draw = randomness.get("draws", {}).get(name)
+    if randomness.get("mode") != Mode.TAPE or draw is None:
+        place.wrong(f"there is no draw `{name}` that could be forced", "a draw of the mode `tape`")
+        return
+    if draw.at != "reset" or draw.shape or np.dtype(draw.dtype).kind not in "iuf":
+        place.wrong(f"`{name}` is no number that a reset draws", 'a draw with `at = "reset"` and no shape')
+    elif not _fits(value, np.dtype(draw.dtype)):
+        place.wrong(f"it is {value!r}", f"a number that {draw.dtype} can hold")
+    if any(one.get("kind") == "jax" for one in (candidate, *(other for _, other in valid(candidate.get("also", ()))))):
+        place.wrong("a candidate in JAX trains in a loop of its own", "it where all candidates are in Rust")
+
+
+def _fits(value: float, dtype: np.dtype[Any]) -> bool:
+    if dtype.kind == "f":
+        return True
+    limits = np.iinfo(dtype)
+    return isinstance(value, int) and limits.min <= value <= limits.max
 
 
 def _enough_for_laws(written: Mapping[str, Any], read: Mapping[str, Any], place: Place) -> None:

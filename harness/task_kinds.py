@@ -134,6 +134,11 @@ def _integer(value: Any, place: Place) -> Any:
     return value if whole_number else place.wrong(f"it is {describe(value)}", "an integer")
 
 
+def drawn_number(value: Any, place: Place) -> Any:
+    """A value of a draw: whole where it is written so, which decides whether an integer can hold it."""
+    return INVALID if number()(value, place) is INVALID else value
+
+
 _probability = number("a probability from 0 to 1", lambda value: 0 <= value <= 1)
 _LAWS: dict[str, tuple[str, Kind]] = {
     "uniform": ("f", table({"kind": anything, "low": Required(number()), "high": Required(number())})),

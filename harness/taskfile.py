@@ -195,6 +195,7 @@ def _schema(directory: Path) -> Kind:
                     "minimum_return": number(),
                     "seeds": kinds.looks,
                     "episodes": whole(2),
+                    "draws": table_of(kinds.drawn_number, kinds.identifier),
                     "ppo": kinds.hyper_parameters,
                 }
             ),

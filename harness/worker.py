@@ -182,6 +182,7 @@ class SingleEnvironment:
         self._make = make
         self._adapter = None  # type: Any
         self._lanes = []  # type: List[_Lane]
+        self._fixed = {}  # type: Dict[str, Any]
 
     def open(self, options: Dict[str, Any]) -> Dict[str, Any]:
         self.close()
@@ -281,9 +282,19 @@ class SingleEnvironment:
         answers = [self._adapter.probe(name, {path: array[i] for path, array in columns}) for i in range(rows)]
         return {leaf.path: leaf.stack([_lookup(answer, leaf.path) for answer in answers]) for leaf in outputs}
 
-    def lanes(self, seeds: List[int], draws: Optional[List[Any]] = None, state: bool = False) -> Dict[str, Any]:
-        """Begin one episode for each seed, to be stepped together: each lane is an adapter of its own."""
-        self._opened()
+    def lanes(
+        self,
+        seeds: List[int],
+        draws: Optional[List[Any]] = None,
+        state: bool = False,
+        fixed: Optional[Dict[str, Any]] = None,
+    ) -> Dict[str, Any]:
+        """Begin one episode for each seed, to be stepped together: each lane is an adapter of its own.
+
+        Where a reset has no tape, `fixed` values take the place of what it draws under these names.
+        """
+        self._opened()._forcing(fixed)
+        self._fixed = fixed or {}
         if not seeds or (draws is not None and len(draws) != len(seeds)):
             raise ProtocolError("lanes need a seed each, and a tape each where tapes are given")
         while len(self._lanes) < len(seeds):
@@ -343,7 +354,14 @@ class SingleEnvironment:
         self._demand_seed(seed)
         self._forcing(tape)
         lane.begin(seed, tape)
-        return self._taken(self._draws_at_reset, lane.adapter)
+        taken = self._taken(self._draws_at_reset, lane.adapter)
+        if tape is None and self._fixed:
+            missing = sorted(set(self._fixed) - {name for name, _ in taken})
+            if missing:
+                raise ProtocolError("the reset draws no {}, which was to be fixed".format(", ".join(missing)))
+            lane.begin(seed, [[[name, self._draws[name].one(self._fixed.get(name, value))] for name, value in taken]])
+            taken = self._taken(True, lane.adapter)
+        return taken
 
     def _lane_rows(self, rows: List[Any]) -> Dict[str, np.ndarray]:
         leaves = self._leaves if self._with_state else self._shown
@@ -402,7 +420,7 @@ class SingleEnvironment:
         if not isinstance(seed, int) or not 0 <= seed < SEEDS:
             raise ProtocolError("seed {!r} is not a whole number from 0 to 2**63 - 1".format(seed))
 
-    def _forcing(self, draws: Optional[List[Any]]) -> None:
+    def _forcing(self, draws: Any) -> None:
         if draws is not None and "force_draws" not in self._capabilities:
             raise ProtocolError("draws were given to an environment without the capability force_draws")
 

@@ -360,6 +360,26 @@ def test_a_candidate_in_rust_is_a_crate_without_the_keys_of_jax(tmp_path: Path) 
     assert any("expected the `src/lib.rs` of a crate" in line for line in said)
 
 
+def test_level_4_fixes_numbers_that_resets_draw_where_no_candidate_is_in_jax(tmp_path: Path) -> None:
+    right = RIGHT[: RIGHT.index("[candidate]")] + '[candidate]\nkind = "rust"\nentry = "candidate/src/lib.rs"\n\n'
+    right += RIGHT[RIGHT.index("[leaves]") :].replace(
+        "[randomness.draws.wind]",
+        '[randomness.draws.map]\ndtype = "uint8"\nat = "reset"\n\n[randomness.draws.wind]',
+    )
+    fix = lambda text, document=right: document.replace("[transfer.ppo]", f"[transfer.draws]\n{text}\n\n[transfer.ppo]")  # noqa: E731
+    assert read(tmp_path, fix("map = 3")).transfer.draws == {"map": 3}
+    for text, complaint in (
+        ("map = 256", "transfer.draws.map: it is 256; expected a number that uint8 can hold"),
+        ("map = 0.5", "transfer.draws.map: it is 0.5; expected a number that uint8 can hold"),
+        ("wind = 0", "transfer.draws.wind: `wind` is no number that a reset draws"),
+        ("cart = 0", "transfer.draws.cart: there is no draw `cart` that could be forced"),
+    ):
+        [mistake] = mistakes(tmp_path, fix(text))
+        assert complaint in mistake
+    [mistake] = mistakes(tmp_path, fix("map = 3", right.replace('"rust"', '"jax"').replace("src/lib.rs", "env.py")))
+    assert "a candidate in JAX trains in a loop of its own" in mistake
+
+
 def test_only_a_crate_has_files_prepared(tmp_path: Path) -> None:
     [mistake] = mistakes(tmp_path, changed(('kind = "jax"', 'kind = "jax"\ndata = "reference/build.py"')))
     assert 'candidate.data: only a candidate of kind "rust" has such a key; expected it beside a crate' in mistake

@@ -7,6 +7,7 @@ import json
 import queue
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ class Trainer:
     def __init__(self, pair: Pair, start: Callable[[], Environment], tree: Path, kept: Path | None) -> None:
         assert pair.task.transfer is not None
         self.config = PpoConfig.from_json(pair.task.transfer.ppo)
+        self._fixed = pair.task.transfer.draws
         self._pair = pair
         self._start = start
         self._workers: list[Environment] = []
@@ -73,7 +75,10 @@ class Trainer:
         """
         horizon = self._pair.task.budgets.horizon
         learners = [policy.learner for policy in trained]
-        return evaluate(where, self._ppo.policy, learners, seeds, horizon=horizon, draws=draws, greedy=False)
+        fixed = self._fixed if draws is None else None  # tapes have them already
+        return evaluate(
+            where, self._ppo.policy, learners, seeds, horizon=horizon, draws=draws, fixed=fixed, greedy=False
+        )
 
     def conclude(self) -> None:
         """Forget what only an interrupted run would need."""
@@ -124,7 +129,7 @@ class Trainer:
             environment = idle.get()
             try:
                 return train_host(
-                    environment.lanes,
+                    partial(environment.lanes, fixed=self._fixed),
                     self._pair.task.leaves,
                     self.config,
                     steps,

@@ -32,6 +32,7 @@ def evaluate(
     *,
     horizon: int,
     draws: Sequence[Sequence[Tape | None]] | None = None,
+    fixed: Mapping[str, Any] | None = None,
     greedy: bool = True,
     state: bool = True,
 ) -> list[list[Trajectory]]:
@@ -43,6 +44,7 @@ def evaluate(
         seeds: of the episodes of each learner. The noise of a policy that is not greedy comes from them too, so two
             environments see the same noise.
         draws: tapes of chance to force, so that a candidate shares an episode with the reference as long as it agrees.
+        fixed: values of draws of resets, by name, in episodes without a tape.
         greedy: take the most probable action; else draw from the policy.
         state: whether trajectories hold the canonical state.
 
@@ -66,7 +68,7 @@ def evaluate(
             part = slice(start, start + LANES)
             own = [each[part] for each in seeds[group]]
             tapes = None if draws is None else [tape for each in draws[group] for tape in each[part]]
-            flat = _play(environment, policy, weights, own, horizon, tapes, greedy, state)
+            flat = _play(environment, policy, weights, own, horizon, tapes, fixed, greedy, state)
             for index in range(len(held)):
                 done[index] += flat[index * len(own[0]) : (index + 1) * len(own[0])]
         played += done
@@ -80,12 +82,13 @@ def _play(
     seeds_of: Sequence[Sequence[int]],
     horizon: int,
     draws: Sequence[Tape | None] | None,
+    fixed: Mapping[str, Any] | None,
     greedy: bool,
     state: bool,
 ) -> list[Trajectory]:
     """The episodes of all learners, one learner's after the other's."""
     seeds = [int(seed) for each in seeds_of for seed in each]
-    lanes = environment.lanes(seeds, draws=draws, state=state)
+    lanes = environment.lanes(seeds, draws=draws, state=state, fixed=fixed)
     declared = environment.spec.leaves
     shape = (len(seeds_of), len(seeds_of[0]))
     words = np.stack([key_words(seed) for seed in seeds]).reshape(*shape, 2)

@@ -137,8 +137,10 @@ class _Host:
             going = ~ended
             reward[going] += step.leaves["reward"][going].astype(np.float32)
             terminated |= step.leaves["terminated"] & going
-            for path, array in self._observed({path: step.before_reset(path) for path in observed}).items():
-                final[path] = np.where(going.reshape(-1, *[1] * (array.ndim - 1)), array, final.get(path, array))
+            last = self._observed({path: step.before_reset(path) for path in observed})
+            if not going.all():  # pictures are large, and hardly ever need to be copied
+                last = {path: _rows_where(going, array, final[path]) for path, array in last.items()}
+            final = last
             counted += going
             ended = ended | step.ended
             seen = self._observed(step.leaves)
@@ -147,6 +149,11 @@ class _Host:
     def _observed(self, leaves: Leaves) -> dict[str, Array]:
         """The leaves that the policy sees."""
         return {path: narrowed(np.asarray(leaves[path])) for path in self._ppo.policy.observed_leaves}
+
+
+def _rows_where(chosen: Array, array: Array, other: Array) -> Array:
+    """Rows of one array where they are chosen, of another elsewhere."""
+    return np.where(chosen.reshape(-1, *[1] * (array.ndim - 1)), array, other)
 
 
 class _Programs:

@@ -76,6 +76,31 @@ def test_a_lane_takes_its_chance_from_a_tape_as_long_as_that_has_rows(walkers: E
     assert [draw.name for draw in third.draws[0]] == ["gust"]
 
 
+def test_a_fixed_draw_is_the_same_in_every_episode_and_the_others_are_those_of_its_seed(open_walker: Open) -> None:
+    walkers, free = Pool([open_walker(), open_walker()]), open_walker()
+    natural = free.lanes(SEEDS, state=True)
+    lanes = walkers.lanes(SEEDS, state=True, fixed={"start": 2})
+    assert natural.leaves["state/place"].tolist() != [2, 2, 2] and lanes.leaves["state/place"].tolist() == [2, 2, 2]
+    np.testing.assert_array_equal(natural.leaves["state/slope"], lanes.leaves["state/slope"])
+    begun = 0
+    for number in range(HORIZON):
+        step = lanes.advance(actions(2, 2, 2), [100 + number, 200 + number, 300 + number])
+        for row in step.next_draws:
+            begun += 1
+            assert [draw.name for draw in row] == ["start", "slope"] and int(row[0].value) == 2
+        assert (step.leaves["state/place"][step.ended] == 2).all()
+    assert begun
+    walkers.close()
+
+
+def test_what_a_reset_does_not_draw_cannot_be_fixed(walkers: Environment) -> None:
+    with pytest.raises(BadAnswer, match="the reset draws no gust, which was to be fixed"):
+        walkers.lanes(SEEDS, fixed={"gust": 1})
+    tape = ((Draw("start", np.array(1)), Draw("slope", np.array(0.5))),)
+    lanes = walkers.lanes(SEEDS, draws=[tape] * 3, state=True, fixed={"start": 2})
+    assert lanes.leaves["state/place"].tolist() == [1, 1, 1], "a tape goes first"
+
+
 def test_lanes_of_a_pool_are_shared_out_and_answer_in_their_order(open_walker: Open) -> None:
     alone = open_walker().lanes([1, 2, 3, 4, 5], state=True)
     pool = Pool([open_walker(), open_walker()])
