@@ -39,6 +39,8 @@ JUDGE_TIMEOUT_S = 30.0
 CODE = "/lockstep/candidate"
 SITE = "/lockstep/site"
 TRUSTED = "/lockstep/trusted"
+COUNTS = "/lockstep/counts"
+COUNTS_FILE = "reached.profraw"
 JAX_ADAPTER = "harness.adapters.jax_candidate:JaxCandidate"
 RUST_ADAPTER = "harness.adapters.rust_candidate:RustCandidate"
 JUDGE = "harness.adapters.judge:Judge"
@@ -58,10 +60,17 @@ class SandboxedWorker:
         packages: the distributions that code inside may import, besides the standard library.
         environment: its variables.
         memory_mb: its memory limit.
+        counts: a directory for what code writes that was compiled so that it counts; None where none does.
     """
 
     def __init__(
-        self, driver: Driver, adapter: str, packages: Iterable[str], environment: Mapping[str, str], memory_mb: int
+        self,
+        driver: Driver,
+        adapter: str,
+        packages: Iterable[str],
+        environment: Mapping[str, str],
+        memory_mb: int,
+        counts: Path | None = None,
     ) -> None:
         self._directory = Path(tempfile.mkdtemp(prefix="lockstep-candidate-"))
         self._code = self._directory / "code"
@@ -72,6 +81,7 @@ class SandboxedWorker:
                 Mount(self._code, CODE),
                 Mount(_trusted_files(self._directory / "trusted"), TRUSTED),
                 *runtime.mounts,
+                *(() if counts is None else (Mount(counts, COUNTS, writable=True),)),
             ),
             environment=environment,
             masked=runtime.masked,
@@ -81,7 +91,10 @@ class SandboxedWorker:
         self._sandbox: Sandbox = driver.open(spec)
         inside = self._sandbox.inside
         paths = [inside(SITE), inside(TRUSTED), inside(f"{TRUSTED}/worker.py")]
-        self._running: Running = self._sandbox.spawn([*runtime.python, "-c", BOOTSTRAP, *paths, adapter])
+        self._running: Running = self._sandbox.spawn(
+            [*runtime.python, "-c", BOOTSTRAP, *paths, adapter],
+            environment={} if counts is None else {"LLVM_PROFILE_FILE": inside(f"{COUNTS}/{COUNTS_FILE}")},
+        )
 
     def bring(self, source: Path) -> None:
         """Copy a file or the content of a directory to where the worker sees it.
@@ -108,6 +121,10 @@ class SandboxedWorker:
         """This machine's number of the outermost process."""
         return self._running.pid
 
+    def wait(self, seconds: float) -> int | None:
+        """Wait for its end, at most so long; its exit status, None where it had not ended."""
+        return self._running.wait(seconds)
+
     def close(self) -> None:
         """Kill everything in the sandbox and remove its files."""
         self._sandbox.close()
@@ -125,16 +142,19 @@ class CandidateWorker:
         task: whose candidate it will be.
         driver: the kind of sandbox.
         training: whether it will be asked to train, for which it gets the trainer's libraries.
+        counts: a directory. A crate is then compiled so that it counts what of it is reached, and leaves `COUNTS_FILE` there
+            when the worker ends by itself.
     """
 
-    def __init__(self, task: Task, driver: Driver, *, training: bool = False) -> None:
-        self._task, self._driver = task, driver
+    def __init__(self, task: Task, driver: Driver, *, training: bool = False, counts: Path | None = None) -> None:
+        self._task, self._driver, self._counting = task, driver, counts is not None
         adapter, packages, variables = RUST_ADAPTER, {*BASE_PACKAGES}, {}
         if task.candidate.kind == "jax":
             libraries = TRAINING_PACKAGES if training else ()
             adapter, variables = JAX_ADAPTER, jax_environment(task.candidate.xla_flags)
             packages |= {"jax", "jaxlib", *libraries, *task.candidate.packages}
-        self._worker = SandboxedWorker(driver, adapter, packages, variables, task.candidate.memory_mb)
+        self._worker = SandboxedWorker(driver, adapter, packages, variables, task.candidate.memory_mb, counts)
+        self._channel: Channel | None = None
         self.close = self._worker.close
 
     @property
@@ -158,15 +178,24 @@ class CandidateWorker:
             )
         if self._task.candidate.kind == "rust":
             demand_no_links(source)
-            loaded = build(self._task, self._driver, tree)
+            loaded = build(self._task, self._driver, tree, counting=self._counting)
             self._worker.bring(loaded)
             entry = Path(loaded.name)
         else:
             self._worker.bring(source)
-        channel = self._worker.channel("the candidate", self._task.candidate.timeout_s)
-        environment = Environment(channel, candidate_options(self._task, self._worker.code(str(entry))))
+        self._channel = self._worker.channel("the candidate", self._task.candidate.timeout_s)
+        environment = Environment(self._channel, candidate_options(self._task, self._worker.code(str(entry))))
         _demand_contract(self._task, environment)
         return environment
+
+    def finish(self, seconds: float) -> int | None:
+        """Ask an opened candidate to end, and wait until it has, at most so long: then it has written what it counted.
+
+        Returns its exit status, None where it had not ended.
+        """
+        assert self._channel is not None
+        self._channel.ask("close")
+        return self._worker.wait(seconds)
 
 
 def demand_no_links(source: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 from harness import frames, users
 from harness.candidate import CandidateWorker, demand_no_links, start_judge
 from harness.channel import Channel
+from harness.coverage.crate import measure_crate
 from harness.coverage.measure import measure
 from harness.coverage.questions import Questions
 from harness.coverage.result import Coverage
@@ -50,9 +51,11 @@ class Verifier:
         prepare: start the next candidate's worker ahead, so that the import of JAX is over when a tree comes.
         workers: how many references step in parallel; 0 takes what the task says.
         policies: where level 4 keeps what it trained, so that an interrupted one goes on; None keeps nothing.
+        overhear: keep what is put to the candidate too.
 
     Attributes:
         questions: what each level of the last verification asked the reference.
+        put_to_candidate: what it asked the candidate, where that is overheard; nothing of level 4.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Verifier:
         prepare: bool = False,
         workers: int = 0,
         policies: Path | None = None,
+        overhear: bool = False,
     ) -> None:
         self._task = task
         self._driver = driver
@@ -71,7 +75,9 @@ class Verifier:
         self._prepare = prepare
         self._workers = workers
         self._policies = policies
+        self._overhears_candidate = overhear
         self.questions: dict[int, Questions] = {}
+        self.put_to_candidate: dict[int, Questions] = {}
         self._pool: Pool | None = None
         self._next: Future[CandidateWorker] | None = None
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="lockstep-prepare")
@@ -98,7 +104,7 @@ class Verifier:
                 candidate fails, and not why.
         """
         began = time.monotonic()
-        self.questions = {}
+        self.questions, self.put_to_candidate = {}, {}
         reports: list[LevelReport] = []
         error = image = ""
         pictures: dict[str, Array] = {}
@@ -125,7 +131,7 @@ class Verifier:
                 candidate = self._open_candidate(tree, stack)
                 pair = Pair(self._task, suite, reference, candidate, seed, self._progress, brief=brief)
                 for level in sorted(self._task.levels if levels is None else levels):
-                    self._overhear(reference, level)
+                    self._overhear(reference, candidate, level)
                     reports.append(self._run_level(pair, level, module, tree, cases, stack))
                     self.questions[level].features.update(reports[-1].features)
                     if reports[-1].outcome is not Outcome.PASS:
@@ -153,8 +159,12 @@ class Verifier:
         asked: Mapping[int, Questions] = {level: q for level, q in self.questions.items() if level in levels}
         return measure(self._task, asked, self._progress)
 
-    def _overhear(self, reference: Pool, level: int) -> None:
-        """Keep what is asked of the reference from here on as the questions of a level."""
+    def candidate_coverage(self, tree: Path) -> Coverage:
+        """What the levels of the last verification reached of the crate in its tree; of what was not overheard nothing."""
+        return measure_crate(self._task, self._driver, tree, self.put_to_candidate, self._progress)
+
+    def _overhear(self, reference: Pool, candidate: Environment, level: int) -> None:
+        """Keep what is asked from here on as the questions of a level."""
         heard = self.questions[level] = Questions()
 
         def listen(source: Environment, call: str, arguments: Mapping[str, Any]) -> None:
@@ -164,6 +174,9 @@ class Verifier:
 
         for environment in reference.environments:
             environment.listener = listen
+        candidate.listener = None
+        if self._overhears_candidate and level < TRAINING_LEVEL:
+            candidate.listener = self.put_to_candidate.setdefault(level, Questions()).add
 
     def reference(self) -> Pool:
         """The reference's workers, started when they are first needed.
@@ -226,7 +239,9 @@ class Verifier:
         def another(*, training: bool = False) -> Environment:
             worker = CandidateWorker(self._task, self._driver, training=training)
             stack.callback(worker.close)
-            return worker.open(tree)
+            opened = worker.open(tree)
+            opened.listener = pair.candidate.listener
+            return opened
 
         def transferred() -> Iterator[CheckResult]:
             from harness.levels import transfer  # with it comes JAX, which no other level needs

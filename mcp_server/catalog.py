@@ -89,7 +89,9 @@ OPERATIONS = (
     Operation("write a session's whole record into one file", None, "bundle", because=_PERSON),
     Operation("the key that signs records: show or rotate it", None, "key", because=_PERSON),
     Operation("make an installable package of a candidate", None, "export", because=_PERSON),
-    Operation("what the tests of each level reach of the reference", None, "coverage", because=_REPORTED),
+    Operation(
+        "what the tests of each level reach of the reference, and of a crate", None, "coverage", because=_REPORTED
+    ),
     Operation("measure how many planted faults the tests find", None, "strength", because=_JUDGES_TESTS),
     Operation("train policies in a candidate or in the reference", None, "train", because=_TRAINS),
     Operation("play an episode on both sides, and film it", None, "rollout", because=_LOOKS),

@@ -210,9 +210,9 @@ class RustEpisode:
 
 def _mistakes(spec: Mapping[str, Any], contract: Mapping[str, Any]) -> Iterable[Mistake]:
     """What of a module is not as the task has it: leaves and probes."""
-    given = {path: (dtype, tuple(shape)) for path, dtype, shape in (*spec["observation"], *spec["action"])}
-    given |= {STATE + path: (dtype, tuple(shape)) for path, dtype, shape in spec["state"]}
-    given |= {"reward": (spec["reward"], ()), "terminated": ("bool", ()), "truncated": ("bool", ())}
+    state = [(STATE + path, dtype, shape) for path, dtype, shape in spec["state"]]
+    endings = [(path, "bool", ()) for path in ("terminated", "truncated")]
+    given = [*spec["observation"], *spec["action"], *state, ("reward", spec["reward"], ()), *endings]
     yield from _unlike("the environment", given, contract["leaves"])
     for name in sorted({*spec["probes"], *contract["probes"]}):
         if name not in spec["probes"]:
@@ -221,11 +221,15 @@ def _mistakes(spec: Mapping[str, Any], contract: Mapping[str, Any]) -> Iterable[
             yield Mistake(f"PROBES has `{name}`, which the task does not have")
         else:
             for side, leaves in zip(("inputs", "outputs"), spec["probes"][name], strict=True):
-                given = {path: (dtype, tuple(shape)) for path, dtype, shape in leaves}
-                yield from _unlike(f"the {side} of the probe `{name}`", given, contract["probes"][name][side])
+                yield from _unlike(f"the {side} of the probe `{name}`", leaves, contract["probes"][name][side])
 
 
-def _unlike(what: str, given: Mapping[str, Any], declared: Mapping[str, Any]) -> Iterable[Mistake]:
+def _unlike(what: str, leaves: Iterable[Sequence[Any]], declared: Mapping[str, Any]) -> Iterable[Mistake]:
+    given: dict[str, Any] = {}
+    for path, dtype, shape in leaves:
+        if path in given:
+            yield Mistake(f"{what}: `{path}` is named twice", path, "contract", "one leaf of that name", "several")
+        given[path] = (dtype, tuple(shape))
     for path in sorted({*given, *declared}):
         wanted = None if path not in declared else (declared[path]["dtype"], tuple(declared[path]["shape"]))
         found = given.get(path)

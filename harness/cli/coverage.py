@@ -1,4 +1,4 @@
-"""`lockstep coverage`: which lines, branches and features of the reference the tests of each level reach."""
+"""`lockstep coverage`: what the tests of each level reach of the reference, and of a candidate in Rust."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.frame import EXIT_ERROR, EXIT_OK, Output, command
-from harness.cli.verify import sandbox_option, seed_option
+from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice, sandbox_option, seed_option
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -15,15 +15,19 @@ if TYPE_CHECKING:
 HEADER = ("level", "lines", "", "adds", "branches", "", "adds", "features", "asked again", "seconds")
 
 
-@command("coverage", "what the tests of each level reach of the reference")
+@command("coverage", "what the tests of each level reach of the reference, and of a crate")
 @click.argument("where", metavar="[TASK|SESSION]", default=".")
 @click.option("--level", "levels", type=click.IntRange(1, 3), multiple=True, help="Only these levels; default: 1 to 3.")
 @seed_option
+@candidate_option
 @sandbox_option
-def coverage(output: Output, where: str, levels: tuple[int, ...], seed: int | None, sandbox: str | None) -> int:
-    """Run the tests of levels 1 to 3 and count the lines, branches and declared features of the reference that they reach.
+def coverage(
+    output: Output, where: str, levels: tuple[int, ...], seed: int | None, candidate: str | None, sandbox: str | None
+) -> int:
+    """Run the tests of levels 1 to 3 and count the lines, branches and declared features of the reference that they reach;
+    of a candidate in Rust also those of its own code.
 
-    The judged reference is not touched: what it was asked is asked again of a worker that counts. Of a session the newest
+    What is judged is not touched: what it was asked is asked again of workers that count. Of a session the newest
     verified tree is taken, and the figures are recorded.
     """
     from harness.cli.places import opened, session_rather_than_task
@@ -34,11 +38,12 @@ def coverage(output: Output, where: str, levels: tuple[int, ...], seed: int | No
 
     found = session_rather_than_task(where)
     if found is not None:
+        demand_no_choice(candidate)
         with opened(found.id) as session, output.progress() as progress:
             output.kept = "nothing was recorded of this measurement"
             document = coverage_session(session, levels or None, seed=seed, driver=sandbox, progress=progress)
     else:
-        task = load_task(find_task(where))
+        task = chosen_candidate(load_task(find_task(where)), candidate)
         with output.progress() as progress:
             document = coverage_directory(task, choose(sandbox), levels or None, seed, progress)
     output.emit(document, *_shown(document))
@@ -49,6 +54,27 @@ def coverage(output: Output, where: str, levels: tuple[int, ...], seed: int | No
 def _shown(document: dict[str, Any]) -> list[RenderableType | str]:
     from rich.text import Text
 
+    several = document["modules"] if len(document["modules"]) > 1 else []
+    told = _measured(document, {"module": several})
+    if "candidate" in document:
+        # A crate has many functions: those that were reached as a whole need no line.
+        own = document["candidate"]
+        partly = [each for each in own["modules"] if each["lines"][0] < each["lines"][1]]
+        parts = {"file": own["files"], "function, of those not reached as a whole": partly}
+        told += ["", Text("of the candidate's own code", "bold"), *_measured(own, parts)]
+    told += [Text(f"note: {each}", "yellow") for each in document["remarks"]]
+    bound = document["divergence_bound_95"]
+    if bound is not None:
+        told += ["", f"at most {bound:.2%} of episodes diverge (95%)"]
+    if "event" in document:
+        told.append(f"recorded as event {document['event']}")
+    return told
+
+
+def _measured(document: dict[str, Any], parts: dict[str, list[dict[str, Any]]]) -> list[RenderableType | str]:
+    """What was reached of one side, in all and by its parts: what they are called, and each with its figures."""
+    from rich.text import Text
+
     from harness.cli import show
 
     table = show.grid("left", *["right"] * 9, header=HEADER)
@@ -57,13 +83,17 @@ def _shown(document: dict[str, Any]) -> list[RenderableType | str]:
         table.add_row(f"level {each['level']}", *_figures(each, True), counted, f"{each['seconds']:.1f}")
     table.add_row("together", *_figures(document["together"], False), "", "")
     told: list[RenderableType | str] = [table] if document["files"] else []
-    if len(document["modules"]) > 1:
-        modules = show.grid("left", *["right"] * 4, header=("module", "lines", "", "branches", ""))
-        for each in document["modules"]:
-            modules.add_row(each["name"], *_share(each["lines"]), *_share(each["branches"]))
-        told += ["", modules]
+    for kind, rows in parts.items():
+        shares = show.grid("left", *["right"] * 4, header=(kind, "lines", "", "branches", ""))
+        for each in rows:
+            figures = each.get("figures", each)
+            shares.add_row(each["name"], *_share(figures["lines"]), *_share(figures["branches"]))
+        told += ["", shares] if rows else []
     whole = document["levels"][-1]["whole"] if document["levels"] else {}
+    in_modules = {each["name"]: each["figures"]["lines"][1] for each in document["files"]}
     for name, (lines, of_lines, branches, of_branches) in whole.items():
+        if of_lines == in_modules[name]:
+            continue
         last = document["levels"][-1]["level"]
         counts = f"{lines} of {of_lines} lines, {branches} of {of_branches} branches at level {last}"
         told.append(Text(f"the whole of {name}: {counts}", "dim"))
@@ -81,14 +111,7 @@ def _shown(document: dict[str, Any]) -> list[RenderableType | str]:
         told += ["", Text(f"features that no level reached: {', '.join(document['unreached_features'])}", "yellow")]
     told += [Text(f"level {each['level']} could not be measured: {each['error']}", "magenta")
              for each in document["levels"] if each["error"]]  # fmt: skip
-    told += [Text(f"not measured: {each}", "yellow") for each in document["not_measured"]]
-    told += [Text(f"note: {each}", "yellow") for each in document["remarks"]]
-    bound = document["divergence_bound_95"]
-    if bound is not None:
-        told += ["", f"at most {bound:.2%} of episodes diverge (95%)"]
-    if "event" in document:
-        told.append(f"recorded as event {document['event']}")
-    return told
+    return told + [Text(f"not measured: {each}", "yellow") for each in document["not_measured"]]
 
 
 def _figures(each: dict[str, Any], adds: bool) -> list[str]:

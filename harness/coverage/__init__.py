@@ -1,5 +1,5 @@
-"""What is reached of a reference: which of its lines, branches and features the tests of each level come to.
+"""What is reached of a reference: which of its lines, branches and features the tests of each level come to; and of a crate.
 
-The judged reference is never instrumented. What a level asked it is written down, and asked again of another worker, which
+What is judged is never instrumented. What a level asked it is written down, and asked again of another worker, which
 counts; docs/coverage.md says how, and what the figures do not say.
 """

@@ -13,6 +13,8 @@ MAX_BYTES = 64 << 20
 BEGINNINGS = frozenset(("reset", "restore", "lanes"))
 GOES_ON = {"step": ("reset", "restore"), "render": ("reset", "restore"), "advance": ("lanes",)}
 """Calls that only mean something after one of these, asked of the same worker."""
+KINDS = ("policy", "name", "mode")
+"""Arguments of which another value makes a question of another kind."""
 SMALL = 64
 """Bytes that a question counts for beside its arrays."""
 
@@ -69,7 +71,7 @@ class Questions:
         kinds: dict[tuple[str, str], list[Question]] = {}
         for question in self._kept:
             call, arguments = question[0]
-            about = str(arguments.get("policy", arguments.get("name", "")))
+            about = str(next((arguments[name] for name in KINDS if name in arguments), ""))
             kinds.setdefault((call, about), []).append(question)
         waiting = [iter(each) for each in kinds.values()]
         while waiting:

@@ -154,7 +154,12 @@ class Coverage:
             "unreached_features": list(self.unreached_features),
             "not_measured": list(self.not_measured),
             "files": [
-                {"name": name, "lines": ranges(file.lines), "branches": sorted(file.branches)}
+                {
+                    "name": name,
+                    "lines": ranges(file.lines),
+                    "branches": sorted(file.branches),
+                    "figures": self._of(name),
+                }
                 for name, file in self.files.items()
             ],
         }
@@ -206,6 +211,11 @@ class Coverage:
             "taken": {name: sorted(taken) for name, taken in found.branches.items()},
         }
 
+    def _of(self, name: str) -> dict[str, Any]:
+        """The figures of one file."""
+        mine = replace(self, files={name: self.files[name]})
+        return _figures(mine.lines(), mine.branches())
+
     def _gap(self, gap: Gap, text: bool) -> dict[str, Any]:
         told: dict[str, Any] = {"file": gap.file, "first": gap.first, "last": gap.last}
         if not text:
@@ -225,7 +235,10 @@ class Coverage:
         self, whole: Mapping[str, frozenset[Any]], reached: Mapping[str, frozenset[Any]], module: str | None
     ) -> Count:
         done = total = 0
+        of_module = {name for name, _, _ in self.modules.get(module or "", ())}
         for name, all_of_it in whole.items():
+            if module is not None and name not in of_module:
+                continue
             within = frozenset(each for each in all_of_it if module is None or self._in_module(module, name, each))
             done += len(within & reached.get(name, frozenset()))
             total += len(within)

@@ -16,6 +16,8 @@ from sandboxes import SandboxError
 
 COVERAGE = "coverage"
 """The kind of event that a measurement of its own leaves, and its name in the detail of that and of a verdict's event."""
+CANDIDATE = "candidate"
+"""Where in that detail stands what was reached of the candidate's own code."""
 LONGEST_LEVEL = TRAINING_LEVEL - 1
 """Level 4 asks in millions of training steps what nobody could ask again."""
 SHOWN_GAPS = 6
@@ -38,11 +40,13 @@ class Known:
     Attributes:
         bound: 95% bound on the share of episodes that diverge, of the newest verdict that has one.
         error: why the newest attempt at measuring came to nothing; empty where it did not.
+        candidate: what the newest measurement of a candidate's own code told, in lines of text.
     """
 
     coverage: Coverage
     bound: float | None = None
     error: str = ""
+    candidate: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description for whoever is shown a verdict: figures, and `told`, the same in lines of text."""
@@ -69,6 +73,7 @@ class Known:
 def known(events: Iterable[Event]) -> Known:
     """Everything that these events say of it; what cannot be read in them counts as not said."""
     coverage, bound, error = Coverage(), None, ""
+    candidate: tuple[str, ...] = ()
     for event in events:
         if event.kind not in (VERDICT, COVERAGE):
             continue
@@ -81,12 +86,15 @@ def known(events: Iterable[Event]) -> Known:
         if not isinstance(described, dict):
             continue
         error = str(described.get("error", ""))[:MAX_ERROR]
+        own = described.get(CANDIDATE)
+        lines = own.get("told") if isinstance(own, dict) else None
+        candidate = tuple(map(str, lines)) if isinstance(lines, list) else candidate
         if "levels" in described:
             try:
                 coverage = coverage.merged(Coverage.from_json(described))
             except (AttributeError, KeyError, TypeError, ValueError):
                 continue
-    return Known(coverage, bound, error)
+    return Known(coverage, bound, error, candidate)
 
 
 def due(events: Iterable[Event], levels: Iterable[int], module: str | None) -> list[int]:
@@ -110,7 +118,7 @@ def measured(verifier: object, levels: Sequence[int]) -> dict[str, Any]:
         return {"error": " ".join(str(failure).split())[:MAX_ERROR]}
 
 
-def lines_of(coverage: Coverage, bound: float | None = None) -> list[str]:
+def lines_of(coverage: Coverage, bound: float | None = None, *, of: str = "reference") -> list[str]:
     """What was reached, in lines of text: one for each level, one for all of them, and one for each thing not measured."""
     told = []
     for level, found in sorted(coverage.levels.items()):
@@ -118,9 +126,9 @@ def lines_of(coverage: Coverage, bound: float | None = None) -> list[str]:
             told.append(f"level {level}: not measured: {' '.join(found.error.split())[:MAX_ERROR]}")
             continue
         sample = f" (by {found.repeated} of {found.asked} questions)" if found.repeated < found.asked else ""
-        told.append(f"level {level} reached of the reference: {_counts(coverage, [level])}{sample}")
+        told.append(f"level {level} reached of the {of}: {_counts(coverage, [level])}{sample}")
     if coverage.files:
-        told.append(f"reference reached: {_counts(coverage, None)}{_rest(coverage, bound)}")
+        told.append(f"{of} reached: {_counts(coverage, None)}{_rest(coverage, bound)}")
     return told + [f"not measured: {each}" for each in coverage.not_measured]
 
 

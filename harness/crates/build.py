@@ -12,10 +12,13 @@ import re
 import shutil
 import tempfile
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
+from harness.crates.counting import counting_variables, write_wrapper
 from harness.crates.data import mounts, prepared, variables
 from harness.crates.runtime import (
+    BINDING,
     MEMORY_MB,
     MODULE,
     TARGET,
@@ -44,10 +47,13 @@ SHOWN_CHARACTERS = 1500
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
-def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent) -> Path:
+def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent, *, counting: bool = False) -> Path:
     """The extension module of the candidate in an exported tree, compiled in a driver's sandbox.
 
     The file is for whoever shows it to a sandbox next; code in it must never run in this process.
+
+    Args:
+        counting: compile it so that it counts what of it is reached. What is judged never does.
 
     Raises:
         BrokenContract: the crate does not compile, or is none.
@@ -62,7 +68,8 @@ def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent) -
     place = lockstep_home() / "crates" / "built"
     place.mkdir(parents=True, exist_ok=True)
     data = prepared(task, progress)
-    about = (directory_digest(tree / CANDIDATE_DIRECTORY), ahead.name, str(entry), data and directory_digest(data))
+    digests = (directory_digest(tree / CANDIDATE_DIRECTORY), data and directory_digest(data))
+    about = (*digests, ahead.name, str(entry), counting)
     module = place / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}.so"
     if module.is_file():
         os.utime(module)
@@ -77,18 +84,22 @@ def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent) -
         memory_mb = max(MEMORY_MB, task.candidate.memory_mb)
         seen = (shown, *mounts(data))
         spec = build_spec(rust, sources(progress), work / "binding", target, *seen, memory_mb=memory_mb)
-        content = _compile(driver, spec, task.candidate.timeout_s, data)
+        if counting:
+            write_wrapper(work / "binding")
+        content = _compile(driver, spec, task.candidate.timeout_s, data, counting)
         fresh = work / "module"
         fresh.write_bytes(content)
         shutil.move(fresh, module)
-    for old in sorted(place.glob("*.so"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
-        old.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):  # another build forgets the same ones at this moment
+        for old in sorted(place.glob("*.so"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
+            old.unlink(missing_ok=True)
     return module
 
 
-def _compile(driver: Driver, spec: SandboxSpec, timeout_s: float, data: Path | None) -> bytes:
+def _compile(driver: Driver, spec: SandboxSpec, timeout_s: float, data: Path | None, counting: bool) -> bytes:
     with driver.open(spec) as sandbox:
-        finished = cargo_build(sandbox, timeout_s, variables(sandbox, data))
+        told = variables(sandbox, data) | (counting_variables(sandbox, CANDIDATE, BINDING) if counting else {})
+        finished = cargo_build(sandbox, timeout_s, told)
         if finished.timed_out:
             raise TimedOut(
                 f"it was not compiled within {timeout_s:g} s", where=WHERE, expected="a crate that compiles in time"

@@ -1,4 +1,4 @@
-"""One measurement of what the levels reach of the reference, told in one document."""
+"""One measurement of what the levels reach of the reference and of a candidate's own code, told in one document."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.coverage.session import COVERAGE, LONGEST_LEVEL, lines_of
+from harness.coverage.result import Coverage
+from harness.coverage.session import CANDIDATE, COVERAGE, LONGEST_LEVEL, lines_of
 from harness.model import Outcome
 from harness.session import Progress, Session
 from harness.task import Task
@@ -27,8 +28,8 @@ def coverage_directory(
 ) -> dict[str, Any]:
     """Measure what the tests of a task directory's candidate reach of the reference; nothing is recorded.
 
-    The document is that of `Coverage.to_json`, with `told`, the same in lines of text; `outcome`, `seed` and `task`; and
-    `remarks`: which levels were not reached, and why.
+    The document is that of `Coverage.to_json`, with `told`, the same in lines of text; `outcome`, `seed` and `task`;
+    `remarks`: which levels were not reached, and why; and of a candidate in Rust, under `candidate`, both of its own code.
 
     Args:
         levels: by default all that the task has, up to 3.
@@ -68,6 +69,9 @@ def coverage_session(
     kept = {name: value for name, value in document.items() if name not in ("told", "remarks")}
     # The text of lines is in the reference's own files: a record keeps their numbers.
     kept["never"] = [{name: gap[name] for name in ("file", "first", "last")} for gap in document["never"]]
+    if CANDIDATE in document:
+        # The candidate's files are those of the commit, and another measurement of it is never merged with this one.
+        kept[CANDIDATE] = {name: document[CANDIDATE][name] for name in ("told", "together", "not_measured")}
     event = session.record(
         COVERAGE,
         arguments={"levels": [each["level"] for each in document["levels"]], "commit": head.commit},
@@ -84,9 +88,11 @@ def _measured(
 ) -> dict[str, Any]:
     seed = secrets.randbits(63) if seed is None else seed
     chosen = sorted(level for level in (levels or task.levels) if level <= LONGEST_LEVEL)
-    with Verifier(task, driver, progress=progress) as verifier:
+    rust = task.candidate.kind == "rust"
+    with Verifier(task, driver, progress=progress, overhear=rust) as verifier:
         verdict = verifier.verify(tree, levels=chosen, seed=seed)
         reached = verifier.coverage(chosen)
+        of_candidate = verifier.candidate_coverage(tree) if rust else None
     remarks = [f"level {level} was not come to" for level in chosen if level not in reached.levels]
     failed = next((report for report in verdict.reports if report.outcome is not Outcome.PASS), None)
     if failed is not None:
@@ -106,4 +112,8 @@ def _measured(
         "divergence_bound_95": bound,
         "told": lines_of(reached, bound),
         "remarks": remarks,
-    }
+    } | ({} if of_candidate is None else {CANDIDATE: _of_candidate(of_candidate)})
+
+
+def _of_candidate(reached: Coverage) -> dict[str, Any]:
+    return {**reached.to_json(), "told": lines_of(reached, of="candidate")}

@@ -155,9 +155,11 @@ def coverage(rows: Sequence[Row]) -> list[Row]:
 
 
 def reached(reading: Reading) -> Row | None:
-    """What of the reference's lines, branches and features the levels reached; None where nobody measured it."""
+    """What of the reference's lines, branches and features the levels reached, and under `candidate` in words what of the
+    candidate's own code; None where nobody measured it.
+    """
     found = reading.safely("what was reached of the reference", lambda: known(reading.events), None)
-    if found is None or not (found.coverage.levels or found.coverage.not_measured or found.error):
+    if found is None or not (found.coverage.levels or found.coverage.not_measured or found.candidate or found.error):
         return None
     told = found.coverage
     gaps = told.never()
@@ -193,6 +195,7 @@ def reached(reading: Reading) -> Row | None:
         ],
         "never_count": len(gaps),
         "not_measured": [plain.line(each, 400) for each in told.not_measured],
+        "candidate": [plain.line(each, 400) for each in found.candidate[: plain.MAX_ITEMS]],
         "error": plain.line(found.error, 400),
     }
 

@@ -109,7 +109,10 @@ def explained(
 
 def _mistakes(entry: Mapping[str, Any]) -> list[str]:
     wrong = [
-        f"`{name}` is missing or no text" for name in _TEXTS if not isinstance(entry.get(name), str) or not entry[name]
+        f"`{name}` is missing or no text"
+        for name in _TEXTS
+        if not isinstance(entry.get(name), str)
+        or not (entry[name] or name == "after")  # what is dropped leaves nothing
     ]
     wrong += [f"unknown key `{name}`" for name in entry if name not in (*_TEXTS, "occurrence")]
     if entry.get("verdict") not in (EQUIVALENT, MISSED):

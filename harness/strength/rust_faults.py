@@ -172,8 +172,53 @@ def _exchanged_statements(block: Node) -> Iterator[tuple[str, list[Edit], Node]]
     for one, other in pairwise(statements):
         kinds = {each.children[0].type for each in (one, other)}
         assigned = kinds <= {"assignment_expression", "compound_assignment_expr", "call_expression"}
-        if assigned and one.next_named_sibling == other and _bytes(one) != _bytes(other):
+        if (
+            assigned
+            and one.next_named_sibling == other
+            and _bytes(one) != _bytes(other)
+            and not _independent(one, other)
+        ):
             yield "order", [_instead(one, _bytes(other)), _instead(other, _bytes(one))], one
+
+
+def _independent(one: Node, other: Node) -> bool:
+    """Whether both assign without any call, and neither to what the other speaks of: then their order means nothing.
+
+    Rust has no other names for a place that is assigned to, so its path tells.
+    """
+    told = []
+    for statement in (one.children[0], other.children[0]):
+        target = statement.child_by_field_name("left")
+        if target is None or any(each.type in ("call_expression", "macro_invocation") for each in _below(statement)):
+            return False
+        told.append((next(_paths(target), ()), list(_paths(statement))))
+    (first, of_one), (second, of_other) = told
+    return not any(_overlap(first, path) for path in of_other) and not any(_overlap(second, path) for path in of_one)
+
+
+def _paths(node: Node) -> Iterator[tuple[str, ...]]:
+    """The places that an expression speaks of, what is assigned to first: `self.ball.x` as its names in order."""
+    names: list[str] = []
+    inner: Node | None = node
+    while inner is not None and inner.type == "field_expression":
+        names.insert(0, _text(inner.children[-1]))
+        inner = inner.child_by_field_name("value")
+    if inner is not None and inner.type in ("identifier", "self"):
+        yield (_text(inner), *names)
+    else:
+        for child in node.named_children:
+            yield from _paths(child)
+
+
+def _overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
+
+
+def _below(node: Node) -> Iterator[Node]:
+    yield node
+    for child in node.children:
+        yield from _below(child)
 
 
 def _neighbours(operator: str, values: list[Node]) -> Iterator[tuple[str, list[Edit], Node]]:

@@ -31,7 +31,7 @@ GRACE_S = 180.0
 """How long after its time a target may take to be made, to measure and to end."""
 NAMES = (
     "frames", "batches", "requests", "task", "cases", "policy", "home", "objects", "envelope", "record",
-    "bundle", "settings", "transcripts", "prices", "host", "mcp", "stdio",
+    "bundle", "manifest", "compiler", "counted", "module", "settings", "transcripts", "prices", "host", "mcp", "stdio",
 )  # fmt: skip
 SHARES = {"record": 2.0, "mcp": 2.0, "frames": 2.0}
 

@@ -33,6 +33,20 @@ def test_everything_that_was_measured_is_shown() -> None:
         assert text in shown
 
 
+def test_of_a_crate_its_files_are_shown_and_the_functions_that_were_not_reached_as_a_whole() -> None:
+    name = "candidate/src/lib.rs"
+    files = {name: File(frozenset(range(1, 7)), frozenset({"5:9-5:12"}), {4: "fn lost() {"})}
+    functions = {"src/lib.rs:1 walk": ((name, 1, 3),), "src/lib.rs:4 lost": ((name, 4, 6),)}
+    own = Coverage(files, functions, {1: Level({name: frozenset({1, 2, 3})}, {name: frozenset()}, {}, 9, 9)})
+    document = Coverage().to_json() | {"candidate": own.to_json(), "remarks": [], "divergence_bound_95": None}
+    with (console := Console(width=140)).capture() as caught:
+        console.print(*_shown(document), sep="\n")
+    shown = caught.get()
+    for text in ("of the candidate's own code", "3/6", f"{name}:4-6", "src/lib.rs:4 lost", "fn lost() {"):
+        assert text in shown
+    assert "src/lib.rs:1 walk" not in shown
+
+
 @pytest.mark.slow
 def test_the_levels_of_a_task_are_measured_shown_and_recorded(
     make: Make,

@@ -11,7 +11,7 @@ import pytest
 
 from harness.attempt import Progress
 from harness.coverage.result import Coverage, File, Level
-from harness.coverage.session import COVERAGE, known
+from harness.coverage.session import CANDIDATE, COVERAGE, known
 from harness.errors import SetupError
 from harness.record.log import VERDICT_FILE, event_file
 from harness.record.view import SessionView
@@ -128,6 +128,14 @@ def test_the_lines_that_are_shown_name_gaps_and_the_bound(start: Start, tmp_path
     told = known(session.events).to_json()
     assert told["told"][0] == "level 1 reached of the reference: lines 9/10 (90%)"
     assert told["told"][-1] == "reference reached: lines 10/10; divergence ≤ 13.91% of episodes (95%)"
+
+
+def test_what_was_reached_of_a_candidate_is_kept_in_words_until_it_is_measured_again(start: Start) -> None:
+    session, _ = start()
+    for lines in (["candidate reached: lines 1/9"], ["candidate reached: lines 9/9"]):
+        session.record(COVERAGE, detail={COVERAGE: {CANDIDATE: {"told": lines}}})
+    session.record(COVERAGE, detail={COVERAGE: {CANDIDATE: "words"}})
+    assert known(session.events).candidate == ("candidate reached: lines 9/9",)
 
 
 def test_a_detail_that_is_none_of_ours_counts_as_not_said(start: Start) -> None:

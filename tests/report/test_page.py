@@ -233,6 +233,20 @@ def test_only_what_no_level_reached_counts_as_never_reached(document: dict[str, 
     assert "Never reached: the walker flew." in Page(render(document)).text
 
 
+def test_what_was_reached_of_a_crate_is_told(document: dict[str, Any]) -> None:
+    told = "candidate reached: lines 7/9 (77%); never: lib.rs:4-5"
+    nothing: dict[str, Any] = {
+        "levels": [],
+        "modules": [],
+        "never": [],
+        "never_count": 0,
+        "not_measured": [],
+        "error": "",
+    }
+    document["reached"] = {**nothing, "candidate": [told]}
+    assert told in Page(render(document)).text
+
+
 def test_every_figure_of_a_profile_has_its_place_in_the_table(document: dict[str, Any]) -> None:
     twice = document["profiles"][0]["figures"]
     twice.append(twice[-1] | {"steps_per_s": 123.0})

@@ -10,26 +10,31 @@ import sandboxes
 from harness.strength.equivalence import Programs
 from harness.strength.mutants import enumerate_mutants
 from harness.strength.run import Settings, measure
-from harness.strength.statuses import COMPILED, KILLED, STILLBORN
+from harness.strength.statuses import COMPILED, KILLED, PROVED, STILLBORN
 from harness.task import Task
 from harness.verify import copy_candidate
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]
 
 
-def test_a_mutant_is_killed_or_stillborn_by_what_becomes_of_its_crate(task: Task, tmp_path: Path) -> None:
+def test_a_mutant_is_killed_or_stillborn_or_no_mutant_by_what_becomes_of_its_crate(task: Task, tmp_path: Path) -> None:
+    copy_candidate(task.directory, tmp_path / "tree")
+    source = tmp_path / "tree" / "candidate" / "rust" / "src" / "lib.rs"
+    begin = "fn serve<D: Draws>(draws: &mut D) -> i32 {\n"
+    assert begin in source.read_text()
+    source.write_text(source.read_text().replace(begin, f"{begin}    let _ = 5;\n"))
     faults = {
         (mutant.function, mutant.before): mutant
-        for mutant in enumerate_mutants(task.directory / "candidate", "rust")
-        if mutant.after in ("7", "false, terminated: State::reward_of_rally(bounced)")
+        for mutant in enumerate_mutants(tmp_path / "tree" / "candidate", "rust")
+        if mutant.after in ("6", "7", "false, terminated: State::reward_of_rally(bounced)")
     }
-    killed, stillborn = ("<module>", "8"), ("Pong.step", "State::reward_of_rally(bounced), terminated: false")
-    wanted = tuple(faults[each].id for each in (killed, stillborn))
-    found = measure(
-        task, task.directory, sandboxes.choose(None), Settings(level=1, only=wanted, jobs=1), seed=3, journals=tmp_path
-    )
-    status = {judged.mutant.id: judged.status for judged in found.judged}
-    assert [status[each] for each in wanted] == [KILLED, STILLBORN]
+    stillborn = ("Pong.step", "State::reward_of_rally(bounced), terminated: false")
+    wanted = tuple(faults[each].id for each in (("<module>", "8"), stillborn, ("serve", "5")))
+    settings = Settings(level=1, only=wanted, jobs=1)
+    found = measure(task, tmp_path / "tree", sandboxes.choose(None), settings, seed=3, journals=tmp_path / "journals")
+    judged = {each.mutant.id: each for each in found.judged}
+    assert [judged[each].status for each in wanted] == [KILLED, STILLBORN, PROVED]
+    assert not judged[wanted[2]].findings, "a module that is the same was tested all the same"
 
 
 def test_the_same_module_is_a_proof_and_another_one_is_none(task: Task, tmp_path: Path) -> None:

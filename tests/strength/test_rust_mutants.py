@@ -48,7 +48,12 @@ def faults(tmp_path: Path, body: str) -> list[tuple[str, str]]:
         ("[a, b]", [("order", "b, a")]),
         ("S { p: a, q: b }", [("order", "b, q: a")]),
         ("match a { 1 => b, _ => c }", [("constant", "2"), ("constant", "0"), ("branches", "c, _ => b")]),
-        ("a = b; c = d;", [("dropped update", ""), ("order", "c = d; a = b;"), ("dropped update", "")]),
+        ("a = b; c = d;", [("dropped update", ""), ("dropped update", "")]),
+        ("a = b; c = a;", [("dropped update", ""), ("order", "c = a; a = b;"), ("dropped update", "")]),
+        ("s.a = b; c = s;", [("dropped update", ""), ("order", "c = s; s.a = b;"), ("dropped update", "")]),
+        ("s.a = s.b; s.ab = s.c;", [("dropped update", ""), ("dropped update", "")]),
+        ("t[a] = b; a = c;", [("dropped update", ""), ("order", "a = c; t[a] = b;"), ("dropped update", "")]),
+        ("a = g(); c = d;", [("dropped update", ""), ("order", "c = d; a = g();"), ("dropped update", "")]),
     ],
 )
 def test_an_operator_proposes_what_it_should(tmp_path: Path, body: str, expected: list[tuple[str, str]]) -> None:
@@ -95,3 +100,13 @@ def test_python_and_rust_beside_each_other_are_told_apart(tmp_path: Path) -> Non
     (tmp_path / "survivors.toml").write_text(entries)
     assert [entry.file for entry in load_explanations(tmp_path)] == ["env.py"]
     assert [entry.file for entry in load_explanations(tmp_path, "rust")] == ["src/lib.rs"]
+
+
+def test_a_mutant_that_leaves_something_out_can_be_explained(tmp_path: Path) -> None:
+    [dropped] = [each for each in mutants(tmp_path, "fn f() { g(); }\n") if each.operator == "dropped call"]
+    entry = (
+        '[[survivor]]\nfile = "src/lib.rs"\nfunction = "f"\noperator = "dropped call"\nbefore = "g();"\nafter = ""\n'
+    )
+    (tmp_path / "survivors.toml").write_text(f'{entry}verdict = "equivalent"\nbecause = "so"\n')
+    [found] = load_explanations(tmp_path, "rust")
+    assert found.fits(dropped)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.fuzz.target import Target
-from tests.fuzz.targets import clients, files, frames, record, server
+from tests.fuzz.targets import clients, crates, files, frames, record, server
 
 Maker = Callable[[Path], Target]
 """Makes a target that may use an empty directory."""
@@ -23,6 +23,10 @@ TARGETS: Mapping[str, Maker] = {
     "envelope": record.envelope,
     "record": record.whole_log,
     "bundle": record.bundle,
+    "manifest": crates.manifest,
+    "compiler": crates.compiler,
+    "counted": crates.counted,
+    "module": crates.module,
     "settings": clients.settings,
     "transcripts": clients.transcripts,
     "prices": clients.prices,

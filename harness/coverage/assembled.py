@@ -1,0 +1,80 @@
+"""What was reached of whole files, by level, as a result that is kept to the places that count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from harness.coverage.reading import Branches, Lines, Reach, line_of
+from harness.coverage.result import Coverage, File, Level
+from harness.coverage.sources import Place
+
+
+def assembled(
+    found: Sequence[Place],
+    levels: Mapping[int, Level],
+    reaches: Mapping[int, Mapping[Path, Reach]],
+    unmeasured: Sequence[str],
+) -> Coverage:
+    """The result: what was reached, kept to what counts.
+
+    Args:
+        found: the places that count.
+        levels: of each level the figures that are about no line.
+        reaches: of each level what it reached, by file.
+        unmeasured: what could not be measured, and why, a line each.
+    """
+    named = {place.name: place.path for place in found}
+    known = {path: _together(level.get(path) for level in reaches.values()) for path in named.values()}
+    within: dict[str, tuple[Lines, Branches]] = {}
+    for name, path in named.items():
+        spans = [place for place in found if place.name == name]
+        lines = frozenset(line for line in known[path].lines if any(span.holds(line) for span in spans))
+        branches = frozenset(b for b in known[path].branches if any(span.holds(line_of(b)) for span in spans))
+        within[name] = (lines, branches)
+    files = {
+        name: File(*within[name], _text(path, within[name][0])) for name, path in named.items() if known[path].lines
+    }
+    measured = {}
+    for number, level in levels.items():
+        own = {name: _complete(reaches[number].get(path, Reach()), known[path]) for name, path in named.items()}
+        measured[number] = Level(
+            lines={name: own[name].reached & within[name][0] for name in files},
+            branches={name: own[name].taken & within[name][1] for name in files},
+            features=level.features,
+            asked=level.asked,
+            repeated=level.repeated,
+            whole={
+                name: (len(own[name].reached), len(known[path].lines), len(own[name].taken), len(known[path].branches))
+                for name, path in named.items()
+                if name in files
+            },
+            seconds=level.seconds,
+            error=level.error,
+        )
+    modules: dict[str, tuple[tuple[str, int, int], ...]] = {}
+    for place in found:
+        modules[place.module] = (*modules.get(place.module, ()), (place.name, place.first, place.last))
+    return Coverage(files, modules, measured, tuple(dict.fromkeys(unmeasured)))
+
+
+def _together(found: Iterable[Reach | None]) -> Reach:
+    whole = Reach()
+    for each in found:
+        whole = whole if each is None else whole | each
+    return whole
+
+
+def _complete(own: Reach, known: Reach) -> Reach:
+    """A level's own reach, with the branches that only other levels tell apart.
+
+    V8 leaves out a block that ran as often as what surrounds it: it was reached where its line was.
+    """
+    silent = frozenset(branch for branch in known.branches - own.branches if line_of(branch) in own.reached)
+    return Reach(known.lines, own.reached, known.branches, own.taken | silent)
+
+
+def _text(path: Path, lines: Lines) -> dict[int, str]:
+    text = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    shown = {line: text[line - 1] for line in lines if line <= len(text)}
+    return {n: "".join(c if c.isprintable() else " " for c in line).rstrip() for n, line in shown.items()}
