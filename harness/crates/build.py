@@ -78,15 +78,14 @@ def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent, *
         work = Path(scratch)
         target = work / "target"
         shutil.copytree(ahead, target, symlinks=True)
-        within = entry.parent.parent.relative_to(CANDIDATE_DIRECTORY).as_posix()
         shown = Mount(tree / CANDIDATE_DIRECTORY, CANDIDATE)
-        write_binding(work / "binding", name, os.path.normpath(f"{CANDIDATE}/{within}"))
+        write_binding(work / "binding")
         memory_mb = max(MEMORY_MB, task.candidate.memory_mb)
         seen = (shown, *mounts(data))
         spec = build_spec(rust, sources(progress), work / "binding", target, *seen, memory_mb=memory_mb)
         if counting:
             write_wrapper(work / "binding")
-        content = _compile(driver, spec, task.candidate.timeout_s, data, counting)
+        content = _compile(driver, spec, task, name, data, counting)
         fresh = work / "module"
         fresh.write_bytes(content)
         shutil.move(fresh, module)
@@ -96,10 +95,13 @@ def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent, *
     return module
 
 
-def _compile(driver: Driver, spec: SandboxSpec, timeout_s: float, data: Path | None, counting: bool) -> bytes:
+def _compile(driver: Driver, spec: SandboxSpec, task: Task, name: str, data: Path | None, counting: bool) -> bytes:
+    timeout_s = task.candidate.timeout_s
+    within = Path(task.candidate.entry).parent.parent.relative_to(CANDIDATE_DIRECTORY)
     with driver.open(spec) as sandbox:
         told = variables(sandbox, data) | (counting_variables(sandbox, CANDIDATE, BINDING) if counting else {})
-        finished = cargo_build(sandbox, timeout_s, told)
+        crate = os.path.normpath(f"{CANDIDATE}/{within.as_posix()}")
+        finished = cargo_build(sandbox, name, crate, timeout_s, told)
         if finished.timed_out:
             raise TimedOut(
                 f"it was not compiled within {timeout_s:g} s", where=WHERE, expected="a crate that compiles in time"

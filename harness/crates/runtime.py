@@ -89,13 +89,22 @@ def build_spec(
     )
 
 
-def cargo_build(sandbox: Sandbox, timeout: float | None = None, told: Mapping[str, str] | None = None) -> Finished:
+def cargo_build(
+    sandbox: Sandbox,
+    name: str,
+    crate: str,
+    timeout: float | None = None,
+    told: Mapping[str, str] | None = None,
+) -> Finished:
     """Build the binding crate of an open sandbox; what it says on standard output is JSON, a line for each message.
 
     Args:
+        name, crate: of the candidate, and the directory at which it is mounted.
         told: variables for the compiler.
     """
     inside = sandbox.inside
+    # Written here: where a mount is seen is known only of an open sandbox.
+    sandbox.write_file(f"{BINDING}/Cargo.toml", _binding_manifest(name, inside(crate)).encode())
     settings = f"{CARGO_HOME}/config.toml"
     sandbox.write_file(settings, cargo_settings(inside(VENDOR)).encode())
     command = [
@@ -113,17 +122,20 @@ def cargo_settings(crates: str) -> str:
     )
 
 
-def write_binding(place: Path, name: str, path: str) -> None:
-    """The crate that makes a candidate an extension module, at `place`; `name` is the candidate's, `path` where it lies."""
+def write_binding(place: Path) -> None:
+    """Write the crate that makes a candidate an extension module, but for its manifest."""
+    shutil.copytree(rust_sources() / "binding" / "src", place / "src")
+
+
+def _binding_manifest(name: str, path: str) -> str:
     origin = rust_sources() / "binding"
-    shutil.copytree(origin / "src", place / "src")
     manifest = (origin / "Cargo.toml").read_text(encoding="utf-8")
     blank = '{ package = "lockstep-blank", path = "../blank" }'
     if manifest.count(blank) != 1:
         raise AssertionError(f"{origin}/Cargo.toml does not name the blank candidate once")
     named = f"{{ package = {json.dumps(name)}, path = {json.dumps(path)} }}"
     # An empty workspace: cargo looks for one in all directories above.
-    (place / "Cargo.toml").write_text(manifest.replace(blank, named) + "\n[workspace]\n", encoding="utf-8")
+    return manifest.replace(blank, named) + "\n[workspace]\n"
 
 
 def _vendor(origin: Path, place: Path) -> None:
@@ -151,10 +163,10 @@ def _compile(driver: Driver, rust: Toolchain, crates: Path, target: Path) -> Non
     target.mkdir()
     with tempfile.TemporaryDirectory(prefix="lockstep-crates-") as scratch:
         binding = Path(scratch) / "binding"
-        write_binding(binding, "lockstep-blank", "../blank")
+        write_binding(binding)
         blank = Mount(rust_sources() / "blank", BLANK)
         with driver.open(build_spec(rust, crates, binding, target, blank, memory_mb=MEMORY_MB)) as sandbox:
-            finished = cargo_build(sandbox)
+            finished = cargo_build(sandbox, "lockstep-blank", BLANK)
     if finished.exit_code != 0:
         said = finished.stderr.decode("utf-8", "replace").strip()[-2000:]
         raise SetupError(

@@ -86,6 +86,12 @@ def test_the_candidate_passes_all_levels_below_training(verify: Callable[..., Ve
     assert {"single = batched = scanned", "law of serve at step", "auto-reset batch", "as its users run it"} <= names
 
 
+def test_a_crate_is_compiled_where_nothing_is_isolated(task: Task) -> None:
+    """There a mount is seen at a place of this machine, which the crate's manifest has to name."""
+    module = load_module(build(task, sandboxes.choose("process"), task.directory))
+    assert set(module.SPEC["probes"]) == set(task.probes)
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_found(name: str, tree: Path, verify: Callable[..., Verdict]) -> None:
     file, old, new, level, path, rule = FAULTS[name]
