@@ -106,6 +106,7 @@ OPERATIONS = (
     Operation("serve agents", None, "serve", because=_MACHINE),
     Operation("let a coding agent use Lockstep's server", None, "connect", because=_MACHINE),
     Operation("build the image of the sandbox `docker`", None, "images", because=_MACHINE),
+    Operation("run test ROMs of the Game Boy that you bring", None, "gameboy", because=_MACHINE),
     Operation(
         "what to tell an agent for a step of the recipe",
         None,

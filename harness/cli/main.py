@@ -20,6 +20,7 @@ from harness.cli.compare import compare
 from harness.cli.connect import connect
 from harness.cli.coverage import coverage
 from harness.cli.frame import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, Output, report_error
+from harness.cli.gameboy import gameboy
 from harness.cli.images import images
 from harness.cli.keys import key
 from harness.cli.profile import profile
@@ -100,6 +101,7 @@ COMMANDS = (
     key,
     records.export,
     images,
+    gameboy,
     machine.doctor,
 )
 for _command in COMMANDS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from harness.channel import Channel
 from harness.errors import Crashed
 from harness.worker import MAX_FRAME
-from tests.fuzz.__main__ import NAMES, main
+from tests.fuzz.__main__ import NAMES, RUST, main
 from tests.fuzz.made import made
 from tests.fuzz.mutate import of_bytes
 from tests.fuzz.runner import Finding, Run, attempt, fuzz, watched
@@ -25,7 +26,7 @@ REGRESSIONS = Path(__file__).parent / "regressions"
 SEED = 20261122
 LONG = {"batches": 30, "bundle": 40, "mcp": 200, "record": 50, "stdio": 100, "task": 150, "cases": 150}
 """Targets of which an input, or the making, takes long, and how many inputs they get."""
-QUICK = [name for name in NAMES if name not in LONG]
+QUICK = [name for name in NAMES if name not in LONG and name not in RUST]
 Opened = Callable[[str], Target]
 
 
@@ -61,6 +62,23 @@ def test_inputs_are_answered_or_refused(opened: Opened, name: str) -> None:
 @pytest.mark.parametrize("name", LONG)
 def test_inputs_that_take_longer_are_answered_or_refused(opened: Opened, name: str) -> None:
     _hold(opened(name), LONG[name])
+
+
+@pytest.mark.slow
+@pytest.mark.rust
+@pytest.mark.parametrize("name", RUST)
+def test_inputs_of_compiled_targets_are_answered_or_refused(opened: Opened, name: str) -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("compiles a crate, and there is no cargo here: install Rust 1.85 or newer")
+    _hold(opened(name), 100)
+
+
+def test_without_cargo_compiled_targets_are_left_out_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["--target", "gameboy-rom", "--seconds", "1", "--out", str(tmp_path / "out")]) == 0
+    assert "left out, for there is no cargo here: gameboy-rom" in capsys.readouterr().out
 
 
 def _hold(target: Target, inputs: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.fuzz.target import Target
-from tests.fuzz.targets import clients, crates, files, frames, record, server
+from tests.fuzz.targets import clients, crates, files, frames, gameboy, record, server
 
 Maker = Callable[[Path], Target]
 """Makes a target that may use an empty directory."""
@@ -33,4 +33,7 @@ TARGETS: Mapping[str, Maker] = {
     "host": server.host,
     "mcp": server.mcp,
     "stdio": server.stdio,
+    "gameboy-rom": gameboy.roms,
+    "gameboy-state": gameboy.states,
+    "gameboy-program": gameboy.programs,
 }

@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     };
     let sound = if sound == "on" { Options::default().sound } else { Sound::Off };
-    let options = Options { boot_rom, sound };
+    let options = Options { boot_rom, sound, ..Options::default() };
     let mut console = GameBoy::new(cartridge, options);
     let mut out = stdout().lock();
     for line in stdin().lock().lines() {

@@ -18,6 +18,12 @@ impl GameBoy {
         self.cpu.clock + u64::from(self.cpu.lead)
     }
 
+    /// Whether the running access finds video and object memory locked while the screen reads them: in PyBoy that of
+    /// three instructions, on the console every one.
+    fn sees_locks(&self) -> bool {
+        self.cpu.lead != 0 || self.hardware
+    }
+
     /// Reads as the processor does.
     #[inline]
     pub(crate) fn load8(&mut self, address: u16) -> u8 {
@@ -33,13 +39,16 @@ impl GameBoy {
     /// What is not plain memory, or is plain memory seldom.
     #[inline(never)]
     fn load_elsewhere(&mut self, address: u16) -> u8 {
+        if (0x8000..0xFF00).contains(&address) {
+            self.cpu.idle.disturb();
+        }
         match address {
             0x0000..=0x7FFF => match &self.boot_rom {
                 Some(boot) if self.boot_mapped && address < 0x100 => boot[usize::from(address)],
                 _ => self.rom_at(self.mapper.low_base() + usize::from(address)),
             },
             0x8000..=0x9FFF => {
-                if self.cpu.lead != 0 {
+                if self.sees_locks() {
                     self.run_ppu(self.access_clock());
                     if self.ppu.vram_unreadable() {
                         return OPEN;
@@ -49,6 +58,7 @@ impl GameBoy {
             }
             0xA000..=0xFDFF => self.mapper.read(&self.cartridge, address, self.cpu.clock),
             0xFE00..=0xFE9F => self.read_oam(address),
+            0xFEA0..=0xFEFF if self.hardware => 0,
             0xFEA0..=0xFEFF => self.unusable[usize::from(address - 0xFEA0)],
             0xFF00..=0xFFFF => self.load_io(address as u8),
         }
@@ -57,6 +67,7 @@ impl GameBoy {
     /// Writes as the processor does.
     #[inline]
     pub(crate) fn store8(&mut self, address: u16, value: u8) {
+        self.cpu.idle.disturb();
         match address {
             0xC000..=0xFDFF => self.wram[usize::from(address & 0x1FFF)] = value,
             _ => self.store_elsewhere(address, value),
@@ -71,7 +82,7 @@ impl GameBoy {
                 self.cpu.bail = true;
             }
             0x8000..=0x9FFF => {
-                if self.cpu.lead != 0 {
+                if self.sees_locks() {
                     self.run_ppu(self.access_clock());
                     if self.ppu.vram_unwritable() {
                         return;
@@ -83,13 +94,14 @@ impl GameBoy {
                 self.mapper.write(&self.cartridge, address, value, self.cpu.clock);
             }
             0xFE00..=0xFE9F => self.write_oam(address, value),
+            0xFEA0..=0xFEFF if self.hardware => {}
             0xFEA0..=0xFEFF => self.unusable[usize::from(address - 0xFEA0)] = value,
             0xFF00..=0xFFFF => self.store_io(address as u8, value),
         }
     }
 
     fn read_oam(&mut self, address: u16) -> u8 {
-        if self.cpu.lead != 0 {
+        if self.sees_locks() {
             self.run_ppu(self.access_clock());
             if self.ppu.oam_unreadable() {
                 return OPEN;
@@ -107,7 +119,7 @@ impl GameBoy {
     }
 
     fn write_oam(&mut self, address: u16, value: u8) {
-        if self.cpu.lead != 0 {
+        if self.sees_locks() {
             self.run_ppu(self.access_clock());
             if self.ppu.oam_unwritable() {
                 return;
@@ -126,7 +138,9 @@ impl GameBoy {
         }
         let due = self.dma.due(self.cpu.clock + u64::from(lead));
         while self.dma.done < due {
-            let value = self.load8(self.dma.next_address());
+            let address = self.dma.next_address();
+            // The console's copy finds nothing locked.
+            let value = if self.hardware { self.peek(address).unwrap_or(OPEN) } else { self.load8(address) };
             self.ppu.oam[usize::from(self.dma.done)] = value;
             self.dma.done += 1;
         }
@@ -155,6 +169,12 @@ impl GameBoy {
     pub(crate) fn load_io(&mut self, low: u8) -> u8 {
         self.sync_dma(self.cpu.lead);
         match low {
+            // DIV counts between events, and the sound chip has its own slices of time.
+            0x04 | 0x10..=0x3F => self.cpu.idle.disturb(),
+            0x00..=0x7F => self.cpu.idle.watches_unit(),
+            _ => {}
+        }
+        match low {
             0x00 => self.joypad.read(),
             0x01 | 0x02 => {
                 self.run_serial();
@@ -171,7 +191,7 @@ impl GameBoy {
             }
             0x0F => self.cpu.requested | !crate::interrupt::ALL,
             0x10..=0x3F => {
-                self.apu.tick(self.cpu.clock);
+                self.run_apu();
                 self.apu.read(low - 0x10)
             }
             0x40..=0x4B => {
@@ -187,7 +207,11 @@ impl GameBoy {
     fn load_ppu(&mut self, low: u8) -> u8 {
         match low {
             0x40 => self.ppu.lcdc(),
-            0x41 => self.ppu.read_stat(),
+            0x41 => {
+                // Of two reads the first one can give something else.
+                self.cpu.idle.disturb_if(self.ppu.mode_is_hidden());
+                self.ppu.read_stat()
+            }
             0x42 => self.ppu.scy,
             0x43 => self.ppu.scx,
             0x44 => self.ppu.ly(),
@@ -203,6 +227,7 @@ impl GameBoy {
 
     /// Writes 0xFF00 + `low`. A write that can move the next event ends the processor's slice of time.
     pub(crate) fn store_io(&mut self, low: u8, value: u8) {
+        self.cpu.idle.disturb();
         self.sync_dma(self.cpu.lead);
         match low {
             0x00 => self.joypad.write(value),
@@ -217,8 +242,9 @@ impl GameBoy {
             0x04..=0x07 => self.store_timer(low, value),
             0x0F => self.cpu.requested = value & crate::interrupt::ALL,
             0x10..=0x3F => {
-                self.apu.tick(self.cpu.clock);
-                // PyBoy does not bring the timer up to date here.
+                self.run_apu();
+                // PyBoy does not bring the timer up to date here: it is as the last slice left it.
+                self.settle_timer();
                 self.apu.write(low - 0x10, value, self.timer.div(), self.timer.counter());
             }
             0x40..=0x4B => {
@@ -242,6 +268,7 @@ impl GameBoy {
             0xFF => self.cpu.enabled = value,
             _ => {}
         }
+        self.cpu.touched = true;
         self.cpu.bail = true;
     }
 
@@ -249,7 +276,7 @@ impl GameBoy {
         self.run_timer();
         match low {
             0x04 => {
-                self.apu.tick(self.cpu.clock);
+                self.run_apu();
                 self.apu.div_reset(self.timer.div());
                 self.timer.reset();
             }

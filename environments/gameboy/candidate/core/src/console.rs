@@ -4,6 +4,7 @@ use crate::apu::Apu;
 use crate::cartridge::Cartridge;
 use crate::cpu::{Cpu, Registers};
 use crate::dma::Dma;
+use crate::in_place::clone_in_place;
 use crate::joypad::Joypad;
 use crate::mapper::Mapper;
 use crate::ppu::{HEIGHT, Ppu, WIDTH};
@@ -13,8 +14,6 @@ use crate::timer::Timer;
 use crate::{FRAME_CLOCKS, NEVER, interrupt};
 use std::sync::Arc;
 
-/// The least that the processor runs between two looks at the other units.
-const LEAST_SLICE: i64 = 4;
 /// A clock that no run reaches; a state beyond it is refused.
 const LAST_CLOCK: u64 = 1 << 62;
 
@@ -30,6 +29,16 @@ pub enum Sound {
     },
 }
 
+/// Whom the console is equal to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// PyBoy 2.8.0, with its quirks.
+    #[default]
+    PyBoy,
+    /// The console itself, as far as this emulator goes: `docs/gameboy.md` lists which quirks of PyBoy it leaves out.
+    Hardware,
+}
+
 /// What a console is built with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -38,17 +47,22 @@ pub struct Options {
     pub boot_rom: Option<Arc<[u8; 256]>>,
     /// The sound chip.
     pub sound: Sound,
+    /// Whom the console is equal to.
+    pub mode: Mode,
+    /// Whether time is passed over in which nothing happens: units without an event, loops that wait. Nothing but the
+    /// speed depends on it.
+    pub shortcuts: bool,
 }
 
 impl Default for Options {
     /// PyBoy's defaults, without a boot ROM.
     fn default() -> Self {
-        Self { boot_rom: None, sound: Sound::On { sample_rate: 48_000 } }
+        Self { boot_rom: None, sound: Sound::On { sample_rate: 48_000 }, mode: Mode::PyBoy, shortcuts: true }
     }
 }
 
 /// A console with a cartridge in it. A clone shares the ROM and nothing else.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct GameBoy {
     pub(crate) cartridge: Arc<Cartridge>,
     pub(crate) rom: Arc<[u8]>,
@@ -66,9 +80,37 @@ pub struct GameBoy {
     pub(crate) hram: [u8; 0x7F],
     /// 0xFEA0..=0xFEFF, which PyBoy keeps as memory.
     pub(crate) unusable: [u8; 0x60],
-    buttons: u8,
+    pub(crate) buttons: u8,
+    /// The clock at which the last slice of the processor's time ended.
+    pub(crate) slice_end: u64,
+    pub(crate) shortcuts: bool,
+    /// The console's ways, and not PyBoy's.
+    pub(crate) hardware: bool,
     identity: u64,
 }
+
+clone_in_place!(GameBoy {
+    cartridge,
+    rom,
+    boot_rom,
+    boot_mapped,
+    mapper,
+    cpu,
+    ppu,
+    apu,
+    timer,
+    serial,
+    joypad,
+    dma,
+    wram,
+    hram,
+    unusable,
+    buttons,
+    slice_end,
+    shortcuts,
+    hardware,
+    identity,
+});
 
 impl GameBoy {
     /// A console that was switched on this moment.
@@ -77,24 +119,28 @@ impl GameBoy {
             Sound::Off => (false, 1),
             Sound::On { sample_rate } => (true, sample_rate),
         };
+        let hardware = options.mode == Mode::Hardware;
         let mut console = Self {
             identity: identity(&cartridge, &options),
-            mapper: Mapper::new(&cartridge),
+            mapper: Mapper::new(&cartridge, hardware),
             rom: cartridge.shared_rom(),
             cartridge,
             boot_mapped: options.boot_rom.is_some(),
             boot_rom: options.boot_rom,
             cpu: Cpu::default(),
-            ppu: Ppu::new(),
+            ppu: Ppu::new(hardware),
             apu: Apu::new(emulated, sample_rate),
             timer: Timer::new(),
-            serial: Serial::new(),
-            joypad: Joypad::default(),
+            serial: Serial::new(hardware),
+            joypad: Joypad::new(hardware),
             dma: Dma::default(),
             wram: Box::new([0; 0x2000]),
             hram: [0; 0x7F],
             unusable: [0; 0x60],
             buttons: 0,
+            slice_end: 0,
+            shortcuts: options.shortcuts,
+            hardware,
         };
         if !console.boot_mapped {
             console.begin_after_boot();
@@ -142,35 +188,43 @@ impl GameBoy {
         }
     }
 
-    /// A frame ends where the screen wraps to line 0, is switched on or off, or has been off for the clocks of a frame.
-    fn run_frame_with(&mut self, render: bool, sound: bool) {
-        if self.joypad.hold(self.buttons) {
-            self.cpu.requested |= interrupt::JOYPAD;
-        }
-        self.ppu.frame_done = false;
-        self.ppu.drawing = render;
-        self.apu.sampling = sound;
-        while !self.ppu.frame_done {
-            let budget = self
-                .timer
-                .until_event
-                .min(self.ppu.until_event)
-                .min(self.ppu.until_frame)
-                .min(self.apu.until_event)
-                .min(self.serial.until_event)
-                .max(LEAST_SLICE);
-            self.run_slice(budget as u64);
-            self.sync_dma(0);
-            self.apu.tick(self.cpu.clock);
-            self.run_serial();
-            self.run_timer();
-            self.run_ppu(self.cpu.clock);
-        }
-    }
-
     /// Reads an address as PyBoy's `memory[address]` does, with the effects of such a read.
     pub fn read(&mut self, address: u16) -> u8 {
         self.load8(address)
+    }
+
+    /// The byte of memory at an address, without the effects and the locks of a read. Nothing at 0xFF00..=0xFF7F and 0xFFFF,
+    /// where registers are.
+    pub fn peek(&self, address: u16) -> Option<u8> {
+        let at = |start: u16| usize::from(address - start);
+        match address {
+            0x0000..=0x00FF if self.boot_mapped => self.boot_rom.as_ref().map(|boot| boot[at(0)]),
+            0x0000..=0x3FFF => Some(self.rom_at(self.mapper.low_base() + at(0))),
+            0x4000..=0x7FFF => Some(self.rom_at(self.mapper.high_base() + at(0x4000))),
+            0x8000..=0x9FFF => Some(self.ppu.vram[at(0x8000)]),
+            0xA000..=0xBFFF => Some(self.mapper.peek(address)),
+            0xC000..=0xFDFF => Some(self.wram[usize::from(address & 0x1FFF)]),
+            0xFE00..=0xFE9F => Some(self.ppu.oam[at(0xFE00)]),
+            0xFEA0..=0xFEFF => Some(self.unusable[at(0xFEA0)]),
+            0xFF80..=0xFFFE => Some(self.hram[at(0xFF80)]),
+            0xFF00..=0xFF7F | 0xFFFF => None,
+        }
+    }
+
+    /// The registers as they were at the last `ld b, b` since the last call, by which test programs mark that they are done.
+    pub fn take_mark(&mut self) -> Option<Registers> {
+        self.cpu.mark.take()
+    }
+
+    /// Whether the other console has the same cartridge, boot ROM and options, so that one can take the other's place.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.identity == other.identity
+    }
+
+    /// Bytes that this console takes and shares with no clone.
+    pub fn memory_bytes(&self) -> usize {
+        let boxed = self.wram.len() + self.ppu.vram.len() + self.ppu.screen.len();
+        std::mem::size_of::<Self>() + boxed + self.mapper.ram().len() + self.serial.kept_bytes()
     }
 
     /// Writes an address as PyBoy's `memory[address] = value` does, with the effects of such a write.
@@ -288,6 +342,7 @@ impl GameBoy {
         let mut console = self.clone();
         console.load_fields(&mut r)?;
         r.end()?;
+        console.slice_end = console.cpu.clock;
         *self = console;
         Ok(())
     }
@@ -334,6 +389,7 @@ fn identity(cartridge: &Cartridge, options: &Options) -> u64 {
         Sound::Off => w.u64(0),
         Sound::On { sample_rate } => w.u64(u64::from(sample_rate)),
     }
+    w.bool(options.mode == Mode::Hardware);
     state::fnv1a(&w.bytes)
 }
 

@@ -4,6 +4,7 @@
 //! without RAM in its header has it all the same (no controller at all excepted, whose reads give 0xFF).
 
 use crate::cartridge::{Cartridge, Controller, RAM_BANK, ROM_BANK};
+use crate::in_place::clone_in_place;
 use crate::rtc::Rtc;
 use crate::state::{Reader, StateError, Writer};
 
@@ -13,8 +14,9 @@ const OPEN: u8 = 0xFF;
 const MBC2_CELLS: usize = 512;
 const RTC_REGISTERS: std::ops::RangeInclusive<u16> = 0x08..=0x0C;
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Mapper {
+    hardware: bool,
     ram: Vec<u8>,
     ram_enabled: bool,
     ram_bank: u16,
@@ -27,14 +29,17 @@ pub(crate) struct Mapper {
     rtc: Rtc,
 }
 
+clone_in_place!(Mapper { hardware, ram, ram_enabled, ram_bank, rom_bank, low_bank, lower, upper, advanced, rtc });
+
 /// A write of any value that ends in 0xA enables RAM.
 fn enables(value: u8) -> bool {
     value & 0x0F == 0x0A
 }
 
 impl Mapper {
-    pub(crate) fn new(cart: &Cartridge) -> Self {
+    pub(crate) fn new(cart: &Cartridge, hardware: bool) -> Self {
         Self {
+            hardware,
             ram: vec![0; cart.ram_banks() * RAM_BANK],
             ram_enabled: cart.controller() == Controller::None && cart.has_ram(),
             ram_bank: 0,
@@ -84,6 +89,11 @@ impl Mapper {
         }
     }
 
+    /// The RAM at 0xA000..=0xBFFF in the selected bank, whether it is enabled or not.
+    pub(crate) fn peek(&self, address: u16) -> u8 {
+        self.ram_at(self.ram_bank, address)
+    }
+
     /// Reads 0xA000..=0xBFFF at clock `now`.
     pub(crate) fn read(&mut self, cart: &Cartridge, address: u16, now: u64) -> u8 {
         if self.clock_selected(cart) {
@@ -97,7 +107,9 @@ impl Mapper {
                 self.ram_bank = if self.advanced { u16::from(self.upper) % cart.ram_banks() as u16 } else { 0 };
             }
             Controller::Mbc2 => return self.ram[usize::from(address) % MBC2_CELLS] | 0xF0,
-            Controller::Mbc3 { .. } if self.clock_selected(cart) => return self.rtc.read(self.ram_bank),
+            Controller::Mbc3 { .. } if self.clock_selected(cart) => {
+                return self.rtc.read(self.ram_bank);
+            }
             _ => {}
         }
         self.ram_at(self.ram_bank, address)
@@ -120,7 +132,7 @@ impl Mapper {
     /// PyBoy lets a cartridge without a controller switch between its two banks.
     fn write_plain(&mut self, address: u16, value: u8) {
         match address {
-            0x2000..=0x3FFF => self.rom_bank = u16::from(value.max(1) & 1),
+            0x2000..=0x3FFF if !self.hardware => self.rom_bank = u16::from(value.max(1) & 1),
             0xA000..=0xBFFF => self.set_ram_at(0, address, value),
             _ => {}
         }
@@ -238,7 +250,7 @@ mod tests {
 
     fn mapper(kind: u8, banks: usize, ram_size: u8) -> (Cartridge, Mapper) {
         let cart = Cartridge::parse(image(kind, banks, ram_size)).unwrap();
-        let mapper = Mapper::new(&cart);
+        let mapper = Mapper::new(&cart, false);
         (cart, mapper)
     }
 
@@ -265,7 +277,7 @@ mod tests {
     fn a_multicart_selects_games_of_sixteen_banks() {
         let cart = Cartridge::parse(image(0x01, 64, 0)).unwrap();
         assert_eq!(cart.controller(), Controller::Mbc1 { multicart: true });
-        let mut m = Mapper::new(&cart);
+        let mut m = Mapper::new(&cart, false);
         m.write(&cart, 0x4000, 3, 0);
         m.write(&cart, 0x2000, 0x12, 0);
         assert_eq!(m.rom_bank, 0x32);

@@ -3,8 +3,12 @@
 use crate::NEVER;
 use crate::state::{Reader, StateError, Writer, require};
 
-/// Clocks of a byte: 8 bits of 8192 Hz in PyBoy's count of 128 clocks a bit (the hardware takes 512).
+/// Clocks of a byte: 8 bits of 8192 Hz in PyBoy's count of 128 clocks a bit.
 const BYTE_CLOCKS: u64 = 8 * 128;
+/// Clocks of a byte as the console counts them.
+const HARDWARE_BYTE_CLOCKS: u64 = 8 * 512;
+/// What arrives where no other console is.
+const NOTHING: u8 = 0xFF;
 /// Bytes kept before PyBoy's buffer starts again from empty.
 const KEPT: usize = 1024;
 const TRANSFER: u8 = 0x80;
@@ -14,6 +18,9 @@ const SC_UNUSED: u8 = 0b0111_1110;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Serial {
+    hardware: bool,
+    /// SB. PyBoy has none: there it always reads as what arrives.
+    data: u8,
     control: u8,
     sending: bool,
     clock: u64,
@@ -25,8 +32,18 @@ pub(crate) struct Serial {
 }
 
 impl Serial {
-    pub(crate) fn new() -> Self {
-        Self { control: SC_UNUSED, sending: false, clock: 0, done_at: NEVER as u64, until_event: 0, sent: Vec::new() }
+    pub(crate) fn new(hardware: bool) -> Self {
+        let data = if hardware { 0 } else { NOTHING };
+        Self {
+            hardware,
+            data,
+            control: SC_UNUSED,
+            sending: false,
+            clock: 0,
+            done_at: NEVER as u64,
+            until_event: 0,
+            sent: Vec::new(),
+        }
     }
 
     /// Runs to clock `now`; true where the interrupt is to be requested.
@@ -39,15 +56,20 @@ impl Serial {
         if done {
             self.control &= !TRANSFER;
             self.sending = false;
+            self.data = NOTHING;
             self.done_at = NEVER as u64;
         }
         self.until_event = self.done_at.wrapping_sub(now) as i64;
         done
     }
 
-    /// SB: always 0xFF, for there is no other console.
+    /// SB: in PyBoy always what arrives, and on the console what was written until then.
     pub(crate) fn data(&self) -> u8 {
-        0xFF
+        self.data
+    }
+
+    fn byte_clocks(&self) -> u64 {
+        if self.hardware { HARDWARE_BYTE_CLOCKS } else { BYTE_CLOCKS }
     }
 
     pub(crate) fn control(&self) -> u8 {
@@ -60,6 +82,9 @@ impl Serial {
     }
 
     pub(crate) fn set_data(&mut self, value: u8) {
+        if self.hardware {
+            self.data = value;
+        }
         self.sent.push(value);
         if self.sent.len() == KEPT {
             self.sent.clear();
@@ -70,8 +95,13 @@ impl Serial {
         self.control = value | SC_UNUSED;
         // A transfer that the other side clocks never ends, as there is no other side.
         self.sending = value & TRANSFER != 0 && value & INTERNAL_CLOCK != 0;
-        self.done_at = if value & INTERNAL_CLOCK != 0 { self.clock + BYTE_CLOCKS } else { NEVER as u64 };
+        self.done_at = if value & INTERNAL_CLOCK != 0 { self.clock + self.byte_clocks() } else { NEVER as u64 };
         self.until_event = self.done_at.wrapping_sub(self.clock) as i64;
+    }
+
+    /// Bytes of memory behind what is kept.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        self.sent.capacity()
     }
 
     /// The bytes written to SB since the last call, at most 1023 of them.
@@ -87,6 +117,9 @@ impl Serial {
         w.i64(self.until_event);
         w.u16(self.sent.len() as u16);
         w.raw(&self.sent);
+        if self.hardware {
+            w.u8(self.data);
+        }
     }
 
     pub(crate) fn load(&mut self, r: &mut Reader<'_>) -> Result<(), StateError> {
@@ -98,6 +131,9 @@ impl Serial {
         let kept = usize::from(r.u16()?);
         require(kept < KEPT, "serial bytes")?;
         self.sent = r.raw(kept)?.to_vec();
+        if self.hardware {
+            self.data = r.u8()?;
+        }
         Ok(())
     }
 }
@@ -108,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_byte_on_the_own_clock_takes_1024_clocks() {
-        let mut serial = Serial::new();
+        let mut serial = Serial::new(false);
         serial.tick(100);
         serial.set_data(b'x');
         serial.set_control(0x81);
@@ -122,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_byte_on_the_others_clock_never_ends() {
-        let mut serial = Serial::new();
+        let mut serial = Serial::new(false);
         serial.set_control(0x80);
         assert!(!serial.tick(1 << 20));
         assert_eq!(serial.control(), 0xFE);
@@ -130,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_1024th_byte_empties_the_buffer() {
-        let mut serial = Serial::new();
+        let mut serial = Serial::new(false);
         for _ in 0..1024 {
             serial.set_data(1);
         }
@@ -139,7 +175,7 @@ mod tests {
 
     #[test]
     fn never_is_a_clock_that_passes() {
-        let mut serial = Serial::new();
+        let mut serial = Serial::new(false);
         serial.tick(NEVER as u64 + 8);
         assert_eq!(serial.until_event, -8);
     }

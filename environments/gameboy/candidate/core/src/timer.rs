@@ -105,6 +105,11 @@ impl Timer {
         interrupt
     }
 
+    /// Whether an overflow is not over, which takes its time with the timer stopped too.
+    pub(crate) fn is_reloading(&self) -> bool {
+        self.reload != Reload::Idle
+    }
+
     pub(crate) fn div(&self) -> u8 {
         (self.counter >> 8) as u8
     }

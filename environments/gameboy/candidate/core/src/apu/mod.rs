@@ -114,6 +114,13 @@ impl Apu {
         self.until_event = self.next_sample.min(self.next_step as f64).ceil() as i64;
     }
 
+    /// Runs to clock `now`, unless it has run farther.
+    pub(crate) fn catch_up(&mut self, now: u64) {
+        if now > self.clock {
+            self.tick(now);
+        }
+    }
+
     /// One edge of the 512 Hz sequencer.
     fn sequence(&mut self) {
         match self.delay {

@@ -21,11 +21,13 @@ impl GameBoy {
             0x10 => self.cpu.clock += 4,
             0x76 => self.halt(),
             0xF3 => {
+                self.cpu.idle.disturb();
                 self.cpu.master = false;
                 self.cpu.master_delay = 0;
                 self.cpu.clock += 4;
             }
             0xFB => {
+                self.cpu.idle.disturb();
                 if self.cpu.master_delay == 0 {
                     self.cpu.master_delay = 2;
                 }
@@ -42,7 +44,11 @@ impl GameBoy {
                 self.store8(self.cpu.hl(), self.cpu.r[usize::from(opcode & 7)]);
                 self.cpu.clock += 8;
             }
-            0x40..=0x7F => {
+            0x40 => {
+                self.cpu.mark = Some(self.cpu.registers());
+                self.cpu.clock += 4;
+            }
+            0x41..=0x7F => {
                 self.cpu.r[usize::from(opcode >> 3 & 7)] = self.cpu.r[usize::from(opcode & 7)];
                 self.cpu.clock += 4;
             }
@@ -260,7 +266,13 @@ impl GameBoy {
     }
 
     /// PC stays on HALT; who wakes the processor moves it on.
+    #[inline(never)]
     fn halt(&mut self) {
+        if self.hardware && !self.cpu.master && self.cpu.master_delay == 0 && self.cpu.pending() != 0 {
+            self.cpu.clock += 4;
+            self.step_in_place();
+            return;
+        }
         self.cpu.pc = self.cpu.pc.wrapping_sub(1);
         self.cpu.halted = true;
         self.cpu.halted_after_ei = self.cpu.master_delay == 1;
@@ -310,8 +322,8 @@ impl GameBoy {
 
     fn jump_relative(&mut self, taken: bool, offset: u8) {
         if taken {
-            self.cpu.pc = self.cpu.pc.wrapping_add_signed(i16::from(offset as i8));
             self.cpu.clock += 12;
+            self.jump_to(self.cpu.pc.wrapping_add_signed(i16::from(offset as i8)));
         } else {
             self.cpu.clock += 8;
         }
@@ -319,10 +331,19 @@ impl GameBoy {
 
     fn jump(&mut self, taken: bool, address: u16) {
         if taken {
-            self.cpu.pc = address;
             self.cpu.clock += 16;
+            self.jump_to(address);
         } else {
             self.cpu.clock += 12;
+        }
+    }
+
+    /// Goes on at an address after the clocks of the jump.
+    fn jump_to(&mut self, address: u16) {
+        let back = address < self.cpu.pc;
+        self.cpu.pc = address;
+        if back && self.shortcuts && !self.dma.active {
+            self.cpu.jumped_back(address);
         }
     }
 

@@ -6,11 +6,13 @@
 
 mod alu;
 mod execute;
+mod idle;
 mod prefixed;
 
 use crate::console::GameBoy;
 use crate::interrupt;
 use crate::state::{Reader, StateError, Writer};
+use idle::Idle;
 
 pub(crate) const B: usize = 0;
 pub(crate) const C: usize = 1;
@@ -30,6 +32,7 @@ pub(crate) mod flag {
     pub(crate) const CARRY: u8 = 0x10;
 }
 
+const HALT: u8 = 0x76;
 /// Clocks from an interrupt to its first instruction.
 const DISPATCH_CLOCKS: u64 = 20;
 
@@ -72,6 +75,13 @@ pub(crate) struct Cpu {
     pub(crate) locked: bool,
     /// The slice of time ends with this instruction.
     pub(crate) bail: bool,
+    /// A register of a unit was written since the units ran, so that what they wait for may be another.
+    pub(crate) touched: bool,
+    /// The clock at which the slice ends.
+    slice_until: u64,
+    pub(crate) idle: Idle,
+    /// The registers at the last `ld b, b`.
+    pub(crate) mark: Option<Registers>,
 }
 
 impl Cpu {
@@ -173,15 +183,45 @@ impl GameBoy {
             return;
         }
         self.cpu.bail = false;
-        while self.cpu.clock < end {
-            self.step();
-            if self.cpu.bail {
-                break;
+        self.cpu.slice_until = end;
+        self.cpu.idle.new_slice();
+        if self.hardware {
+            self.run_to(end);
+        } else {
+            while self.cpu.clock < end {
+                self.step();
+                if self.cpu.bail {
+                    break;
+                }
             }
         }
         if self.cpu.locked {
             self.cpu.clock = end;
         }
+    }
+
+    /// The rest of a slice as the console has it, which looks for interrupts after every instruction.
+    #[cold]
+    #[inline(never)]
+    fn run_to(&mut self, end: u64) {
+        while self.cpu.clock < end && !self.cpu.bail {
+            self.step();
+            self.cpu.bail |= self.cpu.pending() != 0 || self.cpu.touched;
+        }
+    }
+
+    /// The byte behind a HALT that did not halt is read twice: as an opcode, and as what follows it.
+    #[cold]
+    #[inline(never)]
+    fn step_in_place(&mut self) {
+        let (opcode, operand) = self.fetch();
+        if opcode == HALT {
+            // It will read itself again, and again.
+            return;
+        }
+        let [low, _] = operand.to_le_bytes();
+        self.cpu.pc = self.cpu.pc.wrapping_add(u16::from(LENGTHS[usize::from(opcode)]) - 1);
+        self.execute(opcode, u16::from_le_bytes([opcode, low]));
     }
 
     /// Wakes the processor where an interrupt is pending, and enters it where IME is set; true where one was pending.
@@ -194,6 +234,7 @@ impl GameBoy {
             self.cpu.pc = self.cpu.pc.wrapping_add(1);
         }
         self.cpu.halted_after_ei = false;
+        self.cpu.idle.disturb();
         if self.cpu.master {
             self.enter_interrupt();
         }

@@ -33,6 +33,11 @@ impl Ppu {
         interrupts
     }
 
+    /// Whether running to clock `now` goes through an event.
+    pub(crate) fn is_due(&self, now: u64) -> bool {
+        self.clock.wrapping_add(now.wrapping_sub(self.seen)) >= self.target
+    }
+
     fn advance(&mut self) -> u8 {
         if !self.enabled(lcdc::ENABLE) {
             self.frame_done = true;
@@ -84,7 +89,7 @@ impl Ppu {
         self.clock = 0;
         self.target = FIRST_LINE_CLOCKS;
         self.event = Event::Transfer;
-        self.window_reached = self.wy == 0;
+        self.begin_window();
         self.stat.set_mode(Mode::HBlank) | self.compare()
     }
 
@@ -100,8 +105,16 @@ impl Ppu {
         self.clock %= FRAME_CLOCKS;
         self.target = self.target % FRAME_CLOCKS + SCAN_CLOCKS;
         self.event = Event::Transfer;
-        self.window_reached = self.wy == 0;
+        self.begin_window();
         self.stat.set_mode(Mode::Scan) | self.compare()
+    }
+
+    /// A frame begins.
+    fn begin_window(&mut self) {
+        self.window_reached = self.wy == 0;
+        if self.hardware {
+            self.window_line = 0;
+        }
     }
 
     fn begin_hblank(&mut self) -> u8 {

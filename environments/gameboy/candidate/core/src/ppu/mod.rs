@@ -8,6 +8,7 @@ mod render;
 mod stat;
 
 use crate::FRAME_CLOCKS;
+use crate::in_place::clone_in_place;
 use crate::state::{Reader, StateError, Writer, require};
 use stat::{Mode, Stat};
 
@@ -48,8 +49,9 @@ enum Event {
     Scan,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Ppu {
+    hardware: bool,
     pub(crate) vram: Box<[u8; 0x2000]>,
     pub(crate) oam: [u8; 0xA0],
     /// Shades 0 (white) to 3 (black), line by line.
@@ -87,13 +89,47 @@ pub(crate) struct Ppu {
     lyc_changed_while_off: bool,
     /// WY was LY in some line of this frame.
     window_reached: bool,
-    /// The window's own line, one ahead of what was drawn last.
+    /// The window's own line: in PyBoy the one that was drawn last, on the console the next one.
     window_line: u8,
 }
 
+clone_in_place!(Ppu {
+    hardware,
+    vram,
+    oam,
+    screen,
+    drawing,
+    frame_done,
+    scy,
+    scx,
+    wy,
+    wx,
+    bgp,
+    obp0,
+    obp1,
+    lcdc,
+    ly,
+    lyc,
+    stat,
+    clock,
+    target,
+    event,
+    seen,
+    until_event,
+    until_frame,
+    stretch,
+    first_frame,
+    starting,
+    mode_hidden,
+    lyc_changed_while_off,
+    window_reached,
+    window_line,
+});
+
 impl Ppu {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(hardware: bool) -> Self {
         Self {
+            hardware,
             vram: Box::new([0; 0x2000]),
             oam: [0; 0xA0],
             // PyBoy's buffer begins as zeros in red, green and blue, which is the darkest shade.
@@ -152,6 +188,11 @@ impl Ppu {
     pub(crate) fn read_stat(&mut self) -> u8 {
         let hidden = std::mem::take(&mut self.mode_hidden);
         if hidden { self.stat.value() & !0b11 } else { self.stat.value() }
+    }
+
+    /// Whether the next read of STAT shows mode 0, and the one after it the mode.
+    pub(crate) fn mode_is_hidden(&self) -> bool {
+        self.mode_hidden
     }
 
     pub(crate) fn write_stat(&mut self, value: u8) -> u8 {

@@ -1,6 +1,6 @@
 //! Drawing one line: background, window, objects.
 //!
-//! PyBoy's differences from the console are kept: the window is drawn although LCDC's bit 0 is clear, a line without
+//! PyBoy's differences from the console are kept, unless the console is asked for: the window is drawn although LCDC's bit 0 is clear, a line without
 //! background hides the objects that stand behind it, and an object behind the background does not hide the objects
 //! that come after it.
 
@@ -24,6 +24,29 @@ fn color(row: [u8; 2], pixel: u8) -> u8 {
     row[0] >> bit & 1 | (row[1] >> bit & 1) << 1
 }
 
+/// The colours of a tile row's eight pixels.
+fn colors(row: [u8; 2]) -> [u8; 8] {
+    let [low, high] = row.map(|bits| SPREAD[usize::from(bits)]);
+    (low | high << 1).to_le_bytes()
+}
+
+/// For each byte its bits as eight bytes, the upper bit first.
+const SPREAD: [u64; 256] = spread();
+
+const fn spread() -> [u64; 256] {
+    let mut out = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            out[byte] |= (byte as u64 >> (7 - bit) & 1) << (8 * bit);
+            bit += 1;
+        }
+        byte += 1;
+    }
+    out
+}
+
 impl Ppu {
     /// The whole screen in colour 0.
     pub(super) fn blank(&mut self) {
@@ -36,17 +59,22 @@ impl Ppu {
         // Colours of background and window, by which objects are hidden.
         let mut behind = [NOTHING; WIDTH];
         if self.enabled(lcdc::WINDOW) && self.window_reached && self.wx < 167 {
-            self.window_line = self.window_line.wrapping_add(1);
+            let next = self.window_line.wrapping_add(1);
+            let line = if self.hardware { self.window_line } else { next };
+            self.window_line = next;
             let left = usize::from(self.wx.saturating_sub(7));
             self.fetch_background(&mut behind[..left]);
             // A window that begins left of the screen begins within a tile.
             let hidden = 7u8.saturating_sub(self.wx);
             let map = self.map(lcdc::WINDOW_MAP);
-            self.fetch_tiles(&mut behind[left..], map, hidden, self.window_line);
+            self.fetch_tiles(&mut behind[left..], map, hidden, line);
         } else if self.enabled(lcdc::BACKGROUND) {
             self.fetch_background(&mut behind);
         }
-        if y == HEIGHT - 1 {
+        if self.hardware && !self.enabled(lcdc::BACKGROUND) {
+            behind = [0; WIDTH];
+        }
+        if y == HEIGHT - 1 && !self.hardware {
             // PyBoy resets the window's line only here, in a frame that is drawn to its end.
             self.window_line = u8::MAX;
         }
@@ -71,17 +99,12 @@ impl Ppu {
     /// Fills `out` with the colours of a map's row `y`, from column `x` on; both wrap at 256.
     fn fetch_tiles(&self, out: &mut [u8], map: usize, x: u8, y: u8) {
         let row_start = map + usize::from(y / 8) * 32;
-        let mut column = x / 8;
-        let mut pixel = x % 8;
-        let mut row = self.background_row(row_start, column, y);
-        for cell in out {
-            if pixel == 8 {
-                pixel = 0;
-                column = (column + 1) % 32;
-                row = self.background_row(row_start, column, y);
-            }
-            *cell = color(row, pixel);
-            pixel += 1;
+        let row = |column: u8| colors(self.background_row(row_start, column % 32, y));
+        let hidden = usize::from(x % 8);
+        let (first, others) = out.split_at_mut(out.len().min(8 - hidden));
+        first.copy_from_slice(&row(x / 8)[hidden..][..first.len()]);
+        for (cells, column) in others.chunks_mut(8).zip(x / 8 + 1..) {
+            cells.copy_from_slice(&row(column)[..cells.len()]);
         }
     }
 
@@ -122,6 +145,7 @@ impl Ppu {
     fn draw_objects(&self, line: &mut [u8; WIDTH], behind: &[u8; WIDTH]) {
         let (objects, count) = self.line_objects();
         let height = self.object_height();
+        let background = *line;
         for &index in &objects[..count] {
             let at = usize::from(index) * 4;
             let [y, x, tile, flags] = [0, 1, 2, 3].map(|field| self.oam[at + field]);
@@ -135,8 +159,13 @@ impl Ppu {
                     continue;
                 };
                 let color = color(pixels, if flags & FLIP_X != 0 { 7 - pixel } else { pixel });
-                if column < WIDTH && color != 0 && (flags & BEHIND == 0 || behind[column] == 0) {
+                if column >= WIDTH || color == 0 {
+                    continue;
+                }
+                if flags & BEHIND == 0 || behind[column] == 0 {
                     line[column] = shade(palette, color);
+                } else if self.hardware {
+                    line[column] = background[column];
                 }
             }
         }

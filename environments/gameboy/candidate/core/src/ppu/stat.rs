@@ -1,11 +1,13 @@
 //! STAT (0xFF41): the mode, the LYC comparison, and the one line that all of its interrupts share.
 
 use crate::interrupt;
-use crate::state::{Reader, StateError, Writer};
+use crate::state::{Reader, StateError, Writer, require};
 
 const COINCIDENCE: u8 = 0x04;
 const COINCIDENCE_ENABLE: u8 = 0x40;
 const WRITABLE: u8 = 0x78;
+/// Reads as 1.
+const UNUSED: u8 = 0x80;
 /// The enable bit of mode 2's interrupt.
 pub(super) const SCAN_ENABLE: u8 = 0x20;
 
@@ -27,7 +29,7 @@ pub(super) struct Stat {
 
 impl Stat {
     pub(super) fn new() -> Self {
-        Self { value: 0x80, mode: Mode::HBlank, line: false }
+        Self { value: UNUSED, mode: Mode::HBlank, line: false }
     }
 
     pub(super) fn value(&self) -> u8 {
@@ -90,7 +92,8 @@ impl Stat {
     }
 
     pub(super) fn load(&mut self, r: &mut Reader<'_>) -> Result<(), StateError> {
-        self.value = r.u8()? | 0x80;
+        self.value = r.u8()?;
+        require(self.value & UNUSED != 0, "STAT")?;
         self.line = r.bool("STAT line")?;
         self.mode = match self.value & 0b11 {
             0 => Mode::HBlank,
@@ -125,5 +128,10 @@ mod tests {
         assert_eq!(stat.value(), 0xFA);
         stat.write(0x00);
         assert_eq!(stat.value(), 0x82);
+    }
+
+    #[test]
+    fn a_state_without_the_bit_that_reads_as_1_is_refused() {
+        assert_eq!(Stat::new().load(&mut Reader::new(&[0x00, 0])), Err(StateError::Field("STAT")));
     }
 }

@@ -1,0 +1,103 @@
+"""The package `lockstep_gameboy`, compiled from the sources that come with Lockstep and kept in its home.
+
+It is Lockstep's own code and no candidate, so it is compiled without a sandbox, by this machine's cargo.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+from harness.crates.runtime import Progress, silent
+from harness.crates.toolchain import cargo_here
+from harness.data import embedded_tasks, rust_sources
+from harness.errors import SetupError
+from harness.home import locked, lockstep_home
+from harness.task import caches
+
+PACKAGE = "lockstep_gameboy"
+CORE = "environments/gameboy/candidate/core"
+"""Where the emulator lies, seen from the directory that holds `rust/gameboy`, whose manifest names it."""
+COMPILE_S = 1800.0
+
+
+def gameboy(progress: Progress = silent) -> ModuleType:
+    """The module `lockstep_gameboy`, compiled when it is first needed.
+
+    Raises:
+        SetupError: there is no Rust here, or it does not compile.
+    """
+    place = str(built(progress))
+    if place not in sys.path:
+        sys.path.insert(0, place)
+    return importlib.import_module(PACKAGE)
+
+
+def built(progress: Progress = silent) -> Path:
+    """A directory in which Python finds the compiled package.
+
+    Raises:
+        SetupError: there is no Rust here, or it does not compile.
+    """
+    origin = rust_sources() / "gameboy"
+    core = embedded_tasks()["gameboy"] / "candidate" / "core"
+    place = lockstep_home() / "crates" / f"gameboy-{_digest(origin, core / 'src')[:16]}"
+    with locked(place, progress):
+        if not place.exists():
+            cargo = _cargo()
+            progress("compiling the Game Boy; this takes a minute, once")
+            with tempfile.TemporaryDirectory(prefix="lockstep-gameboy-", dir=place.parent) as scratch:
+                fresh = _compile(cargo, origin, core, Path(scratch))
+                fresh.rename(place)
+    return place
+
+
+def _cargo() -> Path:
+    try:
+        return cargo_here()
+    except SetupError as error:
+        raise SetupError(
+            "the Game Boy is compiled by cargo, which is not on PATH", next_step=error.next_step
+        ) from error
+
+
+def _compile(cargo: Path, origin: Path, core: Path, scratch: Path) -> Path:
+    """The package's directory below `scratch`, from copies: cargo writes beside its sources."""
+    crate = scratch / "rust" / "gameboy"
+    shutil.copytree(origin, crate, ignore=caches)
+    shutil.copytree(core, scratch / CORE, ignore=caches)
+    command = [str(cargo), "build", "--release", "--locked", "--quiet", "--target-dir", str(scratch / "target")]
+    environment = os.environ | {"PYO3_NO_PYTHON": "1"}
+    try:
+        answer = subprocess.run(
+            command, cwd=crate, env=environment, capture_output=True, text=True, check=False, timeout=COMPILE_S
+        )
+    except subprocess.TimeoutExpired as error:
+        raise SetupError(f"the Game Boy was not compiled within {COMPILE_S:g} s") from error
+    if answer.returncode != 0:
+        raise SetupError(
+            f"the Game Boy does not compile; cargo said last:\n{answer.stderr.strip()[-1500:]}",
+            next_step="look at the network, or install a newer Rust",
+        )
+    fresh = scratch / "package"
+    shutil.copytree(crate / "python", fresh)
+    shutil.copyfile(scratch / "target" / "release" / "lib_native.so", fresh / PACKAGE / "_native.abi3.so")
+    return fresh
+
+
+def _digest(*roots: Path) -> str:
+    """SHA-256 over the sources."""
+    sha = hashlib.sha256()
+    for root in roots:
+        for path in sorted(root.rglob("*")):
+            inside = path.relative_to(root)
+            if path.is_file() and not {"target", "__pycache__"} & set(inside.parts):
+                sha.update(f"{inside.as_posix()}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return sha.hexdigest()

@@ -1,0 +1,149 @@
+//! Many consoles at once.
+
+use lockstep_gameboy_batch::{Picture, Seen};
+use numpy::{PyReadonlyArray1, PyReadwriteArrayDyn};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::console::described;
+use crate::options::{cartridge, options, refused};
+
+type Written<'py> = PyReadwriteArrayDyn<'py, u8>;
+
+/// Consoles that step together.
+#[pyclass]
+pub struct Batch {
+    inner: lockstep_gameboy_batch::Batch,
+    shape: [usize; 3],
+}
+
+/// A console as it was.
+#[pyclass(frozen)]
+pub struct Snapshot(lockstep_gameboy_batch::Snapshot);
+
+#[pymethods]
+impl Batch {
+    /// Consoles that were just switched on.
+    #[new]
+    #[pyo3(signature = (rom, count, frame_skip, *, boot_rom, mode, sound, grayscale, downsample, stack, addresses, threads))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        rom: &[u8],
+        count: usize,
+        frame_skip: u32,
+        boot_rom: Option<&[u8]>,
+        mode: &str,
+        sound: bool,
+        grayscale: bool,
+        downsample: usize,
+        stack: usize,
+        addresses: Vec<u16>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let picture = Picture::new(grayscale, downsample, stack).map_err(refused)?;
+        let options = options(boot_rom, mode, sound, true)?;
+        let cartridge = cartridge(rom)?;
+        let inner =
+            lockstep_gameboy_batch::Batch::new(cartridge, options, count, frame_skip, picture, addresses, threads);
+        Ok(Self { inner: inner.map_err(refused)?, shape: picture.shape() })
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// Pictures, lines and columns of an observation.
+    #[getter]
+    fn shape(&self) -> (usize, usize, usize) {
+        self.shape.into()
+    }
+
+    /// Bytes that each console takes beside the ROM.
+    #[getter]
+    fn memory_bytes(&self) -> usize {
+        self.inner.memory_bytes()
+    }
+
+    /// Say how episodes begin.
+    fn set_start(&mut self, states: Vec<Vec<u8>>, idle_frames: u32, random_frames: u32) -> PyResult<()> {
+        let states: Vec<&[u8]> = states.iter().map(Vec::as_slice).collect();
+        self.inner.set_start(&states, idle_frames, random_frames).map_err(refused)
+    }
+
+    /// Begin an episode in every console, or in those of a mask, each from its seed.
+    fn reset(
+        &mut self,
+        py: Python<'_>,
+        seeds: PyReadonlyArray1<'_, u64>,
+        mask: Option<PyReadonlyArray1<'_, bool>>,
+        mut pictures: Written<'_>,
+        mut memory: Written<'_>,
+    ) -> PyResult<()> {
+        let seeds = seeds.as_slice()?;
+        let mask = mask.as_ref().map(|mask| mask.as_slice()).transpose()?;
+        let seen = Seen { pictures: pictures.as_slice_mut()?, memory: memory.as_slice_mut()? };
+        let batch = &mut self.inner;
+        py.detach(|| batch.reset(seeds, mask, seen)).map_err(refused)
+    }
+
+    /// Hold buttons for the frames of a step.
+    fn step(
+        &mut self,
+        py: Python<'_>,
+        buttons: PyReadonlyArray1<'_, u8>,
+        mut pictures: Written<'_>,
+        mut memory: Written<'_>,
+    ) -> PyResult<()> {
+        let buttons = buttons.as_slice()?;
+        let seen = Seen { pictures: pictures.as_slice_mut()?, memory: memory.as_slice_mut()? };
+        let batch = &mut self.inner;
+        py.detach(|| batch.step(buttons, seen)).map_err(refused)
+    }
+
+    /// The whole state of a console as bytes.
+    fn save<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.inner.save(number).map_err(refused)?))
+    }
+
+    /// Put a state into a console.
+    fn load(
+        &mut self,
+        number: usize,
+        state: &[u8],
+        mut pictures: Written<'_>,
+        mut memory: Written<'_>,
+    ) -> PyResult<()> {
+        let seen = Seen { pictures: pictures.as_slice_mut()?, memory: memory.as_slice_mut()? };
+        self.inner.load(number, state, seen).map_err(refused)
+    }
+
+    /// A console as it is now, kept in memory.
+    fn snapshot(&self, number: usize) -> PyResult<Snapshot> {
+        Ok(Snapshot(self.inner.snapshot(number).map_err(refused)?))
+    }
+
+    /// Put a snapshot into a console.
+    fn restore(
+        &mut self,
+        number: usize,
+        snapshot: &Snapshot,
+        mut pictures: Written<'_>,
+        mut memory: Written<'_>,
+    ) -> PyResult<()> {
+        let seen = Seen { pictures: pictures.as_slice_mut()?, memory: memory.as_slice_mut()? };
+        self.inner.restore(number, &snapshot.0, seen).map_err(refused)
+    }
+
+    /// Bytes of a console's memory.
+    fn peek<'py>(&self, py: Python<'py>, number: usize, address: u16, length: usize) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.inner.peek(number, address, length).map_err(refused)?))
+    }
+
+    /// A console's registers by name, with its clock.
+    fn registers<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyDict>> {
+        let (registers, clock) = self.inner.registers(number).map_err(refused)?;
+        let found = described(py, registers)?;
+        found.set_item("clock", clock)?;
+        Ok(found)
+    }
+}
