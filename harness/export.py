@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness import __version__
 from harness.errors import LockstepError, TaskError
-from harness.export_rust import write_project
+from harness.export_rust import GYMNASIUM, write_project
 from harness.package import write_package
 from harness.task import Task
 
@@ -75,7 +75,7 @@ requires-python = ">=3.11"
 dependencies = {_quoted(dependencies)}
 
 [project.optional-dependencies]
-gymnasium = ["gymnasium>=1.1"]
+gymnasium = [{_quoted(GYMNASIUM)}]
 
 [tool.setuptools.packages.find]
 where = ["src"]

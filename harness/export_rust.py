@@ -16,6 +16,7 @@ from harness.data import rust_sources
 from harness.task import CANDIDATE_DIRECTORY, Task, caches
 
 MATURIN = "maturin>=1.9,<2"
+GYMNASIUM = "gymnasium>=1.1"
 
 
 def write_project(task: Task, name: str, destination: Path, *, attested: bool) -> None:
@@ -86,6 +87,9 @@ readme = "README.md"
 requires-python = ">=3.11"
 dependencies = ["numpy"]
 
+[project.optional-dependencies]
+gymnasium = [{json.dumps(GYMNASIUM)}]
+
 [tool.maturin]
 python-source = "src"
 module-name = {json.dumps(f"{name}.lockstep_binding")}
@@ -103,8 +107,8 @@ def _readme(task: Task, name: str, attested: bool) -> str:
 
 {task.summary}
 
-Translated to Rust and exported by Lockstep {__version__}. `pip install .` compiles and installs it, `maturin build
---release` makes a wheel; both need Rust 1.85 or newer.
+Translated to Rust and exported by Lockstep {__version__}. `pip install .` compiles and installs it, `pip install
+.[gymnasium]` with the Gymnasium face; `maturin build --release` makes a wheel. All need Rust 1.85 or newer.
 
 ```python
 import {name}
@@ -112,6 +116,8 @@ import {name}
 batch = {name}.make_batch(1024)  # auto-reset in the same step, on all processors
 batch.reset(range(1024))  # a seed for each
 batch.step({{"action": actions}})  # batch.seen, batch.reward, batch.terminated, batch.truncated, batch.last
+envs = {name}.make_vector(64, "SameStep")  # a Gymnasium VectorEnv
+pool = {name}.make_pool(64, seed=0)  # EnvPool's reset(env_id) and step(action)
 ```
 
 {vouched}

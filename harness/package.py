@@ -16,7 +16,11 @@ from harness.crates.build import build
 from harness.task import CANDIDATE_DIRECTORY, Task, caches
 from sandboxes import Driver
 
-FACES = {"jax": ("jax_env.py", "jax_gymnax.py", "jax_vector.py"), "rust": ("rust_batch.py", "lockstep_binding.pyi")}
+SHARED = ("leaves.py", "leaf_spaces.py", "vector_env.py")
+FACES = {
+    "jax": (*SHARED, "jax_env.py", "jax_gymnax.py", "jax_vector.py"),
+    "rust": (*SHARED, "rust_batch.py", "rust_pool.py", "rust_vector.py", "lockstep_binding.pyi"),
+}
 PACKAGE = {"jax": "jax_package.py", "rust": "rust_package.py"}
 MODULE = "lockstep_binding.abi3.so"
 

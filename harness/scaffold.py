@@ -26,7 +26,8 @@ from harness.errors import SetupError
 from harness.reference import start_reference
 from harness.scaffold_files import Findings, write_task
 from harness.setup import Installed, Progress, setup
-from harness.task import REFERENCE_DIRECTORY, Candidate, Reference, Task
+from harness.skeleton import write_skeleton
+from harness.task import CANDIDATE_DIRECTORY, REFERENCE_DIRECTORY, Candidate, Reference, Task
 from harness.task_kinds import PINNED, problem_with_requirement
 from harness.taskfile import load_task
 
@@ -36,6 +37,8 @@ GYMNASIUM = ("gymnasium==1.4.0", "numpy==2.4.6")
 GYMNASIUM_PYTHON = ">=3.11"
 EPISODES = 20
 HORIZON = 1000
+ENTRIES = {"jax": f"{CANDIDATE_DIRECTORY}/env.py", "rust": f"{CANDIDATE_DIRECTORY}/rust/src/lib.rs"}
+"""Where the candidate of a new task begins."""
 
 
 def new(
@@ -46,6 +49,7 @@ def new(
     factory: str | None = None,
     command: Sequence[str] | None = None,
     requirements: Sequence[str] = (),
+    candidate: str = "jax",
     progress: Progress = lambda line: None,
 ) -> Path:
     """Make a task in `directory` from one environment, and return the directory.
@@ -58,6 +62,7 @@ def new(
             copied into the task.
         command: a program that speaks the protocol. Arguments that are files here are copied into the task.
         requirements: pinned requirements of the environment; Gymnasium itself may be left out.
+        candidate: what the candidate is to be written in, `jax` or `rust`.
         progress: told what is being done.
 
     Raises:
@@ -84,12 +89,13 @@ def new(
             reference = Reference(None, command=_take_files(command, made), requirements=tuple(requirements))
         else:
             reference = _gymnasium_reference(made, gymnasium, factory, requirements)
-        task = _provisional(name, made, reference)
+        task = _provisional(name, made, reference, candidate)
         environment = setup(task, progress)
         progress("running the environment to see what it offers")
         findings = inspect(task, environment)
         write_task(task, findings)
-        load_task(made)  # what was written must be right; a mistake in it is reported here and nothing is left
+        # What was written must be right; a mistake in it is reported here and nothing is left.
+        write_skeleton(load_task(made), made)
         # An empty directory is replaced by a full one in a single step.
         os.replace(made, directory)
     return directory
@@ -163,10 +169,9 @@ def _take_files(command: Sequence[str], made: Path) -> tuple[str, ...]:
     return tuple(map(take, command))
 
 
-def _provisional(name: str, made: Path, reference: Reference) -> Task:
+def _provisional(name: str, made: Path, reference: Reference, candidate: str) -> Task:
     """As much of the task as it takes to build and run its reference."""
-    candidate = Candidate("jax", "candidate/env.py")
-    return Task(name, "", "translate", made, reference, candidate, leaves={}, modules=())
+    return Task(name, "", "translate", made, reference, Candidate(candidate, ENTRIES[candidate]), leaves={}, modules=())
 
 
 def _discover(task: Task, environment: Installed) -> dict[str, Any]:

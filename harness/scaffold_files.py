@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from harness.model import STATE, Leaf
-from harness.skeleton import causes_first, skeleton
+from harness.skeleton import causes_first
 from harness.spec import Spec
 from harness.task import (
-    CANDIDATE_DIRECTORY,
     CASES_DIRECTORY,
     INTERACTIONS_FILE,
     LAW_EPISODES,
     PROPERTIES_FILE,
     TASK_FILE,
+    Candidate,
     Reference,
     Task,
     Transfer,
@@ -75,19 +75,12 @@ class Findings:
 
 
 def write_task(task: Task, findings: Findings) -> None:
-    """Write every file of a task beside its `reference/`, which is there."""
+    """Write every file of a task beside its `reference/`, which is there, but its candidate's."""
     directory = task.directory
     files = {
         TASK_FILE: _task_toml(task, findings),
         "README.md": _readme(task, findings),
         "QUIRKS.md": _quirks(task, findings),
-        f"{CANDIDATE_DIRECTORY}/env.py": skeleton(
-            task.name,
-            findings.spec.leaves,
-            {name: draw.at for name, draw in findings.spec.draws.items()},
-            list(findings.spec.probes),
-            findings.mode,
-        ),
         f"{CASES_DIRECTORY}/.gitkeep": "",
     }
     for name, content in files.items():
@@ -106,18 +99,13 @@ def _task_toml(task: Task, findings: Findings) -> str:
     outputs = [_toml(path) for path in spec.outputs]
     probes = "".join(_probe(name, probe.inputs, probe.outputs) for name, probe in spec.probes.items())
     source = "".join(f"    {_toml(place)},\n" for place in findings.source)
-    x64 = any(leaf.dtype in WIDE for leaf in spec.leaves.values()) or any(d.dtype in WIDE for d in spec.draws.values())
     return f"""\
 name = {_toml(task.name)}
 summary = {_toml(f"{findings.what}, as `lockstep new` found it")}
 workflow = "translate"
 
 {_reference(task.reference)}
-[candidate]
-kind = "jax"
-entry = "candidate/env.py"
-x64 = {_toml(x64)}
-
+{_candidate(task.candidate, spec)}
 # A difference is reported at the first of these leaves that shows it. Give a state leaf `low` and `high` if tests may start
 # from any value between them; without bounds they start only from values that episodes reach.
 [leaves]
@@ -156,6 +144,14 @@ def _reference(reference: Reference) -> str:
     if reference.requirements:
         lines.append(f"requirements = {_toml(list(reference.requirements))}")
     return "\n".join(lines) + "\n"
+
+
+def _candidate(candidate: Candidate, spec: Spec) -> str:
+    text = f"[candidate]\nkind = {_toml(candidate.kind)}\nentry = {_toml(candidate.entry)}\n"
+    if candidate.kind != "jax":
+        return text
+    wide = any(each.dtype in WIDE for each in (*spec.leaves.values(), *spec.draws.values()))
+    return f"{text}x64 = {_toml(wide)}\n"
 
 
 def _probe(name: str, inputs: Mapping[str, Leaf], outputs: Mapping[str, Leaf]) -> str:
@@ -290,7 +286,7 @@ The reference is {findings.what}, with {limit}.
 **Random episodes.** {len(findings.lengths)} of them took {min(findings.lengths)} to {max(findings.lengths)} steps.
 They returned {_mean(findings)} on average, with a standard deviation of {float(np.std(findings.returns)):.4g}.
 
-**Next.** `lockstep check-reference .`, then divide the one module of `task.toml` and write `candidate/env.py`.
+**Next.** `lockstep check-reference .`, then divide the one module of `task.toml` and write `{task.candidate.entry}`.
 """
 
 

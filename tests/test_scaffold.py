@@ -17,6 +17,7 @@ import pytest
 
 from harness import scaffold, scaffold_files
 from harness.conformance import check_reference
+from harness.coverage.sources import places
 from harness.errors import SetupError
 from harness.model import Case, Outcome
 from harness.reference import start_reference
@@ -184,6 +185,10 @@ def test_an_environment_of_ones_own_is_found_out_as_far_as_its_registry_ones(ins
     assert task.leaves["action"].low == -1
     assert task.state.keys() == {"state/at", "state/count"}
     assert "Nothing so far" in quirks(directory)
+    found, unmeasured = places(task, HERE)
+    assert not unmeasured and {place.path for place in found} == {directory / "reference" / "walk.py"}
+    lines = (directory / "reference" / "walk.py").read_text().splitlines()
+    assert [lines[place.first - 1].strip().partition("(")[0] for place in found] == ["def reset", "def step"]
 
 
 def test_an_environment_without_chance_is_told_apart(installed: None, tmp_path: Path) -> None:
@@ -318,6 +323,19 @@ def test_the_candidate_that_it_writes_says_what_is_still_to_do(installed: None, 
     assert candidate.probes == {}
     assert "state/at" in str(candidate.__doc__)
     assert {"step", "encode", "decode", "observe", "sample_reset", "sample_step"} <= set(vars(candidate))
+
+
+def test_a_candidate_in_rust_is_a_crate_with_the_leaves_and_draws_that_were_found(
+    installed: None, tmp_path: Path
+) -> None:
+    directory = new("walk", tmp_path / "walk", factory=walk(tmp_path), candidate="rust")
+    task = load_task(directory)
+    assert (task.candidate.kind, task.candidate.entry) == ("rust", "candidate/rust/src/lib.rs")
+    assert not (directory / "candidate" / "env.py").exists()
+    assert (directory / "candidate" / "rust" / "Cargo.toml").is_file()
+    source = (directory / task.candidate.entry).read_text()
+    assert "pub at: f64," in source and 'Draw::new("uniform")' in source
+    assert task.candidate.entry in (directory / "README.md").read_text()
 
 
 # --- what it refuses --------------------------------------------------------------------------------------------------

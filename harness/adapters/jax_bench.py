@@ -18,9 +18,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from harness.adapters.bench_random import added_up, checked_rows, key_words, random_action, run_words
-from harness.adapters.jax_env import OBSERVED, Arrays, JaxEnv, output_leaves
+from harness.adapters.jax_env import Arrays, JaxEnv, output_leaves
 from harness.adapters.jax_rollout import random_key
 from harness.adapters.jax_tape import held
+from harness.adapters.leaves import OBSERVED, pack_action
 
 Answer = dict[str, Any]
 KINDS = ("step", "scan")
@@ -153,7 +154,7 @@ def _step(env: JaxEnv, words: Any, lanes: Any, carry: Any) -> Any:
     actions = _actions(env, words, lanes, row, legal)
 
     def one(lane: Any, state: Any, action: Any) -> Any:
-        transition = env.transition(_key(words, lane, row), state, env.pack_action(action))
+        transition = env.transition(_key(words, lane, row), state, pack_action(action))
         return transition["state"], output_leaves(transition["outputs"])
 
     state, outputs = jax.vmap(one)(lanes, state, actions)
@@ -209,7 +210,7 @@ def _detail_scan(env: JaxEnv, words: Any, lanes: Any, carry: Any) -> Any:
         actions = _actions(env, words, lanes, row, legal)
 
         def one(lane: Any, state: Any, action: Any) -> Any:
-            t = env.transition(_key(words, lane, row), state, env.pack_action(action))
+            t = env.transition(_key(words, lane, row), state, pack_action(action))
             shown = shown_row(env, t["outputs"], t["state"], t["final_outputs"], t["final_state"])
             taken = {name: t[name] for name in ("step_draws", "step_used", "reset_draws", "reset_used")}
             return (t["state"], _legal(output_leaves(t["outputs"]))), shown | taken

@@ -19,11 +19,12 @@ from harness.adapters.contract import CandidateMistakes, Mistake
 from harness.adapters.jax_batch import Batch, Case, bucket, fitting, key_words
 from harness.adapters.jax_bench import Bench
 from harness.adapters.jax_check import check, explain
-from harness.adapters.jax_env import OBSERVED, JaxEnv, load_module, output_leaves
+from harness.adapters.jax_env import JaxEnv, load_module, output_leaves
 from harness.adapters.jax_lanes import Lanes
 from harness.adapters.jax_program import program
 from harness.adapters.jax_rollout import Consumed, advance_one, begin_one, random_key, rollout
 from harness.adapters.jax_trace import hot_operations
+from harness.adapters.leaves import OBSERVED, pack_action
 
 Answer = dict[str, Any]
 PROTOCOL = 1
@@ -201,7 +202,7 @@ class JaxCandidate:
             batch = Batch(env, [{"seed": seed, "actions": leaves, "start": state}], padded=False)
             first = {path: array[0] for path, array in batch.first.items()}
             begun, _ = begin_one(env, batch.kind, words, first)
-            place = (begun, env.pack_action(jax.tree.map(lambda array: array[0, 0], batch.steps(0, 1)["action"])))
+            place = (begun, pack_action(jax.tree.map(lambda array: array[0, 0], batch.steps(0, 1)["action"])))
         size = min(bucket(count), SAMPLE_CHUNK)
         parts = [_sample(env, at, words, np.uint32(start), size, place) for start in range(0, count, size)]
         return {
@@ -301,7 +302,7 @@ def _autoreset(env: JaxEnv, words: Any, actions: Any, shown: Any) -> Any:
 
     def body(states: Any, step_inputs: Any) -> Any:
         keys, action = step_inputs
-        states, rows = jax.vmap(step)(keys, states, env.pack_action(action))
+        states, rows = jax.vmap(step)(keys, states, pack_action(action))
         return states, kept(rows)
 
     keys = random_key(words)

@@ -13,6 +13,7 @@ import numpy as np
 
 from harness.adapters.contract import CandidateMistakes, Mistake
 from harness.adapters.jax_env import JaxEnv, output_leaves
+from harness.adapters.leaves import pack_action
 
 Shapes = Any
 
@@ -209,7 +210,7 @@ def probe_shapes(env: JaxEnv) -> dict[str, dict[str, Any]]:
 
 def action_shapes(env: JaxEnv) -> Any:
     """An action as `step` takes it, as shapes."""
-    return env.pack_action({path: _shape(leaf) for path, leaf in env.actions.items()})
+    return pack_action({path: _shape(leaf) for path, leaf in env.actions.items()})
 
 
 def _shape(leaf: Mapping[str, Any]) -> jax.ShapeDtypeStruct:

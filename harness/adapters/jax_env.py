@@ -12,21 +12,19 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
+
+from .leaves import OBSERVED, is_action
 
 State = Any
 Outputs = dict[str, Any]
 Arrays = dict[str, Any]
-
-OBSERVED = ("observation", "legal_actions")
-"""What an agent sees of a state. After an auto-reset it is that of the new episode."""
 
 _loaded = itertools.count()
 
@@ -58,11 +56,6 @@ def load_module(place: str | Path) -> ModuleType:
 def _take_modules(names: Collection[str]) -> dict[str, ModuleType]:
     """Take modules of these names, and what lies within them, out of the interpreter's table."""
     return {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] in names}
-
-
-def is_action(path: str) -> bool:
-    """Whether a leaf path names an action."""
-    return path == "action" or path.startswith("action/")
 
 
 def flatten(name: str, value: Any) -> Arrays:
@@ -184,26 +177,6 @@ class JaxEnv:
         """The state that canonical leaves describe; the inverse of `encode`."""
         return _strong(self.module.decode({path.removeprefix("state/"): leaf for path, leaf in leaves.items()}))
 
-    def pack_action(self, leaves: Mapping[str, Any]) -> Any:
-        """Action leaves as `step` takes them: the one array of `action`, or a dict without the prefix."""
-        if "action" in leaves:
-            return leaves["action"]
-        return {path.removeprefix("action/"): leaf for path, leaf in leaves.items()}
-
-    def nested(self, name: str, describe: Callable[[dict[str, Any]], Any]) -> Any:
-        """The leaves of one output, each described, in the nesting in which the candidate gives them."""
-        if name in self.leaves:
-            return describe(self.leaves[name])
-        result: dict[str, Any] = {}
-        for path, leaf in self.leaves.items():
-            if path.startswith(f"{name}/"):
-                *outer, last = path.split("/")[1:]
-                place = result
-                for key in outer:
-                    place = place.setdefault(key, {})
-                place[last] = describe(leaf)
-        return result
-
 
 def select(condition: Any, if_true: Any, if_false: Any) -> Any:
     """One of two pytrees of the same structure, by a scalar condition."""
@@ -235,23 +208,3 @@ def _strong_leaf(leaf: Any) -> jax.Array:
     if jnp.issubdtype(array.dtype, jax.dtypes.prng_key):
         return array
     return jax.lax.convert_element_type(array, array.dtype)
-
-
-def bounds(leaf: Mapping[str, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """A leaf's closed bounds in its own dtype and shape; without any, those of the dtype.
-
-    A contract that went through JSON has its infinities as text.
-    """
-    dtype, shape = np.dtype(leaf["dtype"]), tuple(leaf["shape"])
-    if dtype.kind == "b":
-        least, greatest = False, True
-    elif dtype.kind == "f":
-        least, greatest = -np.inf, np.inf
-    else:
-        least, greatest = np.iinfo(dtype).min, np.iinfo(dtype).max
-    values = (leaf.get("low", least), leaf.get("high", greatest))
-    low, high = (
-        np.asarray(default if value is None else value).astype(dtype)
-        for value, default in zip(values, (least, greatest), strict=True)
-    )
-    return np.broadcast_to(low, shape), np.broadcast_to(high, shape)

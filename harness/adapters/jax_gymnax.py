@@ -12,7 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .jax_env import JaxEnv, State, bounds
+from .jax_env import JaxEnv, State
+from .leaves import bounds, nested, pack_action
 
 
 class Params(NamedTuple):
@@ -103,11 +104,11 @@ class GymnaxEnv:
 
     def action_space(self, params: Params | None = None) -> Any:
         """The space of the action, or a dict of spaces by name where there are several."""
-        return self.env.pack_action({path: _space(leaf) for path, leaf in self.env.actions.items()})
+        return pack_action({path: _space(leaf) for path, leaf in self.env.actions.items()})
 
     def observation_space(self, params: Params | None = None) -> Any:
         """The space of the observation, or nested dicts of spaces."""
-        return self.env.nested("observation", _space)
+        return nested(self.env.leaves, "observation", _space)
 
 
 def _space(leaf: dict[str, Any]) -> Discrete | Box:

@@ -16,8 +16,9 @@ import numpy as np
 
 from harness.adapters import jax_tape
 from harness.adapters.jax_batch import fitting, key_words
-from harness.adapters.jax_env import OBSERVED, Arrays, JaxEnv, Outputs, State, output_leaves, select
+from harness.adapters.jax_env import Arrays, JaxEnv, Outputs, State, output_leaves, select
 from harness.adapters.jax_rollout import random_key
+from harness.adapters.leaves import OBSERVED, pack_action
 
 Array = np.ndarray[Any, Any]
 
@@ -187,7 +188,7 @@ def _advance_lanes(
     """Lanes, leaves to act on next, leaves before the auto-reset, and what was drawn in steps and resets."""
 
     def one(lane: Lane, leaves: Any, words: Any, forced: Forced, over: Any) -> Any:
-        stepped, outputs, draws = step(env, lane, env.pack_action(leaves), forced)
+        stepped, outputs, draws = step(env, lane, pack_action(leaves), forced)
         stepped = select(over, lane, stepped)
         taken = (env.used(outputs, env.step_draws), draws)
         final = _shown(env, outputs, stepped.state, with_state)

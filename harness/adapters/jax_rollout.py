@@ -17,6 +17,7 @@ import numpy as np
 from harness.adapters import jax_tape
 from harness.adapters.jax_batch import Array, Batch, Case, length_of
 from harness.adapters.jax_env import Arrays, JaxEnv, State, output_leaves
+from harness.adapters.leaves import pack_action
 
 Draws = Mapping[str, Mapping[str, Any]]
 Part = tuple[dict[str, Array], dict[str, Array], dict[str, Array]]
@@ -104,7 +105,7 @@ def begin(env: JaxEnv, kind: tuple[bool, bool], words: Any, first: Arrays) -> tu
 
 def advance(env: JaxEnv, kind: tuple[bool, bool], state: State, words: Any, step: Any) -> tuple[State, Any]:
     """State and next row of one instance."""
-    action = env.pack_action(step["action"])
+    action = pack_action(step["action"])
     given = kind[1]
     draws = step["draws"] if given else env.sample_step(random_key(words, step["row"]), state, action)
     state, outputs = env.advance(state, action, draws)

@@ -79,6 +79,17 @@ class RustBatch:
         for array in (self.reward, self.terminated, self.truncated):
             array[...] = 0
 
+    def reset_some(self, seeds: Mapping[int, int | None]) -> None:
+        """Begin an episode in some instances: seeds by their number; None goes on with the chance that it has."""
+        begun, given = list(seeds), [seed for seed in seeds.values() if seed is not None]
+        if len(given) == self.count and begun == list(range(self.count)):
+            self.reset(given)
+            return
+        for lane, seed in seeds.items():
+            self.lanes.reset_lane(lane, seed, self._to.seen)
+        for array in (self.reward, self.terminated, self.truncated):
+            array[begun] = 0
+
     def step(self, actions: Mapping[str, Array]) -> None:
         """Step every instance; action leaves by path, each `[count, ...]`."""
         given = [np.ascontiguousarray(actions[path], dtype) for path, dtype in self._actions.items()]

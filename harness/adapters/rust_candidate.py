@@ -17,8 +17,9 @@ import numpy as np
 from harness.adapters.contract import CandidateMistakes, Mistake
 from harness.adapters.rust_batch import DISABLED, SAME_STEP, STATE, RustBatch, load_module, seeds_of
 from harness.adapters.rust_bench import RustBench
+from harness.adapters.rust_lanes import RustLanes
 from harness.adapters.rust_watched import Player, Tape, Told, as_taken
-from harness.worker import Leaf, SingleEnvironment
+from harness.worker import Leaf, ProtocolError, SingleEnvironment
 
 Array = np.ndarray[Any, Any]
 Answer = dict[str, Any]
@@ -54,6 +55,7 @@ class RustCandidate(SingleEnvironment):
         self._module: ModuleType = None  # type: ignore[assignment]  # until `open`
         self._contract: Mapping[str, Any] = {}
         self._bench: RustBench = None  # type: ignore[assignment]
+        self._episodes: RustLanes | None = None
         super().__init__(lambda **_: RustEpisode(self._module, self._contract))
 
     def open(self, options: Mapping[str, Any]) -> Answer:
@@ -74,7 +76,31 @@ class RustCandidate(SingleEnvironment):
             raise CandidateMistakes([Mistake(f"an instance cannot be made: {panicked}")]) from None
 
     reset, step, restore = map(_answering, (SingleEnvironment.reset, SingleEnvironment.step, SingleEnvironment.restore))
-    lanes, advance = map(_answering, (SingleEnvironment.lanes, SingleEnvironment.advance))
+
+    @_answering
+    def lanes(self, seeds: list[int], draws: list[Any] | None = None, state: bool = False) -> Answer:
+        """Begin one episode for each seed, to be stepped together; see `RustLanes`."""
+        self._opened()
+        if not seeds or (draws is not None and len(draws) != len(seeds)):
+            raise ProtocolError("lanes need a seed each, and a tape each where tapes are given")
+        for seed, tape in zip(seeds, draws or [None] * len(seeds), strict=True):
+            self._demand_seed(seed)
+            self._forcing(tape)
+        self._episodes = RustLanes(self._module, seeds, draws, state=state, noted=bool(self._draws))
+        return self._episodes.first
+
+    @_answering
+    def advance(self, actions: dict[str, Any], next: list[int] | None = None) -> Answer:
+        """Step each lane that is not over; with `next`, a lane that ends begins anew from its seed there."""
+        episodes = self._episodes
+        if episodes is None:
+            raise ProtocolError("`lanes` comes before `advance`")
+        given = {path: leaf.accept(actions[path]) for path, leaf in self._actions.items()}
+        if {len(array) for array in given.values()} | {episodes.count if next is None else len(next)} != {
+            episodes.count
+        }:
+            raise ProtocolError(f"{episodes.count} lanes need an action each, and a next seed each")
+        return episodes.advance(given, next)
 
     @_answering
     def rollout(self, cases: list[dict[str, Any]], mode: str = "single", room: Any = None) -> list[Answer]:

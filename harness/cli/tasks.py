@@ -19,6 +19,10 @@ from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
     "--require", "requirements", multiple=True, metavar="PIN", help="A pinned requirement of it; may be repeated."
 )
 @click.option("--directory", type=click.Path(path_type=Path), help="Where to make the task; default: ./NAME.")
+@click.option(
+    "--candidate", type=click.Choice(["jax", "rust"]), default="jax", show_default=True,
+    help="What the candidate is to be written in.",
+)  # fmt: skip
 def new(
     output: Output,
     name: str,
@@ -27,6 +31,7 @@ def new(
     program: str | None,
     requirements: tuple[str, ...],
     directory: Path | None,
+    candidate: str,
 ) -> int:
     """Make a task from an environment: run it, find out what it offers, and write a complete task directory."""
     from harness.scaffold import new as make
@@ -43,6 +48,7 @@ def new(
             factory=factory,
             command=None if program is None else shlex.split(program),
             requirements=requirements,
+            candidate=candidate,
             progress=lambda line: progress(line, 0, 1),
         )
     output.emit(

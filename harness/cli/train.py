@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.frame import EXIT_OK, Output, command
-from harness.cli.verify import sandbox_option
+from harness.cli.verify import candidate_option, chosen_candidate, sandbox_option
 
 if TYPE_CHECKING:
-    from harness.environment import Pool
+    from harness.environment import Environment, Pool
     from harness.task import Task
     from harness.training.config import PpoConfig
     from harness.training.trained import Trained
@@ -37,6 +37,7 @@ DEFAULT_STEPS = 200_000
 )  # fmt: skip
 @click.option("--log", type=click.Path(file_okay=False, path_type=Path), help="Where TensorBoard's event files go.")
 @click.option("--episodes", type=click.IntRange(0), default=32, show_default=True, help="To be played afterwards.")
+@candidate_option
 @sandbox_option
 def train(
     output: Output,
@@ -49,6 +50,7 @@ def train(
     out: Path,
     log: Path | None,
     episodes: int,
+    candidate: str | None,
     sandbox: str | None,
 ) -> int:
     """Train policies with PPO in a task's candidate or reference, and play them in the reference.
@@ -64,7 +66,7 @@ def train(
     from harness.training.remote import train_candidate
     from sandboxes import choose
 
-    task = load_task(find_task(directory))
+    task = chosen_candidate(load_task(find_task(directory)), candidate)
     config = _config(task, settings)
     budget = steps or (task.transfer.steps if task.transfer and task.transfer.steps else DEFAULT_STEPS)
     numbers = list(range(seed, seed + seeds))
@@ -78,13 +80,18 @@ def train(
             worker = CandidateWorker(task, choose(sandbox), training=True)
             stack.callback(worker.close)
             environment = worker.open(task.directory)
-            policies = train_candidate(
-                environment, task.leaves, config, budget, numbers,
-                progress=progress, checkpoint=out / "checkpoint.npz", identity=identity, log=log,
-            )  # fmt: skip
+            if task.candidate.kind == "jax":
+                policies = train_candidate(
+                    environment, task.leaves, config, budget, numbers,
+                    progress=progress, checkpoint=out / "checkpoint.npz", identity=identity, log=log,
+                )  # fmt: skip
+            else:
+                policies = _from_outside(
+                    environment, backend, task, config, budget, numbers, progress, out, identity, log
+                )
             worker.close()
         else:
-            policies = _in_reference(pool, task, config, budget, numbers, progress, out, identity, log)
+            policies = _from_outside(pool, backend, task, config, budget, numbers, progress, out, identity, log)
         earned = [_earned(pool, task, policy, episodes, progress) for policy in policies]
     rows = []
     for policy, returns in zip(policies, earned, strict=True):
@@ -122,15 +129,16 @@ def _config(task: Task, settings: tuple[str, ...]) -> PpoConfig:
         raise click.UsageError(f"--set: {error}") from error
 
 
-def _in_reference(
-    pool: Pool, task: Task, config: PpoConfig, steps: int, seeds: list[int], progress: Any, out: Path, identity: Any,
-    log: Path | None,
+def _from_outside(
+    where: Environment | Pool, backend: str, task: Task, config: PpoConfig, steps: int, seeds: list[int], progress: Any,
+    out: Path, identity: Any, log: Path | None,
 ) -> list[Trained]:  # fmt: skip
+    """One training after the other, stepped from here: in the reference, or in a candidate without JAX."""
     from harness.training.host import train_host
 
     return [
         train_host(
-            pool.lanes, task.leaves, config, steps, seed,
+            where.lanes, task.leaves, config, steps, seed, backend=backend,
             progress=progress, checkpoint=out / f"checkpoint-{seed}.npz", identity=identity, log=log,
         )
         for seed in seeds

@@ -301,11 +301,6 @@ class _Run:
         """Training, in a worker of its own; where the task's hyper-parameters do not fit, that is said."""
         settings = self._settings
         for batch in self._train_at:
-            if self._task.candidate.kind != "jax":
-                self._skip_training(
-                    batch, CANDIDATE, "a candidate in Rust is trained in from outside, as a reference is"
-                )
-                continue
             self._tell(f"training at batch {batch}")
             scan = next(
                 (c for c in self._cells if (c.contender.role, c.kind, c.batch) == (CANDIDATE, SCAN, batch)), None

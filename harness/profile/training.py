@@ -1,7 +1,7 @@
 """How fast a policy is trained, and how much of that time the environment takes.
 
-The trainer is the one of level 4 (`harness.ppo`): rollout and update in one compiled function in the candidate's sandbox,
-and the same update around steps that are asked for one by one in the reference and in peers. The candidate's share is
+The trainer is the one of level 4 (`harness.ppo`): rollout and update in one compiled function in the sandbox of a candidate
+in JAX, and the same update around steps that are asked for one by one in all others. The candidate's share is
 what as many steps cost as scanned rollouts: where such a step takes an eighth of the time of a step of training, the
 environment has an eighth of it. All are read in turns, so that they meet the same machine.
 """
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.candidate import CandidateWorker
 from harness.environment import Pool
@@ -29,6 +29,9 @@ from harness.spec import Spec
 from harness.task import Task
 from harness.training.config import PpoConfig
 from sandboxes import Driver
+
+if TYPE_CHECKING:
+    from harness.ppo import Ppo
 
 SHORTEST_ROLLOUT, MOST_UPDATES = 8, 64
 DEADLINE_S = 600.0
@@ -90,15 +93,20 @@ def measure_training(
         ValueError: the task's hyper-parameters do not fit its environment.
         EnvironmentFailure, SandboxError: the candidate's worker could not train.
     """
+    # With these comes JAX, which nothing else of a profile needs on this side of the pipe.
+    from harness.policy import Policy
+    from harness.ppo import Ppo
+
     config = config_for(task, batch)
+    ppo = Ppo(Policy(task.leaves, config))  # one for all that are stepped from here: it is compiled once
     scanned: list[float] = []
     with ExitStack() as stack:
-        trainees = [_in_candidate(task, tree, driver, config, cores, stack)]
+        trainees = [_in_candidate(task, tree, driver, ppo, cores, stack)]
         for peer in peers:
-            trainees.append(_in_lanes(peer.name, PEER, task, config, _PeerLanes(task, peer).lanes, peer.cores or cores))
+            trainees.append(_in_lanes(peer.name, PEER, task, ppo, _PeerLanes(task, peer).lanes, peer.cores or cores))
         if reference is not None:
             count = min(cores, len(reference.environments))
-            trainees.append(_in_lanes(REFERENCE, REFERENCE, task, config, reference.lanes, count))
+            trainees.append(_in_lanes(REFERENCE, REFERENCE, task, ppo, reference.lanes, count))
         for each in list(trainees):
             try:
                 _warm_up(each, seconds)
@@ -148,22 +156,20 @@ def _warm_up(trainee: _Trainee, seconds: float) -> None:
     trainee.updates = max(1, min(MOST_UPDATES, round(seconds / trainee.once)))
 
 
-def _in_candidate(task: Task, tree: Path, driver: Driver, config: PpoConfig, cores: int, stack: ExitStack) -> _Trainee:
-    # With these comes JAX, which nothing else of a profile needs on this side of the pipe.
-    from harness.policy import Policy
-    from harness.ppo import Ppo
+def _in_candidate(task: Task, tree: Path, driver: Driver, ppo: Ppo, cores: int, stack: ExitStack) -> _Trainee:
     from harness.training.trained import stacked
 
-    ppo = Ppo(Policy(task.leaves, config))
-    learners = stacked([ppo.leaves(ppo.begin(0))])
     worker = CandidateWorker(task, driver, training=True)
     stack.callback(worker.close)
     environment = worker.open(tree)
+    if task.candidate.kind != "jax":
+        return _in_lanes(CANDIDATE, CANDIDATE, task, ppo, environment.lanes, cores)
+    learners = stacked([ppo.leaves(ppo.begin(0))])
 
     def train(segment: int, updates: int) -> float:
         began = time.perf_counter()
         environment.ask(
-            "train", timeout=DEADLINE_S, config=config.to_json(), learners=learners, seeds=[0], segment=segment,
+            "train", timeout=DEADLINE_S, config=ppo.config.to_json(), learners=learners, seeds=[0], segment=segment,
             updates=updates, total=MOST_UPDATES,
         )  # fmt: skip
         return time.perf_counter() - began
@@ -171,17 +177,14 @@ def _in_candidate(task: Task, tree: Path, driver: Driver, config: PpoConfig, cor
     return _Trainee(CANDIDATE, CANDIDATE, cores, train, worker.pid)
 
 
-def _in_lanes(name: str, role: str, task: Task, config: PpoConfig, lanes: Any, cores: int) -> _Trainee:
+def _in_lanes(name: str, role: str, task: Task, ppo: Ppo, lanes: Any, cores: int) -> _Trainee:
     """A trainee that is stepped from here, all its environments in one message."""
-    from harness.policy import Policy
-    from harness.ppo import Ppo
     from harness.training.host import train_host
-
-    ppo = Ppo(Policy(task.leaves, config))
 
     def train(seed: int, updates: int) -> float:
         began = time.perf_counter()
-        train_host(lanes, task.leaves, config, updates * config.steps_per_update, seed, backend=name, ppo=ppo)
+        steps = updates * ppo.config.steps_per_update
+        train_host(lanes, task.leaves, ppo.config, steps, seed, backend=name, ppo=ppo)
         return time.perf_counter() - began
 
     return _Trainee(name, role, cores, train)

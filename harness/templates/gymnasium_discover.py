@@ -143,9 +143,15 @@ class Discovery:
                 lines, first = inspect.getsourcelines(method)
             except (OSError, TypeError):
                 continue
-            file = sys.modules[method.__module__].__name__.replace(".", "/") + ".py"
-            sources.append(f"{file}:{first}-{first + len(lines) - 1}")
+            sources.append(f"{self.named(method)}:{first}-{first + len(lines) - 1}")
         return {"source": sources, "class": f"{type(core).__module__}.{type(core).__qualname__}"}
+
+    def named(self, method: Any) -> str:
+        """A method's file: below the task's directory where it came along, else by its module."""
+        within = os.path.relpath(inspect.getfile(method), self.directory)
+        if not within.startswith(os.pardir):
+            return f"{os.path.basename(self.directory)}/{within}"
+        return sys.modules[method.__module__].__name__.replace(".", "/") + ".py"
 
     # --- randomness ---------------------------------------------------------------------------------------------------
 

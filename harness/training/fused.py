@@ -19,6 +19,7 @@ from harness.adapters import jax_lanes
 from harness.adapters.jax_batch import key_words
 from harness.adapters.jax_env import JaxEnv, output_leaves, select
 from harness.adapters.jax_lanes import Lane
+from harness.adapters.leaves import pack_action
 from harness.policy import Policy
 from harness.ppo import Array, Batch, Learner, Ppo
 from harness.training.config import PpoConfig
@@ -144,7 +145,7 @@ class FusedTrainer:
 
         def one(lane: Lane, action: Any, words: Any, draws: Any) -> Any:
             fresh, first = jax_lanes.begin(env, words, draws)
-            held = env.pack_action(action)
+            held = pack_action(action)
             seen, decided = self._seen(first), None
             for _ in range(self.config.hold):
                 stepped, outputs, _ = jax_lanes.step(env, lane, held)

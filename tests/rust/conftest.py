@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +14,7 @@ from harness.adapters.rust_batch import load_module
 from harness.crates.build import build
 from harness.task import Task
 from harness.taskfile import load_task
+from tests.rust.games import dice_task
 
 PONG = Path(__file__).parents[2] / "environments" / "pong"
 
@@ -34,3 +36,18 @@ def task() -> Task:
 def pong(task: Task, cargo: None) -> ModuleType:
     """The extension module of the candidate. It is the project's own, so it may run in this process."""
     return load_module(build(task, sandboxes.choose(None), task.directory))
+
+
+@pytest.fixture(scope="session")
+def dice(cargo: None) -> ModuleType:
+    """The extension module of the dice game."""
+    task = dice_task()
+    return load_module(build(task, sandboxes.choose(None), task.directory))
+
+
+@pytest.fixture(scope="session")
+def wheel_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Variables for maturin: what projects are linked with is compiled once for all tests, of all processes, and quickly."""
+    own = tmp_path_factory.getbasetemp()
+    target = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "cargo-target"
+    return {"CARGO_TARGET_DIR": str(target), "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0", "CARGO_PROFILE_RELEASE_LTO": "off"}

@@ -30,8 +30,22 @@ total = np.zeros(8)
 for step in range({STEPS}):
     batch.step({{"action": (np.arange({LANES}) + step) % 3}})
     total += batch.seen["observation"].sum(0) + batch.reward.sum()
-assert pong.attestation()["signatures"] == []
-assert not [name for name in sys.modules if name.split(".")[0] in ("harness", "jax", "sandboxes")]
+pool = pong.make_pool({LANES}, seed=0)
+seen, _ = pool.reset()
+pooled = np.zeros(8)
+for step in range({STEPS}):
+    seen, reward, *_ = pool.step((np.arange({LANES}) + step) % 3)
+    pooled += seen.sum(0) + reward.sum()
+assert pooled.tolist() == total.tolist()
+assert pong.attestation()["signatures"] == [] and "observation" in pong.contract()["leaves"]
+assert not [name for name in sys.modules if name.split(".")[0] in ("gymnasium", "harness", "jax", "sandboxes")]
+envs = pong.make_vector({LANES}, "NextStep")
+seen, _ = envs.reset(seed=0)
+faced = np.zeros(8)
+for step in range({STEPS}):
+    seen, reward, *_ = envs.step((np.arange({LANES}) + step) % 3)
+    faced += seen.sum(0) + reward.sum()
+assert faced.tolist() == total.tolist() and seen in envs.observation_space
 print(json.dumps(total.tolist()))
 """
 
@@ -47,25 +61,47 @@ def test_the_files_of_the_candidate_are_unchanged(project: Path, task: Task) -> 
     assert not list(project.rglob("target"))
 
 
-def test_a_wheel_is_built_and_gives_what_was_verified(project: Path, pong: ModuleType, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def installed(project: Path, wheel_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the project's wheel is installed."""
+    place = tmp_path_factory.mktemp("installed")
     maturin = str(Path(sys.executable).with_name("maturin"))
-    subprocess.run([maturin, "build", "--quiet", "--out", str(tmp_path / "wheels")], cwd=project, check=True)
-    [wheel] = (tmp_path / "wheels").iterdir()
+    options = ["--release", "--quiet", "--out", str(place / "wheels")]
+    subprocess.run([maturin, "build", *options], cwd=project, env={**os.environ, **wheel_environment}, check=True)
+    [wheel] = (place / "wheels").iterdir()
     assert wheel.name.startswith("pong-0.1.0-cp311-abi3-")
-    options = ["--no-deps", "--no-index", "--quiet", "--target", str(tmp_path / "site")]
+    options = ["--no-deps", "--no-index", "--quiet", "--target", str(place / "site")]
     subprocess.run([sys.executable, "-m", "pip", "install", *options, str(wheel)], check=True)
+    return place / "site"
+
+
+def run(installed: Path, program: str) -> str:
+    """What a program prints that sees the installed package, numpy and Gymnasium, and no Lockstep."""
     told = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r})\n{PROGRAM}"],
-        cwd=tmp_path,
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(installed)!r})\n{program}"],
+        cwd=installed,
         env={"PATH": os.defpath},
         capture_output=True,
         text=True,
         check=False,
     )
     assert told.returncode == 0, told.stderr
+    return told.stdout
+
+
+def test_a_wheel_is_built_and_every_face_gives_what_was_verified(installed: Path, pong: ModuleType) -> None:
+    told = run(installed, PROGRAM)
     batch, total = RustBatch(pong, LANES, "next_step"), np.zeros(8)
     batch.reset(range(LANES))
     for step in range(STEPS):
         batch.step({"action": (np.arange(LANES) + step) % 3})
         total += batch.seen["observation"].sum(0) + batch.reward.sum()
-    assert json.loads(told.stdout) == total.tolist() and len(set(total)) > 1
+    assert json.loads(told) == total.tolist() and len(set(total)) > 1
+
+
+def test_the_readmes_example_runs(project: Path, installed: Path) -> None:
+    example = (project / "README.md").read_text().split("```python\n")[1].split("```")[0]
+    given = "import numpy as np\nactions = np.ones(1024, int)\n"
+    assert run(installed, f"{given}{example}print(batch.seen['observation'].shape, envs.num_envs, pool.num_envs)") == (
+        "(1024, 8) 64 64\n"
+    )

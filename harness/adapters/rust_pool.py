@@ -1,0 +1,102 @@
+"""The face that code written for EnvPool knows: one object, whole batches in and out. It needs only numpy.
+
+As there, seeds are given when the pool is made, an episode that has ended begins anew in the next step, whose action is
+discarded, and `info` names the instances. What `reset` and `step` hand out are the pool's own arrays, which the next call
+writes to: copy what has to stay. All instances step in one call that returns when the last of them has; so there is no
+`send` and `recv`, by which EnvPool hands out those that were done first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .leaves import is_action, nested, unpack_action
+from .rust_batch import NEXT_STEP, RustBatch
+
+Array = np.ndarray[Any, Any]
+SEED = 42
+
+
+class RustPool:
+    """`num_envs` instances of a verified environment.
+
+    Args:
+        module: a candidate's extension module.
+        leaves: of the environment's contract, by path.
+        num_envs: how many instances.
+        seed: instance `i` gets `seed + i`, or `seed[i]`.
+        num_threads: on how many threads; 0 takes one for each processor.
+
+    Raises:
+        ValueError: there are not as many seeds as instances.
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        leaves: Mapping[str, Any],
+        num_envs: int,
+        seed: int | Sequence[int] = SEED,
+        num_threads: int = 0,
+    ) -> None:
+        self._seeds: list[int] = [seed + index for index in range(num_envs)] if isinstance(seed, int) else list(seed)
+        if len(self._seeds) != num_envs:
+            raise ValueError(f"{num_envs} instances need as many seeds, {len(self._seeds)} were given")
+        self.num_envs = num_envs
+        self.batch = RustBatch(module, num_envs, NEXT_STEP, num_threads)
+        self._leaves = leaves
+        self._actions = {path: leaf for path, leaf in leaves.items() if is_action(path)}
+        self._masked = any(path.split("/")[0] == "legal_actions" for path in leaves)
+        self._elapsed = np.zeros(num_envs, np.int32)
+        self._begun, self._ended = np.zeros(num_envs, bool), np.zeros(num_envs, bool)
+
+    @property
+    def observation_space(self) -> Any:
+        """The space of one instance's observation; needs Gymnasium."""
+        from .leaf_spaces import observation_space
+
+        return observation_space(self._leaves)
+
+    @property
+    def action_space(self) -> Any:
+        """The space of one instance's action; needs Gymnasium."""
+        from .leaf_spaces import action_space
+
+        return action_space(self._leaves)
+
+    def reset(self, env_id: Sequence[int] | Array | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin episodes in all instances, or in those that are named, and hand out what these see.
+
+        An instance begins with its seed the first time, later with the chance that it has.
+        """
+        chosen = np.arange(self.num_envs) if env_id is None else np.asarray(env_id)
+        self.batch.reset_some({index: None if self._begun[index] else self._seeds[index] for index in chosen.tolist()})
+        self._begun[chosen], self._ended[chosen], self._elapsed[chosen] = True, False, 0
+        return self._shown(slice(None) if env_id is None else chosen)
+
+    def step(self, action: Any) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
+        """One step of every instance: observations, rewards, terminated, truncated, info.
+
+        Raises:
+            RuntimeError: an instance was not reset yet.
+        """
+        batch = self.batch
+        if not self._begun.all():
+            raise RuntimeError(f"reset() comes first: instances {np.flatnonzero(~self._begun).tolist()} have not begun")
+        batch.step(unpack_action(self._actions, action))
+        self._elapsed += 1
+        self._elapsed[self._ended] = 0
+        np.logical_or(batch.terminated, batch.truncated, out=self._ended)
+        observation, info = self._shown(slice(None))
+        return observation, batch.reward, batch.terminated, batch.truncated, info
+
+    def _shown(self, rows: slice | Array) -> tuple[Any, dict[str, Any]]:
+        """What the instances of these rows see, and what is told of them."""
+        seen = {path: array[rows] for path, array in self.batch.seen.items()}
+        info = {"env_id": np.arange(self.num_envs, dtype=np.int32)[rows], "elapsed_step": self._elapsed[rows]}
+        if self._masked:
+            info["legal_actions"] = nested(seen, "legal_actions", np.asarray)
+        return nested(seen, "observation", np.asarray), info

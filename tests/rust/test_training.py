@@ -1,0 +1,183 @@
+"""Lanes in one batch answer as single instances do that are stepped one by one; policies are trained in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sandboxes
+from harness.adapters.rust_candidate import RustCandidate
+from harness.adapters.rust_lanes import RustLanes
+from harness.cli import main
+from harness.crates.build import build
+from harness.environment import Environment
+from harness.training.batch import batch_lanes
+from harness.training.config import PpoConfig
+from harness.training.host import train_host
+from harness.training.trained import Trained
+from harness.worker import ProtocolError, SingleEnvironment
+from tests.adapters.contracts import DICE, dice_case
+from tests.rust.games import dice_task, write_walk
+from tests.training.conftest import Direct
+from tests.training.test_checkpoints import Interrupted, stop_after
+
+pytestmark = [pytest.mark.slow, pytest.mark.rust]
+LANES, STEPS = 5, 30
+CONFIG = PpoConfig(num_envs=8, rollout_steps=16, epochs=1, minibatches=2, segment_updates=2, hidden=(8,))
+Answers = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def contract() -> dict[str, Any]:
+    """The dice game's contract, with the module that was compiled of it."""
+    task = dice_task()
+    return DICE | {"entry": str(build(task, sandboxes.choose(None), task.directory))}
+
+
+@pytest.fixture
+def candidate(contract: dict[str, Any]) -> RustCandidate:
+    opened = RustCandidate()
+    opened.open(contract)
+    return opened
+
+
+def answers(candidate: RustCandidate, calls: type[SingleEnvironment], *, anew: bool, state: bool) -> Answers:
+    """What lanes answer, whose first episodes have tapes that end before they do; with `anew` all go on after an end."""
+    rng = np.random.default_rng(4)
+    cases = [dice_case(rng, length) for length in (3, 8, 1, 5)]
+    tapes = [*(case["draws"] for case in cases), None]
+    found = [calls.lanes(candidate, list(range(LANES)), tapes, state)]
+    for step in range(STEPS):
+        bets, pushes = rng.integers(0, 4, LANES), rng.uniform(-1, 1, (LANES, 2)).astype(np.float32)
+        for lane, case in enumerate(cases):
+            if step < len(case["actions"]["action/bet"]):
+                bets[lane] = case["actions"]["action/bet"][step]
+        following = [1000 * step + lane for lane in range(LANES)] if anew else None
+        found.append(calls.advance(candidate, {"action/bet": bets, "action/push": pushes}, following))
+    return found
+
+
+def difference(ours: Answers, theirs: Answers) -> str:
+    """Where answers first differ in what they have to hold; a lane that rests has rows that mean nothing."""
+    resting = np.zeros(LANES, bool)
+    for row, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+        for name in sorted(other):
+            alike = _same(one[name], other[name], ~resting if name == "leaves" else ...)
+            if not alike:
+                return f"row {row}, {name}"
+        if "ended" in other and not other["final"]:
+            resting[other["ended"]] = True
+    return ""
+
+
+def _same(one: Any, other: Any, rows: Any = ...) -> bool:
+    if isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name], rows) for name in other)
+    if isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(other, np.ndarray | np.generic):
+        one, other = np.asarray(one)[rows], np.asarray(other)[rows]
+        return (one.dtype, one.tobytes()) == (other.dtype, other.tobytes())
+    return one == other
+
+
+@pytest.mark.parametrize("anew", [True, False])
+@pytest.mark.parametrize("state", [True, False])
+def test_lanes_answer_as_instances_that_are_stepped_one_by_one(
+    candidate: RustCandidate, anew: bool, state: bool
+) -> None:
+    together = answers(candidate, RustCandidate, anew=anew, state=state)
+    assert difference(together, answers(candidate, SingleEnvironment, anew=anew, state=state)) == ""
+    assert sum(len(row.get("ended", ())) for row in together) >= (2 * LANES if anew else LANES)
+    assert any(row["draws"][0] for row in together)
+
+
+class WithAnotherSeed(RustLanes):
+    """Begins anew from another seed than it was given."""
+
+    def advance(self, actions: Any, following: Any = None) -> dict[str, Any]:
+        return super().advance(actions, None if following is None else [seed + 1 for seed in following])
+
+
+class WithoutTheEnd(RustLanes):
+    """Tells of an episode's end what the next one begins with."""
+
+    def advance(self, actions: Any, following: Any = None) -> dict[str, Any]:
+        answer = super().advance(actions, following)
+        return answer | {"final": {path: answer["leaves"][path][answer["ended"]] for path in answer["final"]}}
+
+
+class WithoutTapes(RustLanes):
+    """Draws by its own chance, whatever it is given."""
+
+    def __init__(self, module: ModuleType, seeds: Any, tapes: Any = None, **options: Any) -> None:
+        super().__init__(module, seeds, None, **options)
+
+
+@pytest.mark.parametrize(
+    ("fault", "where"),
+    [(WithAnotherSeed, "leaves"), (WithoutTheEnd, "final"), (WithoutTapes, "row 0, draws")],
+)
+def test_a_planted_fault_of_lanes_is_found(
+    fault: type[RustLanes], where: str, candidate: RustCandidate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    single = answers(candidate, SingleEnvironment, anew=True, state=True)
+    monkeypatch.setattr("harness.adapters.rust_candidate.RustLanes", fault)
+    assert where in difference(answers(candidate, RustCandidate, anew=True, state=True), single)
+
+
+def test_calls_that_fit_no_lanes_are_refused(candidate: RustCandidate) -> None:
+    action = {"action/bet": np.zeros(2, int), "action/push": np.zeros((2, 2), np.float32)}
+    with pytest.raises(ProtocolError, match="`lanes` comes before `advance`"):
+        candidate.advance(action)
+    with pytest.raises(ProtocolError, match="lanes need a seed each"):
+        candidate.lanes([1, 2], [None])
+    with pytest.raises(ProtocolError, match="seed -1 is not a whole number"):
+        candidate.lanes([1, -1])
+    candidate.lanes([1, 2])
+    with pytest.raises(ProtocolError, match="2 lanes need an action each, and a next seed each"):
+        candidate.advance(action, [])
+    with pytest.raises(ProtocolError, match="2 lanes need an action each, and a next seed each"):
+        candidate.advance({path: array[:1] for path, array in action.items()})
+    with pytest.raises(ProtocolError, match="outside its bounds"):
+        candidate.advance(action | {"action/bet": np.full(2, 4)})
+
+
+def test_the_same_training_in_this_process_and_behind_the_protocol_is_the_same_bit_by_bit(
+    contract: dict[str, Any], dice: ModuleType, tmp_path: Path
+) -> None:
+    environment = Environment(Direct(RustCandidate()), contract)  # type: ignore[arg-type]
+    leaves, steps = environment.spec.leaves, 5 * CONFIG.steps_per_update
+
+    def train(lanes: Any, seed: int = 3, **options: Any) -> Trained:
+        return train_host(lanes, leaves, CONFIG, steps, seed, **options)
+
+    behind, here = train(environment.lanes), train(batch_lanes(dice))
+    assert here.digest == behind.digest and here.curve == behind.curve and None not in here.curve
+    assert train(batch_lanes(dice), seed=4).digest != here.digest
+    file = tmp_path / "checkpoint.npz"
+    with pytest.raises(Interrupted):
+        train(batch_lanes(dice), checkpoint=file, progress=stop_after(2))
+    told: list[int] = []
+    resumed = train(batch_lanes(dice), checkpoint=file, progress=lambda what, done, total: told.append(done))
+    assert told == [2, 3] and resumed.digest == here.digest
+
+
+def test_the_command_trains_in_the_candidate_that_is_chosen(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    walk, out = write_walk(tmp_path / "walk"), tmp_path / "policies"
+    settings = [f"--set={name}={value}" for name, value in (("num_envs", 8), ("rollout_steps", 32), ("hidden", "[8]"))]
+    arguments = ["train", str(walk), "--steps", "512", "--episodes", "2", "--out", str(out), *settings]
+    assert main([*arguments, "--candidate", "rust", "--seeds", "2", "--json"]) == 0
+    document = json.loads(capfd.readouterr().out)
+    assert [one["seed"] for one in document["policies"]] == [0, 1] and document["backend"] == "candidate"
+    assert all(isinstance(one["return"], float) for one in document["policies"])
+    saved = [Trained.load(Path(one["file"])) for one in document["policies"]]
+    assert [one.backend for one in saved] == ["candidate"] * 2 and saved[0].digest != saved[1].digest
+    assert not list(out.glob("checkpoint*"))
+    assert main([*arguments, "--candidate", "jax"]) != 0
+    assert "no candidate" in capfd.readouterr().err
