@@ -78,7 +78,13 @@ class RustCandidate(SingleEnvironment):
     reset, step, restore = map(_answering, (SingleEnvironment.reset, SingleEnvironment.step, SingleEnvironment.restore))
 
     @_answering
-    def lanes(self, seeds: list[int], draws: list[Any] | None = None, state: bool = False) -> Answer:
+    def lanes(
+        self,
+        seeds: list[int],
+        draws: list[Any] | None = None,
+        state: bool = False,
+        fixed: Mapping[str, Any] | None = None,
+    ) -> Answer:
         """Begin one episode for each seed, to be stepped together; see `RustLanes`."""
         self._opened()
         if not seeds or (draws is not None and len(draws) != len(seeds)):
@@ -86,7 +92,8 @@ class RustCandidate(SingleEnvironment):
         for seed, tape in zip(seeds, draws or [None] * len(seeds), strict=True):
             self._demand_seed(seed)
             self._forcing(tape)
-        self._episodes = RustLanes(self._module, seeds, draws, state=state, noted=bool(self._draws))
+        self._forcing(fixed)
+        self._episodes = RustLanes(self._module, seeds, draws, state=state, noted=bool(self._draws), fixed=fixed)
         return self._episodes.first
 
     @_answering

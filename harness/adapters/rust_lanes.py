@@ -25,6 +25,7 @@ class RustLanes:
         tapes: of draws to take first, row by row, or None for each lane.
         state: whether answers hold the canonical state.
         noted: whether they tell what was drawn.
+        fixed: values of draws, by name, that every reset without a tape takes in the place of its own.
 
     Attributes:
         first: the answer at the begin of the episodes.
@@ -38,14 +39,16 @@ class RustLanes:
         *,
         state: bool = False,
         noted: bool = False,
+        fixed: Mapping[str, Any] | None = None,
     ) -> None:
         self._batch = RustBatch(module, len(seeds), DISABLED)
         self._all = np.arange(len(seeds))
-        self._state, self._noted = state, noted
+        self._state, self._noted, self._fixed = state, noted, fixed or {}
         if noted:
             for lane, tape in enumerate(tapes or [None] * len(seeds)):
                 self._batch.lanes.watch(lane, [as_taken(row) for row in tape or ()])
         self._batch.reset(seeds)
+        self._fix({lane: seed for lane, seed in enumerate(seeds) if tapes is None or tapes[lane] is None})
         _, begun = self._drawn(self._all)
         self.first = {"leaves": self._basic() | self._shown(self._all), "draws": begun}
 
@@ -68,7 +71,9 @@ class RustLanes:
             if self._noted:
                 for lane in ended:
                     batch.lanes.watch(lane, [])  # the rest of its tape was for the episode that ended
-            batch.reset_some({lane: following[lane] for lane in ended.tolist()})
+            fresh = {lane: following[lane] for lane in ended.tolist()}
+            batch.reset_some(fresh)
+            self._fix(fresh)
             for path, array in self._shown(ended).items():
                 shown[path][ended] = array
             _, begun = self._drawn(ended)
@@ -79,6 +84,20 @@ class RustLanes:
             "final": final,
             "next_draws": begun,
         }
+
+    def _fix(self, begun: Mapping[int, int]) -> None:
+        """Let lanes that have just begun from these seeds begin again, with what is fixed in the place of what they drew."""
+        if not self._fixed:
+            return
+        lanes = self._batch.lanes
+        for lane in begun:
+            drawn = lanes.told(lane)[1]
+            missing = sorted(set(self._fixed) - {name for name, _ in drawn})
+            if missing:
+                raise ValueError(f"the reset draws no {', '.join(missing)}, which was to be fixed")
+            row = [(name, np.asarray(self._fixed.get(name, value), np.asarray(value).dtype)) for name, value in drawn]
+            lanes.watch(lane, [as_taken(row)])
+        self._batch.reset_some(begun)
 
     def _basic(self) -> dict[str, Array]:
         return {name: getattr(self._batch, name).copy() for name in BASIC}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,9 +137,10 @@ def _from_outside(
     """One training after the other, stepped from here: in the reference, or in a candidate without JAX."""
     from harness.training.host import train_host
 
+    fixed = task.transfer.draws if task.transfer else {}
     return [
         train_host(
-            where.lanes, task.leaves, config, steps, seed, backend=backend,
+            partial(where.lanes, fixed=fixed), task.leaves, config, steps, seed, backend=backend,
             progress=progress, checkpoint=out / f"checkpoint-{seed}.npz", identity=identity, log=log,
         )
         for seed in seeds
@@ -153,6 +155,6 @@ def _earned(pool: Pool, task: Task, policy: Trained, episodes: int, progress: An
     progress(f"playing policy {policy.seed} in the reference", 0, 1)
     [played] = evaluate(
         pool, Policy(task.leaves, policy.config), [policy.learner], [range(episodes)],
-        horizon=task.budgets.horizon, state=False,
+        horizon=task.budgets.horizon, fixed=task.transfer.draws if task.transfer else {}, state=False,
     )  # fmt: skip
     return [float(episode.leaves["reward"].sum()) for episode in played]

@@ -46,12 +46,14 @@ def candidate(contract: dict[str, Any]) -> RustCandidate:
     return opened
 
 
-def answers(candidate: RustCandidate, calls: type[SingleEnvironment], *, anew: bool, state: bool) -> Answers:
+def answers(
+    candidate: RustCandidate, calls: type[SingleEnvironment], *, anew: bool, state: bool, fixed: Any = None
+) -> Answers:
     """What lanes answer, whose first episodes have tapes that end before they do; with `anew` all go on after an end."""
     rng = np.random.default_rng(4)
     cases = [dice_case(rng, length) for length in (3, 8, 1, 5)]
     tapes = [*(case["draws"] for case in cases), None]
-    found = [calls.lanes(candidate, list(range(LANES)), tapes, state)]
+    found = [calls.lanes(candidate, list(range(LANES)), tapes, state, fixed)]
     for step in range(STEPS):
         bets, pushes = rng.integers(0, 4, LANES), rng.uniform(-1, 1, (LANES, 2)).astype(np.float32)
         for lane, case in enumerate(cases):
@@ -95,6 +97,17 @@ def test_lanes_answer_as_instances_that_are_stepped_one_by_one(
     assert difference(together, answers(candidate, SingleEnvironment, anew=anew, state=state)) == ""
     assert sum(len(row.get("ended", ())) for row in together) >= (2 * LANES if anew else LANES)
     assert any(row["draws"][0] for row in together)
+
+
+def test_what_is_fixed_is_drawn_by_every_reset_without_a_tape(candidate: RustCandidate) -> None:
+    fixed = {"deck": np.array([3, 1], np.int32)}
+    together, free = (answers(candidate, RustCandidate, anew=True, state=True, fixed=each) for each in (fixed, None))
+    assert difference(together, answers(candidate, SingleEnvironment, anew=True, state=True, fixed=fixed)) == ""
+    drawn = [together[0]["draws"][-1], *(row for one in together[1:] for row in one["next_draws"])]
+    assert len(drawn) > LANES and all(dict(row)["deck"].tolist() == [3, 1] for row in drawn)
+    assert difference(together, free) == "row 0, draws"
+    with pytest.raises(ValueError, match="the reset draws no roll, which was to be fixed"):
+        candidate.lanes([1, 2], fixed={"roll": 1})
 
 
 class WithAnotherSeed(RustLanes):
