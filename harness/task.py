@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from harness.errors import TaskError
 from harness.model import STATE, Leaf
 
@@ -94,11 +96,15 @@ class TaskDraw:
 
 @dataclass(frozen=True)
 class TaskProbe:
-    """A probe of a module: named inputs and outputs. An input named like a state leaf or `action` is that leaf."""
+    """A probe of a module: named inputs and outputs. An input named like a state leaf or `action` is that leaf.
+
+    `examples` stands in place of the budget's, for a probe in which many rules hide behind one input; None takes that.
+    """
 
     name: str
     inputs: Mapping[str, Leaf]
     outputs: Mapping[str, Leaf]
+    examples: int | None = None
 
 
 @dataclass(frozen=True)
@@ -288,6 +294,11 @@ class Task:
     def outputs(self) -> dict[str, Leaf]:
         """Every leaf of a trajectory: outputs and state, without actions."""
         return {path: leaf for path, leaf in self.leaves.items() if path not in self.actions}
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of one row of a trajectory."""
+        return sum(np.dtype(leaf.dtype).itemsize * math.prod(leaf.shape) for leaf in self.outputs.values())
 
     @property
     def state(self) -> dict[str, Leaf]:

@@ -170,7 +170,9 @@ def _schema(directory: Path) -> Kind:
                     at_least=1,
                 )
             ),
-            "probes": table_of(table({"inputs": Required(leaves), "outputs": Required(leaves)}), kinds.identifier),
+            "probes": table_of(
+                table({"inputs": Required(leaves), "outputs": Required(leaves), "examples": whole(1)}), kinds.identifier
+            ),
             "randomness": Required(
                 table({"mode": Required(one_of(*Mode)), "draws": table_of(kinds.draw, kinds.identifier)})
             ),

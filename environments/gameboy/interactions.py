@@ -32,7 +32,7 @@ POWER_ON = {
     "state/lcd/screen": 0xFF,
 }
 """What is not zero in a console that was just switched on."""
-CARTRIDGES = 12
+CARTRIDGES = 13
 BRICKS, MBC1, MBC1RAM, MBC2 = 0, 8, 9, 10
 MBC2_CELLS = 0x200
 CODE, NOTES, STACK = 0xC000, 0xD000, 0xDFF0

@@ -11,8 +11,8 @@ from harness.model import Array, Trajectory
 from harness.suite import feature, generator, invariant
 
 BRICKS, METEORS, INTERRUPTS, SOUND, MBC3 = 0, 1, 5, 7, 11
-ROM_BANKS = np.array([2] * 8 + [64, 8, 16, 8])
-RAM_BYTES = np.array([0] * 8 + [0x2000, 0x8000, 0x200, 0x8000])
+ROM_BANKS = np.array([2] * 8 + [64, 8, 16, 8, 2])
+RAM_BYTES = np.array([0] * 8 + [0x2000, 0x8000, 0x200, 0x8000, 0])
 UNCHECKED = (INTERRUPTS, SOUND)
 """Their self-checks fail, of the one where buttons are pressed, of the other where sound registers read as 0."""
 HELD = np.array([0, 1, 2, 4, 8, 16, 32, 64, 128, 17, 18, 33, 34, 20, 255, 240])
@@ -20,6 +20,8 @@ FAILURES, OVER, SCORE, LIVES, LEVEL = 0x02, 0x05, 0x06, 0x08, 0x09
 LONGEST_FRAME = 2 * 70_224
 SCREEN_ON, WINDOW_ON, TALL_OBJECTS = 0x80, 0x20, 0x04
 DMA_BYTES = 160
+OBJECTS = 12
+"""In probes: two more than a line shows."""
 
 
 def state(trajectory: Trajectory, name: str) -> Array:
@@ -51,79 +53,79 @@ def changed(values: Array) -> Array:
 # --- invariants -------------------------------------------------------------------------------------------------------
 
 
-@invariant("cartridge")
+@invariant("frame")
 def the_selected_banks_are_in_the_cartridge(trajectory: Trajectory) -> Array:
     banks = ROM_BANKS[state(trajectory, "cartridge/inserted")]
     high, low = state(trajectory, "cartridge/rom_bank"), state(trajectory, "cartridge/low_bank")
     return (high < banks) & (low < banks)
 
 
-@invariant("cartridge")
+@invariant("frame")
 def ram_beyond_the_cartridge_stays_empty(trajectory: Trajectory) -> Array:
     size = RAM_BYTES[state(trajectory, "cartridge/inserted")][:, None]
     beyond = np.arange(0x8000) >= size
     return ~(beyond & (state(trajectory, "cartridge/ram") != 0)).any(axis=1) | (trajectory.case.start is not None)
 
 
-@invariant("cartridge")
+@invariant("frame")
 def only_mbc3_has_a_clock(trajectory: Trajectory) -> Array:
     clock = [values for path, values in trajectory.leaves.items() if path.startswith("state/clock/")]
     return inserted(trajectory, MBC3) | ~np.any(clock, axis=0)
 
 
-@invariant("processor")
+@invariant("frame")
 def a_frame_takes_time_and_at_most_two_frames_of_it(trajectory: Trajectory) -> Array:
     took = np.diff(state(trajectory, "cpu/clock"), prepend=state(trajectory, "cpu/clock")[0] - 1)
     return (took > 0) & (took <= LONGEST_FRAME)
 
 
-@invariant("processor")
+@invariant("frame")
 def the_lower_half_of_f_is_zero(trajectory: Trajectory) -> Array:
     return state(trajectory, "cpu/f") & 0x0F == 0
 
 
-@invariant("timer")
+@invariant("frame")
 def a_reload_has_clocks_left_exactly_while_it_goes_on(trajectory: Trajectory) -> Array:
     return (state(trajectory, "timer/reload") == 0) == (state(trajectory, "timer/reload_left") == 0)
 
 
-@invariant("joypad")
+@invariant("frame")
 def the_actions_buttons_are_held(trajectory: Trajectory) -> Array:
     held = HELD[trajectory.case.actions["action"][: trajectory.steps]]
     return np.concatenate([[True], state(trajectory, "joypad/held")[1:] == held])
 
 
-@invariant("joypad")
+@invariant("frame")
 def p1_shows_no_select_bits(trajectory: Trajectory) -> Array:
     p1 = state(trajectory, "joypad/p1")
     return (p1 == 0) | (p1 & 0xF0 == 0xC0)
 
 
-@invariant("serial")
+@invariant("frame")
 def a_byte_is_sent_only_on_the_own_clock(trajectory: Trajectory) -> Array:
     return ~state(trajectory, "serial/sending") | (state(trajectory, "serial/control") & 0x81 == 0x81)
 
 
-@invariant("screen")
+@invariant("frame")
 def the_observation_is_the_screen(trajectory: Trajectory) -> Array:
     fours = state(trajectory, "lcd/screen")[..., None] >> np.array([6, 4, 2, 0], np.uint8) & 3
     return (fours.reshape(-1, 144, 160) == trajectory.leaves["observation"]).all(axis=(1, 2))
 
 
-@invariant("screen")
+@invariant("frame")
 def a_frame_ends_before_the_first_line_is_drawn(trajectory: Trajectory) -> Array:
     stat = state(trajectory, "lcd/stat")
     return (stat & 0x80 != 0) & np.isin(stat & 0b11, (0, 2))
 
 
-@invariant("screen")
+@invariant("frame")
 def line_0_is_compared_while_the_screen_is_on(trajectory: Trajectory) -> Array:
     on = state(trajectory, "lcd/lcdc") & SCREEN_ON != 0
     equal = state(trajectory, "lcd/stat") & 0b100 != 0
     return ~on | (equal == (state(trajectory, "lcd/lyc") == 0)) | (trajectory.case.start is not None)
 
 
-@invariant("dma")
+@invariant("frame")
 def a_running_copy_has_bytes_to_go(trajectory: Trajectory) -> Array:
     return ~state(trajectory, "dma/active") | (state(trajectory, "dma/done") < DMA_BYTES)
 
@@ -207,7 +209,7 @@ def lines_with_objects_on_them() -> st.SearchStrategy[dict[str, Any]]:
         objects[:, 0] = np.clip(line + 16 - np.array(offsets), 0, 255)
         return {**others, "objects": objects, "y": line}
 
-    rows = st.lists(st.tuples(BYTE, st.integers(0, 168), st.integers(0, 3), BYTE), min_size=4, max_size=4)
+    rows = st.lists(st.tuples(BYTE, st.integers(0, 168), BYTE, BYTE), min_size=OBJECTS, max_size=OBJECTS)
     registers = dict.fromkeys(("lcdc", "scy", "scx", "wy", "bgp", "obp0", "obp1", "map"), BYTE)
     tiles = st.lists(st.lists(BYTE, min_size=16, max_size=16), min_size=4, max_size=4)
     others = st.fixed_dictionaries(
@@ -220,7 +222,8 @@ def lines_with_objects_on_them() -> st.SearchStrategy[dict[str, Any]]:
             "objects": rows,
         }
     )
-    return st.builds(placed, st.integers(0, 143), st.lists(st.integers(-2, 17), min_size=4, max_size=4), others)
+    offsets = st.lists(st.integers(-2, 17), min_size=OBJECTS, max_size=OBJECTS)
+    return st.builds(placed, st.integers(0, 143), offsets, others)
 
 
 # --- features ---------------------------------------------------------------------------------------------------------

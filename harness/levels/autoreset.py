@@ -30,7 +30,9 @@ NAME = "auto-reset batch"
 USED = "as its users run it"
 USED_STEPS = 128
 LANES = 17
-"""Lanes that are played again."""
+"""Lanes that are played again; fewer where these would be more than `MOST_BYTES`, and never less than two."""
+MOST_BYTES = 1 << 28
+"""What they may show together: an answer has to fit into one frame, and into memory several times."""
 WIDEST = 2048
 MAX_STEPS = 512
 User = Callable[[Array, Mapping[str, Array], Array], Mapping[str, Any]]
@@ -62,7 +64,9 @@ def planned(pair: Pair) -> Plan:
     widest = max(LANES, min(WIDEST, MOST_WORK // steps))
     # No power of two, to which batches of cases are padded: so it is a size that no other check has.
     envs = int(np.exp(rng.uniform(np.log(LANES), np.log(widest)))) | 1
-    lanes = np.sort(rng.choice(envs, LANES, replace=False))
+    # Each row is shown twice: as it is, and as it was before the reset.
+    shown = MOST_BYTES // (2 * (steps + 1) * pair.task.row_bytes)
+    lanes = np.sort(rng.choice(envs, min(max(shown, 2), LANES), replace=False))
     flat = pair.random_case_actions("autoreset", steps * envs)
     actions = {path: array.reshape(steps, envs, *array.shape[1:]) for path, array in flat.items()}
     return Plan(pair.derive("autoreset") % (1 << 31), envs, steps, lanes, actions)
@@ -83,7 +87,7 @@ def play(pair: Pair, candidate: Environment) -> dict[str, Any]:
         actions=dict(plan.actions),
         lanes=plan.lanes.tolist(),
     )
-    checked = demand_batch(pair, answer, plan.steps, LANES, "the candidate, call `autoreset`")
+    checked = demand_batch(pair, answer, plan.steps, len(plan.lanes), "the candidate, call `autoreset`")
     return {**checked, "actions": {path: array[:, plan.lanes] for path, array in plan.actions.items()}}
 
 
@@ -134,14 +138,15 @@ def used(pair: Pair, user: User) -> dict[str, Array]:
     actions = {path: array[:steps] for path, array in plan.actions.items()}
     answer = user(plan.words[: steps + 1], actions, plan.lanes)
     shapes = {path: leaf.shape for path, leaf in pair.task.outputs.items() if not path.startswith(STATE)}
-    given = demand_arrays({"outputs": answer}, "outputs", (steps + 1, LANES), shapes, "the candidate, as users run it")
+    sizes = (steps + 1, len(plan.lanes))
+    given = demand_arrays({"outputs": answer}, "outputs", sizes, shapes, "the candidate, as users run it")
     return {path: given[path] for path in shapes}
 
 
 def check_used(pair: Pair, answer: Mapping[str, Any], shown: Mapping[str, Array]) -> CheckResult:
     """Whether a user sees what the reference confirmed of the batch; `answer` and `shown` are those of `play` and `used`."""
-    rows = len(shown["reward"])
-    for number in range(LANES):
+    rows, lanes = shown["reward"].shape
+    for number in range(lanes):
         expected = {path: np.ascontiguousarray(answer["leaves"][path][:rows, number]) for path in shown}
         actual = {path: np.ascontiguousarray(array[:, number]) for path, array in shown.items()}
         found = compare_leaves(expected, actual, pair.task.tolerances)
@@ -152,8 +157,8 @@ def check_used(pair: Pair, answer: Mapping[str, Any], shown: Mapping[str, Array]
                 cause="in a plain program that imports the exported package the candidate is another one than in the "
                 "verifier's worker: its code must not depend on who runs it, or from where",
             )  # fmt: skip
-            return CheckResult(USED, Outcome.FAIL, examples=LANES, divergences=(divergence,))
-    return CheckResult(USED, Outcome.PASS, examples=LANES)
+            return CheckResult(USED, Outcome.FAIL, examples=lanes, divergences=(divergence,))
+    return CheckResult(USED, Outcome.PASS, examples=lanes)
 
 
 def wrong_law(check: str, draw: str, worst: LawResult) -> Divergence:

@@ -58,9 +58,9 @@ def _sweep(pair: Pair, module: Module, probe: TaskProbe) -> CheckResult:
     """Many inputs at once, over the whole bounds and exactly on them."""
     check = f"probe {probe.name}, sweep"
     rng = pair.random(f"sweep/{probe.name}")
-    count = SWEEP * pair.task.budgets.examples
+    count = SWEEP * _examples(pair, probe)
     inputs = {
-        name: anywhere(leaf, rng, count) if leaf.low is not None else leaf.zeros(count)
+        name: anywhere(leaf, rng, count) if leaf.low is not None or leaf.dtype == "bool" else leaf.zeros(count)
         for name, leaf in probe.inputs.items()
     }
     try:
@@ -86,13 +86,17 @@ def _search(pair: Pair, module: Module, probe: TaskProbe) -> CheckResult:
         strategy,
         lambda inputs: compare_probe(pair, probe.name, _stacked(probe, inputs)) is not None,
         seed=pair.derive(f"search/{probe.name}"),
-        examples=pair.task.budgets.examples,
+        examples=_examples(pair, probe),
         shrink=not pair.brief,
     )
     if simplest is None:
         return CheckResult(check, Outcome.PASS, module.name, judged)
     divergence = _probe_divergence(pair, module, probe, _stacked(probe, simplest), check)
     return CheckResult(check, Outcome.FAIL, module.name, judged, divergences=(divergence,))
+
+
+def _examples(pair: Pair, probe: TaskProbe) -> int:
+    return pair.task.budgets.examples if probe.examples is None else probe.examples
 
 
 def _stacked(probe: TaskProbe, inputs: dict[str, Any]) -> dict[str, Array]:

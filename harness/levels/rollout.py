@@ -30,6 +30,7 @@ CHUNK = 128
 CHUNK_SECONDS = 2.0
 """Chunks are smaller where they would last longer, so that progress shows and little is lost when one fails."""
 CHUNKS_AHEAD = 8
+BYTES_AHEAD = 1 << 30
 """The reference goes on playing while the candidate compiles, but not until its episodes fill the memory."""
 OTHER_PROCESS_CASES = 8
 
@@ -161,6 +162,8 @@ def played_ahead(pair: Pair, policy: str, seeds: Sequence[int]) -> Iterator[list
         return played
 
     left = deque(seeds)
+    chunk_bytes = FIRST_CHUNK * (horizon + 1) * pair.task.row_bytes
+    most_ahead = max(1, min(CHUNKS_AHEAD, BYTES_AHEAD // chunk_bytes))
 
     def submit(size: int) -> None:
         waiting.append(ahead.submit(play, [left.popleft() for _ in range(min(size, len(left)))]))
@@ -170,7 +173,7 @@ def played_ahead(pair: Pair, policy: str, seeds: Sequence[int]) -> Iterator[list
             submit(FIRST_CHUNK)
         while waiting:
             played = waiting.popleft().result()
-            while left and len(waiting) < CHUNKS_AHEAD:
+            while left and len(waiting) < most_ahead:
                 submit(CHUNK if CHUNK * pace <= CHUNK_SECONDS else FIRST_CHUNK)
             yield played
     finally:

@@ -23,6 +23,7 @@ class Mutant:
         module: the module to which it must be traced, or None where none can be named.
         steps: the rows in which it may show, as the smallest and the largest.
         rule: a regular expression for the rule that is broken.
+        file: the file with the fault, relative to the candidate's directory; None for the entry.
     """
 
     name: str
@@ -33,17 +34,18 @@ class Mutant:
     module: str | None = None
     steps: tuple[int, int] = (0, 10**9)
     rule: str = ".*"
+    file: str | None = None
 
 
 def plant(task: Task, mutant: Mutant, tree: Path) -> None:
     """Write a tree whose candidate has the fault."""
     shutil.copytree(task.directory / "candidate", tree / "candidate", ignore=shutil.ignore_patterns("__pycache__"))
-    entry = tree / task.candidate.entry
-    source = entry.read_text()
+    file = tree / (task.candidate.entry if mutant.file is None else f"candidate/{mutant.file}")
+    source = file.read_text()
     for old, new in mutant.edits:
         assert source.count(old) == 1, f"{mutant.name}: {old!r} stands {source.count(old)} times in the candidate"
         source = source.replace(old, new)
-    entry.write_text(source)
+    file.write_text(source)
 
 
 def assert_caught(mutant: Mutant, verdict: Verdict) -> Divergence:

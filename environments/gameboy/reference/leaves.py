@@ -73,7 +73,7 @@ FIELDS = {
     "lcd/first_frame": Field(_BOOL),
     "lcd/mode_hidden": Field(_BOOL),
     "lcd/lyc_changed_while_off": Field(_BOOL),
-    "lcd/window_line": Field(_I16, low=-1, high=144),
+    "lcd/window_line": Field(_I16, low=-1, high=2**15 - 1),
     "lcd/window_reached": Field(_BOOL),
     "cartridge/rom_bank": Field(_U16),
     "cartridge/low_bank": Field(_U16),

@@ -18,7 +18,10 @@ _PROBES = {
         "kind:int32 addresses:uint16[4] values:uint8[4] read:uint16",
         "byte:uint8 rom_bank:uint16 low_bank:uint16 ram_bank:uint8 ram_enabled:bool",
     ),
-    "clock": (_CLOCK + " clocks:int64", _CLOCK),
+    "clock": (
+        _CLOCK + " latched:bool clocks:int64 register:uint8 value:uint8 commands:uint8[2]",
+        _CLOCK + " latched:bool bytes:uint8[5]",
+    ),
     "arithmetic": (
         _REGISTERS + " opcode:uint8 prefixed:bool operand:uint16 hl:uint16 sp:uint16 master:bool",
         _PROCESSOR,
@@ -38,12 +41,13 @@ _PROBES = {
     "joypad": ("before:uint8 select:uint8 held:uint8", "stale:uint8 p1:uint8 requested:uint8"),
     "serial": ("data:uint8 control:uint8 clocks:int64", "data:uint8 control:uint8 sending:bool requested:uint8"),
     "line": (
-        _LINE + " window_line:int16 window_reached:bool tiles:uint8[4,16] objects:uint8[4,4]",
+        _LINE + " window_line:int16 window_reached:bool tiles:uint8[4,16] objects:uint8[12,4]",
         "pixels:uint8[160] window_line:int16",
     ),
     "screen": (
-        "lcdc:uint8 stat:uint8 lyc:uint8 scx:uint8 wy:uint8 objects:uint8[4,4] clocks:int64",
-        "line:uint8 stat:uint8 clock:int64 target:int64 requested:uint8 line_high:bool first_frame:bool window_reached:bool",
+        "lcdc:uint8 stat:uint8 lyc:uint8 scx:uint8 wy:uint8 objects:uint8[12,4] clocks:int64",
+        "line:uint8 stat:uint8 clock:int64 target:int64 requested:uint8 times:int32 line_high:bool first_frame:bool"
+        " window_reached:bool",
     ),
     "dma": ("page:uint8 fill:uint8 clocks:int64", "oam:uint8[160] active:bool done:uint8"),
     "sound": ("register:uint8 value:uint8", "byte:uint8"),

@@ -22,6 +22,7 @@ KINDS = ((0x03, 128, 3), (0x06, 16, 0), (0x13, 128, 3), (0x1B, 512, 4), (0x10, 2
 """Type, ROM banks and code of RAM size of the controllers that `mapper` knows, MBC1, MBC2, MBC3 without its clock and MBC5;
 and of one with that clock."""
 WITH_CLOCK = 4
+CLOCK_REGISTERS = range(0x08, 0x0D)
 P1, SB, SC, DIV, TIMA, SOUND = 0x00, 0x01, 0x02, 0x04, 0x05, 0x10
 LCDC, STAT, SCX, LYC, DMA, WY = 0x40, 0x41, 0x43, 0x45, 0x46, 0x4A
 PREFIX, NOP = 0xCB, 0x00
@@ -77,11 +78,15 @@ def _mapper(kind: int, addresses: np.ndarray, values: np.ndarray, read: int) -> 
     return dict(_some(after, "cartridge/", "rom_bank", "low_bank", "ram_bank", "ram_enabled"), byte=byte)
 
 
-def _clock(clocks: int, **time: Any) -> dict[str, Any]:
+def _clock(clocks: int, register: int, value: int, commands: np.ndarray, **time: Any) -> dict[str, Any]:
     console, fields = probe_console(WITH_CLOCK)
     console.access.write(dict(fields, **{"clock/" + name: value for name, value in time.items()}))
+    console.access.set_clock(register, value)
     console.access.run_clock(clocks)
-    return _some(console.access.read(resting=False), "clock/", *CLOCK)
+    for command in commands.tolist():
+        console.access.command_clock(command)
+    seen = np.array([console.access.read_clock(register) for register in CLOCK_REGISTERS], np.uint8)
+    return dict(_some(console.access.read(resting=False), "clock/", *CLOCK, "latched"), bytes=seen)
 
 
 # --- the processor ----------------------------------------------------------------------------------------------------
@@ -230,10 +235,10 @@ def _screen(lcdc: int, stat: int, lyc: int, scx: int, wy: int, objects: np.ndarr
     console = started(**{"lcd/oam": _objects(objects)})
     for register, value in ((STAT, stat), (LYC, lyc), (SCX, scx), (WY, wy), (LCDC, lcdc)):
         console.poke(HIGH_PAGE | register, value)
-    console.access.run_screen(clocks)
+    times = console.access.run_screen(clocks)
     after = console.access.read(resting=False)
     names = ("stat", "clock", "target", "line_high", "first_frame", "window_reached")
-    return dict(_some(after, "lcd/", *names), line=console.access.line, requested=after["cpu/requested"])
+    return dict(_some(after, "lcd/", *names), line=console.access.line, requested=after["cpu/requested"], times=times)
 
 
 def _dma(page: int, fill: int, clocks: int) -> dict[str, Any]:
@@ -263,9 +268,9 @@ def _pattern(start: int, size: int, fill: int) -> np.ndarray:
 
 
 def _objects(first: np.ndarray) -> np.ndarray:
-    """Object memory with these at its beginning and none behind."""
+    """Object memory with these at its beginning and none behind; of the tiles there are four."""
     memory = np.zeros(0xA0, np.uint8)
-    memory[: first.size] = first.ravel()
+    memory[: first.size] = (first & np.array([255, 255, 3, 255], np.uint8)).ravel()
     return memory
 
 

@@ -28,6 +28,7 @@ CARTRIDGES = (
     "mbc1ram",
     "mbc2",
     "mbc3",
+    "default",
 )
 NOTHING = 0
 

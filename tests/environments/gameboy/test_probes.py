@@ -118,7 +118,7 @@ def test_a_bank_tells_its_number(
 
 def test_the_clock_of_mbc3_goes_round_after_512_days(gameboy: Environment, task: Task) -> None:
     last = {"seconds": 59, "minutes": 59, "hours": 23, "days": 511, "fraction": 2**22 - 1}
-    assert ask(gameboy, task, "clock", **last, clocks=1) == {
+    assert ask(gameboy, task, "clock", **last, clocks=1, register=0x09, value=59) == {
         "seconds": 0,
         "minutes": 0,
         "hours": 0,
@@ -126,7 +126,24 @@ def test_the_clock_of_mbc3_goes_round_after_512_days(gameboy: Environment, task:
         "day_carry": True,
         "halted": False,
         "fraction": 0,
+        "latched": False,
+        "bytes": [0, 0, 0, 0, 0x80],
     }
+
+
+def test_the_clock_of_mbc3_is_read_as_it_was_latched_by_0_and_then_1(gameboy: Environment, task: Task) -> None:
+    time = {"seconds": 7, "minutes": 8, "hours": 9, "days": 0x10A, "clocks": 1, "register": 0x08, "value": 5}
+    new = ask(gameboy, task, "clock", **time, latched=True, commands=[0, 1])
+    assert (new["bytes"], new["latched"]) == ([5, 8, 9, 0x0A, 0x01], True)
+    old = ask(gameboy, task, "clock", **time, latched=True, commands=[1, 1])
+    assert old["bytes"] == [0, 0, 0, 0, 0]
+
+
+def test_the_eleventh_object_on_a_line_does_not_show(gameboy: Environment, task: Task) -> None:
+    objects = [[16, 8 + 8 * number, 1, 0] for number in range(12)]
+    tiles = [[0] * 16, [0xFF] * 16, [0] * 16, [0] * 16]
+    drawn = ask(gameboy, task, "line", lcdc=0x83, obp0=0xE4, tiles=tiles, objects=objects)
+    assert drawn["pixels"] == [3] * 80 + [0] * 80
 
 
 def test_a_frame_has_154_lines_of_456_clocks(gameboy: Environment, task: Task) -> None:

@@ -122,7 +122,7 @@ def line(**changes: Any) -> dict[str, np.ndarray]:
         name: column([value], "int16" if name == "window_line" else "bool" if name == "window_reached" else "uint8")
         for name, value in given.items()
     }
-    return {**arrays, "tiles": np.full((1, 4, 16), 255, np.uint8), "objects": np.zeros((1, 4, 4), np.uint8)}
+    return {**arrays, "tiles": np.full((1, 4, 16), 255, np.uint8), "objects": np.zeros((1, 12, 4), np.uint8)}
 
 
 def test_bit_0_of_lcdc_hides_the_background_but_not_the_window(gameboy: Environment) -> None:

@@ -115,7 +115,7 @@ def test_a_program_begins_where_a_reset_begins(gameboy: Environment, task: Task,
     [sequence] = [sequence for sequence in suite.sequences if sequence.name == "a cartridge from power-on"]
     starts: list[dict[str, Any]] = []
 
-    @settings(max_examples=60, database=None, deadline=None, derandomize=True)
+    @settings(max_examples=300, database=None, deadline=None, derandomize=True)
     @given(sequence.make(task))
     def collect(made: dict[str, Any]) -> None:
         starts.append(made["start"])

@@ -174,6 +174,13 @@ impl GameBoy {
         self.buttons = buttons;
     }
 
+    /// The buttons that were set are held from now on.
+    pub(crate) fn hold_buttons(&mut self) {
+        if self.joypad.hold(self.buttons) {
+            self.cpu.requested |= interrupt::JOYPAD;
+        }
+    }
+
     /// Runs one frame, as PyBoy's `tick(1, render)`. Without `render` the screen keeps the picture that it has, unless
     /// the program switches it off.
     pub fn run_frame(&mut self, render: bool) {
@@ -299,6 +306,11 @@ impl GameBoy {
         &self.hram
     }
 
+    /// 0xFEA0..=0xFEFF, which PyBoy keeps as memory.
+    pub fn unusable(&self) -> &[u8; 0x60] {
+        &self.unusable
+    }
+
     /// All banks of cartridge RAM, which a battery keeps.
     pub fn cartridge_ram(&self) -> &[u8] {
         self.mapper.ram()
@@ -394,4 +406,4 @@ fn identity(cartridge: &Cartridge, options: &Options) -> u64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -19,7 +19,7 @@ pub(crate) struct Dma {
     pub(crate) source: u8,
     /// Bytes copied.
     pub(crate) done: u8,
-    start: u64,
+    pub(crate) start: u64,
 }
 
 impl Dma {

@@ -30,10 +30,10 @@ const SELECT_BUTTONS: u8 = 0x20;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Joypad {
-    hardware: bool,
-    held: u8,
+    pub(crate) hardware: bool,
+    pub(crate) held: u8,
     /// What the last write made of P1; on the console the select bits alone.
-    p1: u8,
+    pub(crate) p1: u8,
 }
 
 impl Joypad {

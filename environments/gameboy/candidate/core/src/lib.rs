@@ -29,7 +29,9 @@ mod dma;
 mod in_place;
 mod joypad;
 mod mapper;
+mod parts;
 mod ppu;
+pub mod probe;
 mod rtc;
 mod schedule;
 mod serial;
@@ -40,6 +42,7 @@ pub use cartridge::{Cartridge, Controller, LARGEST_ROM, RAM_BANK, ROM_BANK, RomE
 pub use console::{GameBoy, Mode, Options, Sound};
 pub use cpu::Registers;
 pub use joypad::button;
+pub use parts::{Memories, Parts};
 pub use ppu::{HEIGHT, WIDTH};
 pub use state::{STATE_VERSION, StateError};
 

@@ -16,17 +16,17 @@ const RTC_REGISTERS: std::ops::RangeInclusive<u16> = 0x08..=0x0C;
 
 #[derive(Debug)]
 pub(crate) struct Mapper {
-    hardware: bool,
-    ram: Vec<u8>,
-    ram_enabled: bool,
-    ram_bank: u16,
-    rom_bank: u16,
-    low_bank: u16,
+    pub(crate) hardware: bool,
+    pub(crate) ram: Vec<u8>,
+    pub(crate) ram_enabled: bool,
+    pub(crate) ram_bank: u16,
+    pub(crate) rom_bank: u16,
+    pub(crate) low_bank: u16,
     /// MBC1's two bank registers and its mode.
-    lower: u8,
-    upper: u8,
-    advanced: bool,
-    rtc: Rtc,
+    pub(crate) lower: u8,
+    pub(crate) upper: u8,
+    pub(crate) advanced: bool,
+    pub(crate) rtc: Rtc,
 }
 
 clone_in_place!(Mapper { hardware, ram, ram_enabled, ram_bank, rom_bank, low_bank, lower, upper, advanced, rtc });

@@ -10,24 +10,24 @@ const HALT: u8 = 0x40;
 const DAY_CARRY: u8 = 0x80;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Time {
-    seconds: u8,
-    minutes: u8,
-    hours: u8,
+pub(crate) struct Time {
+    pub(crate) seconds: u8,
+    pub(crate) minutes: u8,
+    pub(crate) hours: u8,
     /// Nine bits.
-    days: u16,
+    pub(crate) days: u16,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rtc {
-    time: Time,
-    latched: Time,
-    is_latched: bool,
-    halted: bool,
-    day_carry: bool,
+    pub(crate) time: Time,
+    pub(crate) latched: Time,
+    pub(crate) is_latched: bool,
+    pub(crate) halted: bool,
+    pub(crate) day_carry: bool,
     /// Clocks of the second that is running.
-    fraction: u64,
-    seen: u64,
+    pub(crate) fraction: u64,
+    pub(crate) seen: u64,
 }
 
 /// Counts up one; true where the value before was the last of its range. A value beyond the range wraps at its bits.

@@ -4,8 +4,8 @@
 //! left behind until then, and nothing differs: with `shortcuts` off all run each time, which tests hold the other way
 //! against. Between frames all have run as far as the processor.
 
+use crate::FRAME_CLOCKS;
 use crate::console::GameBoy;
-use crate::{FRAME_CLOCKS, interrupt};
 
 /// The least that the processor runs between two looks at the other units.
 const LEAST_SLICE: i64 = 4;
@@ -13,9 +13,7 @@ const LEAST_SLICE: i64 = 4;
 impl GameBoy {
     /// A frame ends where the screen wraps to line 0, is switched on or off, or has been off for the clocks of a frame.
     pub(crate) fn run_frame_with(&mut self, render: bool, sound: bool) {
-        if self.joypad.hold(self.buttons) {
-            self.cpu.requested |= interrupt::JOYPAD;
-        }
+        self.hold_buttons();
         self.ppu.frame_done = false;
         self.ppu.drawing = render;
         self.apu.sampling = sound;

@@ -18,15 +18,15 @@ const SC_UNUSED: u8 = 0b0111_1110;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Serial {
-    hardware: bool,
+    pub(crate) hardware: bool,
     /// SB. PyBoy has none: there it always reads as what arrives.
-    data: u8,
-    control: u8,
-    sending: bool,
-    clock: u64,
+    pub(crate) data: u8,
+    pub(crate) control: u8,
+    pub(crate) sending: bool,
+    pub(crate) clock: u64,
     /// When the transfer ends. PyBoy's "never" is a clock, 2^31, which a long game passes: from there on every
     /// instruction is its own slice of time, because `until_event` is negative.
-    done_at: u64,
+    pub(crate) done_at: u64,
     pub(crate) until_event: i64,
     sent: Vec<u8>,
 }

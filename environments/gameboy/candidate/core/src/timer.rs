@@ -13,7 +13,7 @@ const ENABLED: u8 = 0b100;
 const RELOAD_PHASE: u8 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reload {
+pub(crate) enum Reload {
     Idle,
     /// TIMA overflowed; the interrupt comes when this phase ends.
     Pending,
@@ -21,15 +21,26 @@ enum Reload {
     Writing,
 }
 
+impl Reload {
+    /// The phase whose number is given; numbers beyond the last are that.
+    pub(crate) fn of(number: u8) -> Self {
+        match number {
+            0 => Self::Idle,
+            1 => Self::Pending,
+            _ => Self::Writing,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Timer {
-    counter: u16,
-    tima: u8,
-    tma: u8,
-    tac: u8,
-    reload: Reload,
-    reload_left: u8,
-    seen: u64,
+    pub(crate) counter: u16,
+    pub(crate) tima: u8,
+    pub(crate) tma: u8,
+    pub(crate) tac: u8,
+    pub(crate) reload: Reload,
+    pub(crate) reload_left: u8,
+    pub(crate) seen: u64,
     /// Clocks until the timer can change something that the processor must see.
     pub(crate) until_event: i64,
 }
@@ -176,11 +187,7 @@ impl Timer {
         self.tima = r.u8()?;
         self.tma = r.u8()?;
         self.tac = r.at_most(0b111, "TAC")?;
-        self.reload = match r.at_most(2, "timer reload")? {
-            0 => Reload::Idle,
-            1 => Reload::Pending,
-            _ => Reload::Writing,
-        };
+        self.reload = Reload::of(r.at_most(2, "timer reload")?);
         self.reload_left = r.at_most(RELOAD_PHASE, "timer reload")?;
         require((self.reload == Reload::Idle) == (self.reload_left == 0), "timer reload")?;
         self.seen = r.u64()?;

@@ -17,7 +17,7 @@ const AT_BLANK: &[u8] = &[
     0x3E, 0xF1, 0xE0, 0x12, 0x3E, 0x87, 0xE0, 0x14, 0xD9,
 ];
 
-fn cartridge() -> Arc<Cartridge> {
+pub(crate) fn cartridge() -> Arc<Cartridge> {
     let mut rom = image(0x10, 4, 3);
     rom[0x100..0x103].copy_from_slice(&[0xC3, 0x50, 0x01]);
     rom[0x150..0x150 + PROGRAM.len()].copy_from_slice(PROGRAM);

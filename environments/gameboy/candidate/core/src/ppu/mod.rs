@@ -5,7 +5,7 @@
 
 mod events;
 mod render;
-mod stat;
+pub(crate) mod stat;
 
 use crate::FRAME_CLOCKS;
 use crate::in_place::clone_in_place;
@@ -36,7 +36,7 @@ const OBJECTS: usize = 40;
 
 /// What happens when the clock reaches `target`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Event {
+pub(crate) enum Event {
     /// Mode 3 begins.
     Transfer,
     /// Mode 0 begins, and the line is drawn.
@@ -66,31 +66,32 @@ pub(crate) struct Ppu {
     pub(crate) bgp: u8,
     pub(crate) obp0: u8,
     pub(crate) obp1: u8,
-    lcdc: u8,
-    ly: u8,
-    lyc: u8,
-    stat: Stat,
+    pub(crate) lcdc: u8,
+    pub(crate) ly: u8,
+    pub(crate) lyc: u8,
+    pub(crate) stat: Stat,
     /// Clocks of the frame, and when the next event is.
-    clock: u64,
-    target: u64,
-    event: Event,
-    seen: u64,
+    pub(crate) clock: u64,
+    pub(crate) target: u64,
+    pub(crate) event: Event,
+    pub(crate) seen: u64,
     /// Clocks until the next event and until the clock has run a whole frame; either can have passed.
     pub(crate) until_event: i64,
     pub(crate) until_frame: i64,
     /// What objects and scrolling added to this line's mode 3 and take from its mode 0.
-    stretch: i64,
+    pub(crate) stretch: i64,
     /// The screen was switched on and the first frame has not ended.
-    first_frame: bool,
+    pub(crate) first_frame: bool,
     /// The screen was switched on and nothing has happened since.
-    starting: bool,
+    pub(crate) starting: bool,
     /// The next read of STAT shows mode 0.
-    mode_hidden: bool,
-    lyc_changed_while_off: bool,
+    pub(crate) mode_hidden: bool,
+    pub(crate) lyc_changed_while_off: bool,
     /// WY was LY in some line of this frame.
-    window_reached: bool,
-    /// The window's own line: in PyBoy the one that was drawn last, on the console the next one.
-    window_line: u8,
+    pub(crate) window_reached: bool,
+    /// The window's own line: in PyBoy the one that was drawn last, which it counts on where line 143 is not drawn; on the
+    /// console the next one.
+    pub(crate) window_line: i16,
 }
 
 clone_in_place!(Ppu {
@@ -305,10 +306,10 @@ impl Ppu {
             self.ly,
             self.lyc,
             self.event as u8,
-            self.window_line,
         ] {
             w.u8(byte);
         }
+        w.u16(self.window_line as u16);
         self.stat.save(w);
         w.u64(self.clock);
         w.u64(self.target);
@@ -352,7 +353,7 @@ impl Ppu {
         };
         // Below the screen there is nothing but blank lines to come.
         require(self.event == Event::VBlank || usize::from(self.ly) < HEIGHT, "picture event")?;
-        self.window_line = r.u8()?;
+        self.window_line = r.u16()? as i16;
         self.stat.load(r)?;
         self.clock = r.u64()?;
         self.target = r.u64()?;

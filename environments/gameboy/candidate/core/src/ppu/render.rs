@@ -54,7 +54,7 @@ impl Ppu {
     }
 
     /// Draws line LY, which must be on the screen.
-    pub(super) fn draw_line(&mut self) {
+    pub(crate) fn draw_line(&mut self) {
         let y = usize::from(self.ly);
         // Colours of background and window, by which objects are hidden.
         let mut behind = [NOTHING; WIDTH];
@@ -67,7 +67,7 @@ impl Ppu {
             // A window that begins left of the screen begins within a tile.
             let hidden = 7u8.saturating_sub(self.wx);
             let map = self.map(lcdc::WINDOW_MAP);
-            self.fetch_tiles(&mut behind[left..], map, hidden, line);
+            self.fetch_tiles(&mut behind[left..], map, hidden, line as u8);
         } else if self.enabled(lcdc::BACKGROUND) {
             self.fetch_background(&mut behind);
         }
@@ -76,7 +76,7 @@ impl Ppu {
         }
         if y == HEIGHT - 1 && !self.hardware {
             // PyBoy resets the window's line only here, in a frame that is drawn to its end.
-            self.window_line = u8::MAX;
+            self.window_line = -1;
         }
         let palette = [0, 1, 2, 3, 0].map(|color| shade(self.bgp, color));
         let mut line = behind.map(|color| palette[usize::from(color)]);

@@ -12,7 +12,7 @@ const UNUSED: u8 = 0x80;
 pub(super) const SCAN_ENABLE: u8 = 0x20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Mode {
+pub(crate) enum Mode {
     HBlank = 0,
     VBlank = 1,
     Scan = 2,
@@ -20,11 +20,11 @@ pub(super) enum Mode {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Stat {
+pub(crate) struct Stat {
     value: u8,
     mode: Mode,
     /// Whether any enabled source holds the line; an interrupt is its rise.
-    line: bool,
+    pub(crate) line: bool,
 }
 
 impl Stat {
@@ -32,7 +32,7 @@ impl Stat {
         Self { value: UNUSED, mode: Mode::HBlank, line: false }
     }
 
-    pub(super) fn value(&self) -> u8 {
+    pub(crate) fn value(&self) -> u8 {
         self.value
     }
 
@@ -56,6 +56,17 @@ impl Stat {
     pub(super) fn write(&mut self, value: u8) -> u8 {
         self.value = self.value & !WRITABLE | value & WRITABLE;
         self.update()
+    }
+
+    /// Sets all of it, the mode too, without an interrupt.
+    pub(crate) fn set_value(&mut self, value: u8) {
+        self.value = value;
+        self.mode = match value & 0b11 {
+            0 => Mode::HBlank,
+            1 => Mode::VBlank,
+            2 => Mode::Scan,
+            _ => Mode::Transfer,
+        };
     }
 
     pub(super) fn set_mode(&mut self, mode: Mode) -> u8 {
@@ -92,15 +103,10 @@ impl Stat {
     }
 
     pub(super) fn load(&mut self, r: &mut Reader<'_>) -> Result<(), StateError> {
-        self.value = r.u8()?;
-        require(self.value & UNUSED != 0, "STAT")?;
+        let value = r.u8()?;
+        require(value & UNUSED != 0, "STAT")?;
+        self.set_value(value);
         self.line = r.bool("STAT line")?;
-        self.mode = match self.value & 0b11 {
-            0 => Mode::HBlank,
-            1 => Mode::VBlank,
-            2 => Mode::Scan,
-            _ => Mode::Transfer,
-        };
         Ok(())
     }
 }

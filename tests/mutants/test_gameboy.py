@@ -1,0 +1,52 @@
+"""A few of the faults of the Game Boy's emulator; `python -m benchmarks gameboy_faults` plants all of them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sandboxes
+from harness.task import Task
+from harness.taskfile import load_task
+from harness.verify import Verifier
+from tests.mutants.gameboy import FAULTS, EmulatorFault, catch
+
+GAMEBOY = Path(__file__).parents[2] / "environments" / "gameboy"
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return load_task(GAMEBOY)
+
+
+@pytest.fixture(scope="module")
+def verifier(task: Task) -> Iterator[Verifier]:
+    if shutil.which("cargo") is None:
+        pytest.skip("compiles crates, and there is no cargo here: install Rust 1.85 or newer")
+    with Verifier(task, sandboxes.choose(None)) as verifier:
+        yield verifier
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_fits_the_emulator(fault: EmulatorFault) -> None:
+    """Its text stands in its file once, so that all of them can be planted."""
+    [(old, new)] = fault.mutant.edits
+    assert (GAMEBOY / "candidate" / str(fault.mutant.file)).read_text().count(old) == 1
+    assert old != new
+
+
+def test_every_module_has_a_fault_and_no_two_are_called_the_same(task: Task) -> None:
+    assert {fault.mutant.module for fault in FAULTS} == {module.name for module in task.modules}
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS) >= 20
+
+
+@pytest.mark.slow
+@pytest.mark.rust
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.usual], ids=lambda fault: fault.name)
+def test_a_planted_fault_in_the_emulator_is_traced_to_its_module(
+    fault: EmulatorFault, task: Task, verifier: Verifier, tmp_path: Path
+) -> None:
+    catch(fault, task, verifier, tmp_path)
