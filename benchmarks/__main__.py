@@ -15,6 +15,7 @@ from benchmarks import (
     localisation,
     mcp_roundtrip,
     pong_per_core,
+    pong_rust_per_core,
     profile_cost,
     record_scale,
     trainer_peers,
@@ -34,6 +35,7 @@ BENCHMARKS = {
     "profile_cost": profile_cost.main,
     "record_scale": record_scale.main,
     "pong_per_core": pong_per_core.main,
+    "pong_rust_per_core": pong_rust_per_core.main,
     "trainer_peers": trainer_peers.main,
     "transfer_errors": transfer_errors.main,
 }

@@ -5,8 +5,8 @@ reference's environment. The two take turns on one processor, both with the proj
 in the end: their screens must be equal. Times are the processor's, so that what else the machine does counts for neither;
 only the threads are measured by the wall's clock.
 
-The ROMs are the project's own, and those in the directory that `LOCKSTEP_GAMEBOY_ROMS` names (PyBoy's default ROM is in none
-of its packages, so whoever wants it here has to bring it).
+The ROMs are the project's own, PyBoy's default one as the task's reference has it, and those in the directory that
+`LOCKSTEP_GAMEBOY_ROMS` names.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 
 from benchmarks.common import ENVIRONMENTS, report, spread
 from environments.gameboy.assembler import assemble
+from harness.crates.data import prepared
 from harness.crates.gameboy import gameboy
 from harness.setup import setup
 from harness.taskfile import load_task
@@ -57,6 +58,9 @@ for line in sys.stdin:
 def main() -> None:
     """Measure and report."""
     roms = {path.stem: assemble(path).image for path in sorted((TASK / "roms").glob("*.asm"))}
+    given = prepared(load_task(TASK))
+    assert given is not None
+    roms["default"] = (given / "default.gb").read_bytes()
     if brought := os.environ.get(BROUGHT):
         roms |= {path.name: path.read_bytes() for path in sorted(Path(brought).glob("*.gb"))}
     boot = assemble(TASK / "reference" / "boot.asm").image[:256]

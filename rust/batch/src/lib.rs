@@ -121,7 +121,8 @@ impl<E: Environment> Batch<E> {
         self.demand("seeds", seeds.len())?;
         self.demand("observations", seen.rows())?;
         let Batch { lanes, threads, grain, .. } = self;
-        threads.install(|| begin(lanes, seeds, seen, *grain));
+        let alone = lanes.len() <= *grain;
+        on(threads, alone, || begin(lanes, seeds, seen, *grain));
         Ok(())
     }
 
@@ -148,7 +149,8 @@ impl<E: Environment> Batch<E> {
         self.demand("actions", actions.rows())?;
         self.demand("outputs", outputs.rows())?;
         let Batch { lanes, threads, grain, mode } = self;
-        threads.install(|| advance(lanes, actions, outputs, *mode, *grain));
+        let alone = lanes.len() <= *grain;
+        on(threads, alone, || advance(lanes, actions, outputs, *mode, *grain));
         Ok(())
     }
 
@@ -254,6 +256,11 @@ impl<E: Environment> Lane<E> {
             Some(watch) => watch.step(&mut self.environment, action, &mut self.chance),
         }
     }
+}
+
+/// Do work on some threads. What is not shared out is done at once: handing it to a thread would take longer than small batches.
+fn on(threads: &ThreadPool, alone: bool, work: impl FnOnce() + Send) {
+    if alone { work() } else { threads.install(work) }
 }
 
 /// How many lanes one thread takes at a time: some parts a thread, so that one that is done early can take from others.
