@@ -1,8 +1,8 @@
 """Pong in Rust beside PufferLib's C, both on one core and one thread: steps per second under random actions.
 
-Both sides step their own batch into arrays that are allocated once; actions are drawn before the clock runs. The two take
-turns on one processor, and times are the processor's, so that what else the machine does counts for neither. The module is the
-one that is verified, compiled as a candidate is.
+Both sides step their own batch into arrays that are allocated once; actions are drawn before the clock runs. The two
+take turns on one processor, and times are the processor's, so that what else the machine does counts for neither. The
+module is the one that is verified, compiled as a candidate is.
 """
 
 from __future__ import annotations
