@@ -102,15 +102,33 @@ def cargo_build(
         name, crate: of the candidate, and the directory at which it is mounted.
         told: variables for the compiler.
     """
+    words = ("build", "--release", "--message-format", "json", "--target-dir", sandbox.inside(TARGET))
+    return cargo(sandbox, name, crate, *words, timeout=timeout, told=told)
+
+
+def cargo(
+    sandbox: Sandbox,
+    name: str,
+    crate: str,
+    *words: str,
+    timeout: float | None = None,
+    told: Mapping[str, str] | None = None,
+) -> Finished:
+    """Run cargo on the binding crate of an open sandbox, as `cargo_build` does; `words` are its command and options."""
     inside = sandbox.inside
     # Written here: where a mount is seen is known only of an open sandbox.
     sandbox.write_file(f"{BINDING}/Cargo.toml", _binding_manifest(name, inside(crate)).encode())
     settings = f"{CARGO_HOME}/config.toml"
     sandbox.write_file(settings, cargo_settings(inside(VENDOR)).encode())
     command = [
-        "cargo", "--config", inside(settings), "build", "--offline", "--release", "--message-format", "json",
-        "--target-dir", inside(TARGET), "--manifest-path", f"{inside(BINDING)}/Cargo.toml",
-    ]  # fmt: skip
+        "cargo",
+        "--config",
+        inside(settings),
+        *words,
+        "--offline",
+        "--manifest-path",
+        f"{inside(BINDING)}/Cargo.toml",
+    ]
     return sandbox.run(command, timeout=timeout, environment={"CARGO_HOME": inside(CARGO_HOME), **(told or {})})
 
 

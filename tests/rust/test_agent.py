@@ -54,3 +54,23 @@ def test_what_cargo_makes_in_a_workspace_is_no_part_of_what_is_verified(session:
     files = snapshot(session.workspace, session.store).files
     assert "candidate/rust/kept/data" in files
     assert not [path for path in files if "target" in path]
+
+
+def test_an_agents_cargo_finds_the_files_that_the_task_prepares(tmp_path: Path) -> None:
+    operations.start("gameboy", tmp_path / "work", tmp_path / "home")
+    with (
+        Session.open(tmp_path / "work", tmp_path / "home") as session,
+        AgentSandbox(session, load_task(session.task_directory), sandboxes.choose(None)) as place,
+    ):
+        crate = place.sandbox.inside("/workspace/candidate")
+        told = place.environment
+        found = place.sandbox.run(
+            ["sh", "-c", f'cd {crate} && cargo check && ls "$LOCKSTEP_DATA"'], environment=told, timeout=300.0
+        )
+        missed = place.sandbox.run(
+            ["sh", "-c", f"cd {crate} && touch src/lib.rs && env -u LOCKSTEP_DATA cargo check"],
+            environment=told,
+            timeout=300.0,
+        )
+    assert found.exit_code == 0 and b"bricks.gb" in found.stdout, found.stderr.decode()
+    assert missed.exit_code != 0 and b"LOCKSTEP_DATA" in missed.stderr

@@ -14,12 +14,15 @@ import pytest
 import sandboxes
 from harness.adapters.rust_batch import load_module
 from harness.candidate import CandidateWorker
-from harness.crates.build import build
+from harness.crates.build import CANDIDATE, build
+from harness.crates.runtime import build_spec, cargo, sources, write_binding
+from harness.crates.toolchain import toolchain
 from harness.errors import BrokenContract, EnvironmentFailure
 from harness.model import Case, Outcome, Verdict
 from harness.skeleton import write_skeleton
 from harness.task import Task
 from harness.verify import Verifier
+from sandboxes import Mount
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]
 
@@ -86,10 +89,20 @@ def test_the_candidate_passes_all_levels_below_training(verify: Callable[..., Ve
     assert {"single = batched = scanned", "law of serve at step", "auto-reset batch", "as its users run it"} <= names
 
 
-def test_a_crate_is_compiled_where_nothing_is_isolated(task: Task) -> None:
-    """There a mount is seen at a place of this machine, which the crate's manifest has to name."""
-    module = load_module(build(task, sandboxes.choose("process"), task.directory))
-    assert set(module.SPEC["probes"]) == set(task.probes)
+@pytest.mark.parametrize("driver", ["bubblewrap", "process"])
+def test_cargo_finds_the_crate_and_all_others_wherever_mounts_are_seen(driver: str, task: Task, tmp_path: Path) -> None:
+    """In `process` a mount is seen at a place of this machine, which the manifest has to name."""
+    chosen, target = sandboxes.choose(driver), tmp_path / "target"
+    target.mkdir()
+    write_binding(tmp_path / "binding")
+    shown = Mount(task.directory / "candidate", CANDIDATE)
+    spec = build_spec(toolchain(chosen), sources(), tmp_path / "binding", target, shown, memory_mb=2048)
+    with chosen.open(spec) as sandbox:
+        found = cargo(sandbox, "pong", f"{CANDIDATE}/rust", "tree", "--prefix", "none")
+        missing = cargo(sandbox, "pong", f"{CANDIDATE}/nowhere", "tree")
+    named = {line.split()[0] for line in found.stdout.decode().splitlines() if line}
+    assert found.exit_code == 0 and {"pong", "lockstep-env", "lockstep-python", "pyo3"} <= named, found.stderr.decode()
+    assert missing.exit_code != 0
 
 
 @pytest.mark.parametrize("name", FAULTS)
