@@ -29,7 +29,9 @@ def pyboy() -> Any:
     """PyBoy's module, or a skipped test. Its import warns of the SDL library that it brings along."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return pytest.importorskip("pyboy", reason="runs ROMs in PyBoy, which is not here: pip install pyboy==2.8.0")
+        return pytest.importorskip(
+            "pyboy", reason="runs ROMs in PyBoy, which is not here: `make setup` installs it under Python before 3.14"
+        )
 
 
 class Console:
