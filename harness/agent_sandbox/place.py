@@ -64,6 +64,7 @@ class AgentSandbox:
         self._guard = threading.Lock()
         self._sandbox: Sandbox | None = None
         self._scratch: Path | None = None
+        self._data: Path | None = None
         self._closed = False
 
     @property
@@ -96,7 +97,7 @@ class AgentSandbox:
             return variables | jax_environment(self._task.candidate.xla_flags)
         # What cargo writes is no part of the workspace.
         cargo = {"CARGO_HOME": inside(CARGO_HOME), "CARGO_TARGET_DIR": inside(f"{CARGO_HOME}/target")}
-        given = data.variables(self.sandbox, data.prepared(self._task))
+        given = data.variables(self.sandbox, self._data)
         return variables | cargo | given | {"PATH": f"{inside(BIN)}:{rust.path}"}
 
     @property
@@ -200,7 +201,8 @@ class AgentSandbox:
             (programs / name).chmod(0o755)
         crates = ()
         if rust is not None:
-            crates = (*rust.mounts, Mount(sources(), VENDOR), *data.mounts(data.prepared(self._task)))
+            self._data = data.prepared(self._task)
+            crates = (*rust.mounts, Mount(sources(), VENDOR), *data.mounts(self._data))
             # Told in the command: an image may have settings of its own in a directory above the workspace.
             settings = cargo_settings(VENDOR if self.driver.isolated else str(sources()))
             (programs / "cargo.toml").write_text(settings)

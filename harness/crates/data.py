@@ -7,12 +7,10 @@ gets them to read and cannot change what the reference uses.
 from __future__ import annotations
 
 import hashlib
-import shutil
-import tempfile
 from pathlib import Path
 
-from harness.crates.runtime import Progress, silent
-from harness.home import locked, lockstep_home
+from harness.crates.runtime import Progress, made, silent
+from harness.home import lockstep_home
 from harness.setup import run_script, setup
 from harness.task import CANDIDATE_DIRECTORY, CASES_DIRECTORY, Task, directory_digest, left_out
 from sandboxes import Mount, Sandbox
@@ -40,15 +38,12 @@ def prepared(task: Task, progress: Progress = silent) -> Path | None:
         if entry.is_dir() and entry.name not in _OTHERS and not left_out(entry.name):
             about += [entry.name, directory_digest(entry)]
     place = lockstep_home() / "data" / f"{task.name}-{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}"
-    with locked(place, progress):
-        if not place.exists():
-            progress(f"running {script}")
-            with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
-                fresh = Path(scratch) / "data"
-                fresh.mkdir()
-                run_script(task, reference, script, str(fresh))
-                shutil.move(fresh, place)
-    return place
+
+    def fill(fresh: Path) -> None:
+        fresh.mkdir()
+        run_script(task, reference, script, str(fresh))
+
+    return made(place, f"running {script}", fill, progress)
 
 
 def mounts(data: Path | None) -> tuple[Mount, ...]:

@@ -15,11 +15,11 @@ import tempfile
 from pathlib import Path
 from types import ModuleType
 
-from harness.crates.runtime import Progress, silent
+from harness.crates.runtime import Progress, made, silent
 from harness.crates.toolchain import cargo_here
 from harness.data import embedded_tasks, rust_sources
 from harness.errors import SetupError
-from harness.home import locked, lockstep_home
+from harness.home import lockstep_home
 from harness.task import caches
 
 PACKAGE = "lockstep_gameboy"
@@ -48,15 +48,9 @@ def built(progress: Progress = silent) -> Path:
     """
     origin = rust_sources() / "gameboy"
     core = embedded_tasks()["gameboy"] / "candidate" / "core"
-    place = lockstep_home() / "crates" / f"gameboy-{_digest(origin, core / 'src')[:16]}"
-    with locked(place, progress):
-        if not place.exists():
-            cargo = _cargo()
-            progress("compiling the Game Boy; this takes a minute, once")
-            with tempfile.TemporaryDirectory(prefix="lockstep-gameboy-", dir=place.parent) as scratch:
-                fresh = _compile(cargo, origin, core, Path(scratch))
-                fresh.rename(place)
-    return place
+    place = lockstep_home() / "crates" / f"gameboy-{_digest(origin, core)[:16]}"
+    telling = "compiling the Game Boy; this takes a minute, once"
+    return made(place, telling, lambda fresh: _compile(_cargo(), origin, core, fresh), progress)
 
 
 def _cargo() -> Path:
@@ -68,8 +62,13 @@ def _cargo() -> Path:
         ) from error
 
 
-def _compile(cargo: Path, origin: Path, core: Path, scratch: Path) -> Path:
-    """The package's directory below `scratch`, from copies: cargo writes beside its sources."""
+def _compile(cargo: Path, origin: Path, core: Path, package: Path) -> None:
+    """Write the package, compiled from copies: cargo writes beside its sources."""
+    with tempfile.TemporaryDirectory(prefix="lockstep-build-") as scratch:
+        _compile_in(Path(scratch), cargo, origin, core, package)
+
+
+def _compile_in(scratch: Path, cargo: Path, origin: Path, core: Path, package: Path) -> None:
     crate = scratch / "rust" / "gameboy"
     shutil.copytree(origin, crate, ignore=caches)
     shutil.copytree(core, scratch / CORE, ignore=caches)
@@ -86,10 +85,8 @@ def _compile(cargo: Path, origin: Path, core: Path, scratch: Path) -> Path:
             f"the Game Boy does not compile; cargo said last:\n{answer.stderr.strip()[-1500:]}",
             next_step="look at the network, or install a newer Rust",
         )
-    fresh = scratch / "package"
-    shutil.copytree(crate / "python", fresh)
-    shutil.copyfile(scratch / "target" / "release" / "lib_native.so", fresh / PACKAGE / "_native.abi3.so")
-    return fresh
+    shutil.copytree(crate / "python", package)
+    shutil.copyfile(scratch / "target" / "release" / "lib_native.so", package / PACKAGE / "_native.abi3.so")
 
 
 def _digest(*roots: Path) -> str:

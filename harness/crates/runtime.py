@@ -50,11 +50,8 @@ def sources(progress: Progress = silent) -> Path:
     """
     origin = rust_sources()
     place = lockstep_home() / "crates" / f"sources-{_digest(origin)[:16]}"
-    with locked(place, progress):
-        if not place.exists():
-            progress("fetching the crates that candidates in Rust are built with")
-            _make(place, lambda fresh: _vendor(origin, fresh))
-    return place
+    telling = "fetching the crates that candidates in Rust are built with"
+    return made(place, telling, lambda fresh: _vendor(origin, fresh), progress)
 
 
 def compiled(driver: Driver, rust: Toolchain, progress: Progress = silent) -> Path:
@@ -66,11 +63,8 @@ def compiled(driver: Driver, rust: Toolchain, progress: Progress = silent) -> Pa
     crates = sources(progress)
     about = json.dumps([crates.name, rust.version, driver.name, driver.describe().get("digest", "")])
     place = lockstep_home() / "crates" / f"compiled-{hashlib.sha256(about.encode()).hexdigest()[:16]}"
-    with locked(place, progress):
-        if not place.exists():
-            progress("compiling what candidates in Rust are linked with; this takes a minute or two, once")
-            _make(place, lambda fresh: _compile(driver, rust, crates, fresh))
-    return place
+    telling = "compiling what candidates in Rust are linked with; this takes a minute or two, once"
+    return made(place, telling, lambda fresh: _compile(driver, rust, crates, fresh), progress)
 
 
 def build_spec(
@@ -205,12 +199,20 @@ def _digest(origin: Path) -> str:
     return sha.hexdigest()
 
 
-def _make(place: Path, fill: Callable[[Path], None]) -> None:
-    """Fill a directory beside its place and move it there: one that is there is whole."""
-    fresh = place.with_name(f"{place.name}.{os.getpid()}.new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    try:
-        fill(fresh)
-        fresh.rename(place)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+def made(place: Path, telling: str, fill: Callable[[Path], None], progress: Progress) -> Path:
+    """A directory that `fill` makes when it is first needed, beside its place: one that is there is whole.
+
+    Args:
+        telling: what progress is told then.
+    """
+    with locked(place, progress):
+        if not place.exists():
+            progress(telling)
+            fresh = place.with_name(f"{place.name}.{os.getpid()}.new")
+            shutil.rmtree(fresh, ignore_errors=True)
+            try:
+                fill(fresh)
+                fresh.rename(place)
+            finally:
+                shutil.rmtree(fresh, ignore_errors=True)
+    return place
