@@ -41,7 +41,9 @@ LEARNED = "policies have learned"
 PLAYED = "trained in the {}, played in both"
 TRAINED = "trained in either, played in the reference"
 TOGETHER = 8
-"""Policies that play at the same time."""
+"""Policies that play at the same time, at most."""
+MOST_BYTES = 1 << 30
+"""Fewer play where their episodes could be more than this. They are in memory from both backends."""
 
 
 def checks(pair: Pair, trainer: Trainer, tally: Tally, measured: dict[str, Any]) -> Iterator[CheckResult]:
@@ -64,6 +66,8 @@ class _Run:
         as_long = here if there.steps == here.steps else Group(CANDIDATE, there.steps)
         self.groups = list({id(group): group for group in (here, as_long, there)}.values())
         self.here, self.as_long, self.there = here, as_long, there
+        of_a_policy = contract.episodes * (pair.task.budgets.horizon + 1) * pair.task.row_bytes
+        self.together = max(1, min(TOGETHER, MOST_BYTES // of_a_policy))
         self.played: dict[str, int] = {}
         self.looks: list[dict[str, Any]] = []
 
@@ -95,9 +99,9 @@ class _Run:
         seeds = self.pair.seeds(name, self.contract.seeds[-1])[before:look]
         trained = self.trainer.train(group.backend, seeds, group.steps)
         told = f"level 4: playing policies trained in the {group.backend}"
-        for start in range(0, count, TOGETHER):
+        for start in range(0, count, self.together):
             self.pair.progress(told, start, count)
-            failed = self._play(group, trained[start : start + TOGETHER])
+            failed = self._play(group, trained[start : start + self.together])
             if failed is not None:
                 return failed
         return None if self.pair.paired else self._laws(group)
@@ -140,7 +144,10 @@ class _Run:
         By itself it may take another action in the end because of an observation that differs within its tolerance: what
         comes after is no difference of the environments. Before that it is.
         """
-        room = (TOGETHER * self.contract.episodes, self.pair.task.budgets.horizon)  # the same each time: compiled once
+        room = (
+            self.together * self.contract.episodes,
+            self.pair.task.budgets.horizon,
+        )  # the same each time: compiled once
         followed = self.pair.follow(expected, room=room)
         found = self.pair.differences(expected, followed)
         failing = [(one.step, number) for number, one in enumerate(found) if one is not None]

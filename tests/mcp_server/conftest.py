@@ -164,13 +164,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     made.end()
 
 
-@pytest.fixture(params=[f"{over}-{era}" for over in ("stdio", "http") for era in ERAS])
-def connect(request: pytest.FixtureRequest, place: Place) -> Callable[[], AbstractAsyncContextManager[Client]]:
-    """A client over each transport, in each era."""
-    over, era = request.param.split("-")
-    return lambda: place.connect(over, era)
-
-
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     """The structured result of a call that must succeed."""
     result = await client.call_tool(tool, arguments)

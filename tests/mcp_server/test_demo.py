@@ -98,14 +98,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
-def played(planted: tuple[Fault, ...], workspace: Path) -> tuple[Played, list[Started | Attempt | Repair]]:
+def played(
+    planted: tuple[Fault, ...], workspace: Path, sandbox: str | None = None
+) -> tuple[Played, list[Started | Attempt | Repair]]:
     told: list[Started | Attempt | Repair] = []
-    return play(planted, workspace=workspace, tell=told.append, progress=lambda what, done, total: None), told
+    progress = lambda what, done, total: None  # noqa: E731
+    return play(planted, workspace=workspace, tell=told.append, progress=progress, sandbox=sandbox), told
 
 
 @pytest.mark.slow
+@pytest.mark.docker
 def test_the_whole_session_ends_verified_and_audited(home: Path, tmp_path: Path) -> None:
-    result, told = played(chosen(0), tmp_path / "workspace")
+    """In containers: `make demo` plays it in the sandbox that needs no engine."""
+    result, told = played(chosen(0), tmp_path / "workspace", sandbox="docker")
     assert result.state == "done"
     assert {repair.fault for repair in result.repairs} == set(chosen(0))
     met = {event.found.level for event in told if isinstance(event, Attempt) and event.found is not None}
