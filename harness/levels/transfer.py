@@ -144,10 +144,8 @@ class _Run:
         By itself it may take another action in the end because of an observation that differs within its tolerance: what
         comes after is no difference of the environments. Before that it is.
         """
-        room = (
-            self.together * self.contract.episodes,
-            self.pair.task.budgets.horizon,
-        )  # the same each time: compiled once
+        # The room is the same each time, so that it is compiled once.
+        room = (self.together * self.contract.episodes, self.pair.task.budgets.horizon)
         followed = self.pair.follow(expected, room=room)
         found = self.pair.differences(expected, followed)
         failing = [(one.step, number) for number, one in enumerate(found) if one is not None]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sandboxes
-from harness.levels import transfer_policies
+from harness.levels import transfer, transfer_policies
 from harness.model import CheckResult, LevelReport, Outcome
 from harness.policy import Policy
 from harness.ppo import Ppo
@@ -125,6 +125,20 @@ def test_an_undertrained_policy_is_inconclusive(tmp_path: Path) -> None:
     learned = named(report, "have learned")
     assert report.outcome is Outcome.INCONCLUSIVE and learned.outcome is Outcome.INCONCLUSIVE
     assert "raise transfer.steps" in learned.detail
+
+
+def test_fewer_policies_play_together_where_their_episodes_are_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "MOST_BYTES", 1)
+    told: list[int] = []
+
+    def progress(what: str, done: int, total: int) -> None:
+        if "playing policies trained in the candidate" in what:
+            told.append(done)
+
+    assert Run(WALK, tmp_path, steps=512, seeds=[2]).report(progress).outcome is Outcome.INCONCLUSIVE
+    assert told == [0, 1]
 
 
 def test_too_few_trainings_are_inconclusive_and_the_report_says_how_many_would_do(tmp_path: Path) -> None:
