@@ -47,7 +47,8 @@ def score(trajectory: Trajectory) -> Array:
 
 def changed(values: Array) -> Array:
     """The rows that differ from the one before; never the first."""
-    return np.concatenate([[False], (values[1:] != values[:-1]).reshape(len(values) - 1, -1).any(axis=1)])
+    different = values[1:] != values[:-1]
+    return np.concatenate([[False], different.any(axis=tuple(range(1, values.ndim)))])
 
 
 # --- invariants -------------------------------------------------------------------------------------------------------

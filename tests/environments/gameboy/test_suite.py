@@ -93,6 +93,13 @@ def test_every_invariant_is_broken_by_a_fault_of_its_kind(gameboy: Environment, 
         assert len(invariant.violations(faulty)), invariant.name
 
 
+def test_an_episode_without_a_step_is_looked_at_like_any_other(gameboy: Environment, suite: Suite) -> None:
+    begun = play(gameboy, inserted("bricks", presses(4, 0)))
+    assert begun.rows == 1
+    assert [invariant.name for invariant in suite.invariants if len(invariant.violations(begun))] == []
+    assert [feature.name for feature in suite.features if feature.count(begun) > begun.rows] == []
+
+
 def test_every_feature_is_shown_by_some_policy_or_cartridge(
     gameboy: Environment, episodes: list[Trajectory], suite: Suite
 ) -> None:
