@@ -9,7 +9,7 @@ import enum
 import hashlib
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -301,6 +301,11 @@ class Task:
         return sum(np.dtype(leaf.dtype).itemsize * math.prod(leaf.shape) for leaf in self.outputs.values())
 
     @property
+    def episode_bytes(self) -> int:
+        """Bytes of the longest episode that levels 3 and 4 play."""
+        return (self.budgets.horizon + 1) * self.row_bytes
+
+    @property
     def state(self) -> dict[str, Leaf]:
         """The canonical state's leaves, with their prefix."""
         return {path: leaf for path, leaf in self.leaves.items() if path.startswith(STATE)}
@@ -348,11 +353,16 @@ def trusted_files(directory: Path) -> tuple[str, ...]:
 
 def directory_digest(directory: Path) -> str:
     """SHA-256 over the names and contents of a directory's files, but for what Python has compiled of them."""
+    return files_digest(directory, (path for path in sorted(directory.rglob("*")) if COMPILED not in path.parts))
+
+
+def files_digest(root: Path, paths: Iterable[Path]) -> str:
+    """SHA-256 over names below `root` and contents of those of `paths` that are files, in their order."""
     sha = hashlib.sha256()
-    for path in sorted(directory.rglob("*")):
-        if path.is_file() and COMPILED not in path.parts:
+    for path in paths:
+        if path.is_file():
             content = hashlib.sha256(path.read_bytes()).hexdigest()
-            sha.update(f"{path.relative_to(directory).as_posix()}\0{content}\n".encode())
+            sha.update(f"{path.relative_to(root).as_posix()}\0{content}\n".encode())
     return sha.hexdigest()
 
 

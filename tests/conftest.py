@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from pathlib import Path
 
@@ -12,6 +13,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONGEST_FIRST = ("mcp_server/test_recipe.py", "levels/test_transfer.py", "training", "replay", "mcp_server", "mutants")
 """Where tests last for minutes. They go first: at the end only short ones are left, which all processes can share."""
+
+
+@pytest.fixture(scope="session")
+def cargo() -> None:
+    """For what compiles crates."""
+    if shutil.which("cargo") is None:
+        pytest.skip("compiles crates, and there is no cargo here: install Rust 1.85 or newer")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -20,7 +20,7 @@ from harness.crates.toolchain import cargo_here
 from harness.data import embedded_tasks, rust_sources
 from harness.errors import SetupError
 from harness.home import lockstep_home
-from harness.task import caches
+from harness.task import COMPILED, caches, files_digest
 
 PACKAGE = "lockstep_gameboy"
 CORE = "environments/gameboy/candidate/core"
@@ -91,10 +91,11 @@ def _compile_in(scratch: Path, cargo: Path, origin: Path, core: Path, package: P
 
 def _digest(*roots: Path) -> str:
     """SHA-256 over the sources."""
-    sha = hashlib.sha256()
-    for root in roots:
-        for path in sorted(root.rglob("*")):
-            inside = path.relative_to(root)
-            if path.is_file() and not {"target", "__pycache__"} & set(inside.parts):
-                sha.update(f"{inside.as_posix()}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return sha.hexdigest()
+    left_out = {"target", COMPILED}
+    digests = [
+        files_digest(
+            root, (path for path in sorted(root.rglob("*")) if not left_out & set(path.relative_to(root).parts))
+        )
+        for root in roots
+    ]
+    return hashlib.sha256("".join(digests).encode()).hexdigest()

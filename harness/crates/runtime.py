@@ -21,6 +21,7 @@ from harness.crates.toolchain import Toolchain, cargo_here
 from harness.data import rust_sources
 from harness.errors import SetupError
 from harness.home import locked, lockstep_home
+from harness.task import files_digest
 from sandboxes import Driver, Finished, Limits, Mount, Sandbox, SandboxSpec
 
 CRATES = ("env", "batch", "python")
@@ -189,14 +190,8 @@ def _compile(driver: Driver, rust: Toolchain, crates: Path, target: Path) -> Non
 
 def _digest(origin: Path) -> str:
     """SHA-256 over what decides which crates there are: the lock file, manifests, and Lockstep's own sources."""
-    sha = hashlib.sha256()
-    for part in ("Cargo.lock", "Cargo.toml", *CRATES, "binding", "blank"):
-        root = origin / part
-        for path in [root] if root.is_file() else sorted(root.rglob("*")):
-            if path.is_file():
-                content = hashlib.sha256(path.read_bytes()).hexdigest()
-                sha.update(f"{path.relative_to(origin).as_posix()}\0{content}\n".encode())
-    return sha.hexdigest()
+    parts = [origin / part for part in ("Cargo.lock", "Cargo.toml", *CRATES, "binding", "blank")]
+    return files_digest(origin, (path for part in parts for path in (part, *sorted(part.rglob("*")))))
 
 
 def made(place: Path, telling: str, fill: Callable[[Path], None], progress: Progress) -> Path:

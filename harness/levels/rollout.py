@@ -162,8 +162,7 @@ def played_ahead(pair: Pair, policy: str, seeds: Sequence[int]) -> Iterator[list
         return played
 
     left = deque(seeds)
-    chunk_bytes = FIRST_CHUNK * (horizon + 1) * pair.task.row_bytes
-    most_ahead = max(1, min(CHUNKS_AHEAD, BYTES_AHEAD // chunk_bytes))
+    most_ahead = max(1, min(CHUNKS_AHEAD, BYTES_AHEAD // (FIRST_CHUNK * pair.task.episode_bytes)))
 
     def submit(size: int) -> None:
         waiting.append(ahead.submit(play, [left.popleft() for _ in range(min(size, len(left)))]))

@@ -66,8 +66,7 @@ class _Run:
         as_long = here if there.steps == here.steps else Group(CANDIDATE, there.steps)
         self.groups = list({id(group): group for group in (here, as_long, there)}.values())
         self.here, self.as_long, self.there = here, as_long, there
-        of_a_policy = contract.episodes * (pair.task.budgets.horizon + 1) * pair.task.row_bytes
-        self.together = max(1, min(TOGETHER, MOST_BYTES // of_a_policy))
+        self.together = max(1, min(TOGETHER, MOST_BYTES // (contract.episodes * pair.task.episode_bytes)))
         self.played: dict[str, int] = {}
         self.looks: list[dict[str, Any]] = []
 

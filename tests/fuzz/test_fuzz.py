@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -67,9 +66,7 @@ def test_inputs_that_take_longer_are_answered_or_refused(opened: Opened, name: s
 @pytest.mark.slow
 @pytest.mark.rust
 @pytest.mark.parametrize("name", RUST)
-def test_inputs_of_compiled_targets_are_answered_or_refused(opened: Opened, name: str) -> None:
-    if shutil.which("cargo") is None:
-        pytest.skip("compiles a crate, and there is no cargo here: install Rust 1.85 or newer")
+def test_inputs_of_compiled_targets_are_answered_or_refused(opened: Opened, name: str, cargo: None) -> None:
     _hold(opened(name), 100)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,9 +22,7 @@ def task() -> Task:
 
 
 @pytest.fixture(scope="module")
-def verifier(task: Task) -> Iterator[Verifier]:
-    if shutil.which("cargo") is None:
-        pytest.skip("compiles crates, and there is no cargo here: install Rust 1.85 or newer")
+def verifier(task: Task, cargo: None) -> Iterator[Verifier]:
     with Verifier(task, sandboxes.choose(None)) as verifier:
         yield verifier
 

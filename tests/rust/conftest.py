@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from types import ModuleType
 
@@ -20,10 +19,8 @@ PONG = Path(__file__).parents[2] / "environments" / "pong"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def cargo() -> None:
-    """Without a compiler nothing here can run."""
-    if shutil.which("cargo") is None:
-        pytest.skip("compiles crates, and there is no cargo here: install Rust 1.85 or newer")
+def without_a_compiler_nothing_here_can_run(cargo: None) -> None:
+    """See `cargo`."""
 
 
 @pytest.fixture(scope="session")

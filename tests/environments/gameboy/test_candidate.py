@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
@@ -29,10 +28,8 @@ BRICKS, METEORS = 0, 1
 
 
 @pytest.fixture(scope="module")
-def module(task: Task) -> ModuleType:
+def module(task: Task, cargo: None) -> ModuleType:
     """The extension module of the candidate. It is the project's own, so it may run in this process."""
-    if shutil.which("cargo") is None:
-        pytest.skip("compiles a crate, and there is no cargo here: install Rust 1.85 or newer")
     return load_module(build(task, sandboxes.choose(None), task.directory))
 
 
