@@ -18,7 +18,7 @@ from harness.coverage.assembled import assembled
 from harness.coverage.questions import Question, Questions
 from harness.coverage.reading import Reach
 from harness.coverage.result import Coverage, Level
-from harness.coverage.sources import NODE, PYTHON, C, Place, places
+from harness.coverage.sources import NODE, PYTHON, C, Place, names_places, places
 from harness.environment import Environment
 from harness.errors import BadAnswer, EnvironmentFailure, Raised
 from harness.model import Case, Trajectory
@@ -58,7 +58,8 @@ def measure(
     reaches: dict[int, dict[Path, Reach]] = {}
     levels: dict[int, Level] = {}
     suite = load_suite(task)
-    for level, questions in sorted(questions_by_level.items() if found else ()):
+    # Where places are named of which no line can be counted, features still can.
+    for level, questions in sorted(questions_by_level.items() if names_places(task) else ()):
         tell = teller(progress, f"level {level}: what it reaches of the reference", questions.kept)
         levels[level], reaches[level], problems = _level(task, environment, found, questions, suite, seconds, tell)
         unmeasured += [problem for problem in problems if problem not in unmeasured]

@@ -71,7 +71,22 @@ def places(task: Task, environment: Installed) -> tuple[list[Place], list[str]]:
             if place.language is None:
                 unmeasured[f"{name}: lines of a file `{path.suffix}` cannot be counted"] = None
                 continue
+            if (module_file := _compiled_beside(path)) is not None:
+                unmeasured[f"{name}: {module_file.name} runs in its place, and no lines of that can be counted"] = None
+                continue
             found.append(place)
-    if not any(module.source for module in task.modules):
+    if not names_places(task):
         unmeasured["no module of task.toml names its `source`, so it is not known which lines count"] = None
     return found, list(unmeasured)
+
+
+def names_places(task: Task) -> bool:
+    """Whether any module says where its source is."""
+    return any(module.source for module in task.modules)
+
+
+def _compiled_beside(path: Path) -> Path | None:
+    """The extension module that Python takes instead of this file of the same name, as Cython leaves them."""
+    if path.suffix != ".py":
+        return None
+    return next((one for one in sorted(path.parent.glob(f"{path.stem}.*")) if one.suffix in (".so", ".pyd")), None)

@@ -87,6 +87,18 @@ def test_what_cannot_be_measured_is_named_beside_what_can(make: Make) -> None:
     assert [each.partition(":")[0] for each in reached.not_measured] == ["nowhere/to_be.py", "task.toml"]
 
 
+def test_a_file_in_whose_place_a_compiled_module_runs_is_not_taken_for_unreached(make: Make) -> None:
+    task = make(source='["reference/fast.py"]')
+    (task.directory / "reference" / "fast.py").write_text("PLACE = 1\n")
+    assert measure(task, {1: walks(RIGHT)}).lines() == (0, 1)
+    (task.directory / "reference" / "fast.cpython-312.so").write_bytes(b"")
+    reached = measure(task, {1: walks([1] * 6)})
+    assert reached.not_measured == (
+        "reference/fast.py: fast.cpython-312.so runs in its place, and no lines of that can be counted",
+    )
+    assert reached.lines() == (0, 0) and reached.features()[0] > 0
+
+
 def test_a_reference_that_fails_where_it_is_watched_is_an_error_of_that_level(make: Make) -> None:
     refuses = (
         "import sys\n\nimport numpy as np\n\nif 'coverage' in sys.modules:\n    raise ImportError('I am watched')\n"
