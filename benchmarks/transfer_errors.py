@@ -17,7 +17,6 @@ import numpy as np
 
 from benchmarks.common import report
 from harness.levels import equivalence
-from harness.levels.equivalence import Interval
 from harness.model import Array
 
 SCHEDULES = ((8, 16), (6, 10, 16))
@@ -52,40 +51,29 @@ FAMILIES: Mapping[str, Sampler] = {
 """Laws of mean 0 and deviation 1. Each is also taken reflected: which tail is the long one matters."""
 
 
-def passed(interval_at: Callable[[int, float], Interval], looks: Sequence[int], pairs: int) -> Array:
-    """Which simulated levels passed at one of the looks, `[pairs]`, for a margin of 1."""
-    done = np.zeros(pairs, bool)
+def passed(differences: Array, looks: Sequence[int]) -> Array:
+    """Which simulated levels passed at one of the looks, `[levels]`, of differences `[levels, MOST]` in margins."""
+    done = np.zeros(len(differences), bool)
     for look, level in zip(looks, equivalence.levels(looks), strict=True):
-        interval = interval_at(look, level)
+        interval = equivalence.of_pairs(differences[:, :look], 1.0, level)
         done |= (interval.low > -1.0) & (interval.high < 1.0)
     return done
 
 
-def of_pairs(law: Sampler, spread: float, looks: Sequence[int], rng: np.random.Generator, pairs: int) -> Errors:
-    """The same policies played in both backends, with differences of this law."""
+def differing(law: Sampler, spread: float, looks: Sequence[int], rng: np.random.Generator, pairs: int) -> Errors:
+    """Pairs with differences of this law: policies in both backends, or trainings beside ones that all earn the same."""
     drawn = spread * law(rng, (pairs, MOST))
-    return Errors(
-        *(
-            _share(lambda n, level, d=drawn + apart: equivalence.of_pairs(d[:, :n], 1.0, level), looks, pairs)
-            for apart in (1.0, 0.0)
-        )
-    )
+    return Errors(_share(drawn + 1.0, looks), _share(drawn, looks))
 
 
-def of_groups(law: Sampler, spread: float, looks: Sequence[int], rng: np.random.Generator, pairs: int) -> Errors:
-    """Trainings here and there, both with this law."""
+def apart(law: Sampler, spread: float, looks: Sequence[int], rng: np.random.Generator, pairs: int) -> Errors:
+    """Trainings with this law here and there, which share nothing but their seeds' names."""
     one, other = (spread * law(rng, (pairs, MOST)) for _ in range(2))
-    return Errors(*_groups(one + 1.0, one, other, looks, pairs))
-
-
-def constant_beside(law: Sampler, spread: float, looks: Sequence[int], rng: np.random.Generator, pairs: int) -> Errors:
-    """Trainings with this law here, and there ones that all earn the same: skewness that no other group balances."""
-    one = spread * law(rng, (pairs, MOST))
-    return Errors(*_groups(one + 1.0, one, np.zeros_like(one), looks, pairs))
+    return Errors(_share(one + 1.0 - other, looks), _share(one - other, looks))
 
 
 def cart_poles(margin: float, looks: Sequence[int], rng: np.random.Generator, pairs: int) -> Errors:
-    """Groups of policies whose episodes mostly last 500 steps, and one in twenty of them 60, as CartPole's do."""
+    """Pairs that share nothing, whose episodes mostly last 500 steps, and one in twenty of them 60, as CartPole's do."""
     most, least, fails = 500.0, 60.0, 0.05
     size, more = (pairs, MOST), margin / (most - least)
 
@@ -93,18 +81,11 @@ def cart_poles(margin: float, looks: Sequence[int], rng: np.random.Generator, pa
         return (most - (most - least) * rng.binomial(EPISODES, share, size) / EPISODES) / margin
 
     other = means(fails)
-    return Errors(*_groups(means(fails + more), means(fails), other, looks, pairs))
+    return Errors(_share(means(fails + more) - other, looks), _share(means(fails) - other, looks))
 
 
-def _groups(apart: Array, equal: Array, other: Array, looks: Sequence[int], pairs: int) -> list[float]:
-    return [
-        _share(lambda n, a, first=first: equivalence.of_groups(first[:, :n], other[:, :n], 1.0, a), looks, pairs)
-        for first in (apart, equal)
-    ]
-
-
-def _share(interval_at: Callable[[int, float], Interval], looks: Sequence[int], pairs: int) -> float:
-    return float(passed(interval_at, looks, pairs).mean())
+def _share(differences: Array, looks: Sequence[int]) -> float:
+    return float(passed(differences, looks).mean())
 
 
 def table(looks: Sequence[int], pairs: int = PAIRS, seed: int = 2026) -> list[dict[str, Any]]:
@@ -122,7 +103,7 @@ def table(looks: Sequence[int], pairs: int = PAIRS, seed: int = 2026) -> list[di
     for margin in CART_POLE_MARGINS:
         found = cart_poles(margin, looks, rng, pairs)
         row = dict.fromkeys(rows[0], "") | {"law": f"CartPole, margin {margin:g}"}
-        rows.append(row | {"groups: wrong": 100 * found.wrongly, "groups: right": 100 * found.rightly})
+        rows.append(row | {"apart: wrong": 100 * found.wrongly, "apart: right": 100 * found.rightly})
     return rows
 
 
@@ -130,7 +111,7 @@ def _signed(law: Sampler, sign: float, rng: np.random.Generator, size: tuple[int
     return sign * law(rng, size)
 
 
-KINDS = {"paired": of_pairs, "groups": of_groups, "beside constant": constant_beside}
+KINDS = {"differing": differing, "apart": apart}
 CART_POLE_MARGINS = (10.0, 25.0, 50.0)
 
 

@@ -127,7 +127,9 @@ class TransferView(BaseModel):
     because: str
     minimum_return: float
     noise_floor: dict[str, Any] | None = Field(
-        None, description="How far trainings in the reference lie apart; a margin below half_width cannot be shown."
+        None,
+        description="How far trainings in the reference lie apart. Below half_width equality shows only where trainings "
+        "from one seed stay together in both backends.",
     )
     policies: int = 0
     comparisons: list[ComparisonLine] = Field(default_factory=list)

@@ -115,12 +115,15 @@ def transfer(measured: Mapping[str, Any]) -> RenderableType:
     floor = measured.get("noise_floor")
     if floor is not None:
         text = (
-            f"noise floor: trainings in the reference differ by {floor['spread']:.4g} (standard deviation), so that two "
-            f"groups of {floor['trainings']} can be told to be equal within {floor['half_width']:.4g}"
+            f"noise floor: trainings in the reference differ by {floor['spread']:.4g} (standard deviation), so that "
+            f"{floor['trainings']} pairs that go ways of their own can be told to be equal within {floor['half_width']:.4g}"
         )
         lines.append(Text(text, "dim"))
         if not floor["decidable"]:
-            lines.append(Text("the margin lies below the noise floor: so few trainings cannot show equality", "yellow"))
+            text = (
+                "the margin lies below the noise floor: equality shows only where trainings from one seed stay together"
+            )
+            lines.append(Text(text, "yellow"))
     return Group(*lines)
 
 

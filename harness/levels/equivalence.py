@@ -27,7 +27,7 @@ ALPHA = 0.025
 POWER = 0.8
 """The chance of a decision that `seeds_to_decide` plans for."""
 UNSEEN_MARGINS = 3.0
-"""The unseen seeds lie at least so many margins from the mean (shared between the groups where there are two)."""
+"""The unseen seeds lie at least so many margins from the mean."""
 UNSEEN_REACH = 1.75
 """And at least so many times as far from it as the farthest seed that was seen."""
 MOST_SEEDS = 10_000
@@ -109,24 +109,15 @@ def _crossed_with(chance: float, places: Array, masses: Array, deviation: float)
 
 
 def of_pairs(differences: Array, margin: float, level: float) -> Interval:
-    """The interval of the mean of `differences [..., N]`, one for each policy.
+    """The interval of the mean of `differences [..., N]`, one for each pair: a policy played in both backends, or a seed
+    trained in both.
 
     Args:
         level: the chance of error on each side, from `levels`.
     """
     mean = differences.mean(axis=-1)
-    squared = _squared_error(differences, UNSEEN_MARGINS * margin)
-    return _interval(mean, squared, differences.shape[-1], level)
-
-
-def of_groups(first: Array, second: Array, margin: float, level: float) -> Interval:
-    """The interval of the mean of `first [..., N]` less the mean of `second [..., M]`, independent of each other.
-
-    The degrees of freedom are those of the smaller group, which is safe whatever the two variances are.
-    """
-    apart = UNSEEN_MARGINS * margin / math.sqrt(2.0)
-    squared = _squared_error(first, apart) + _squared_error(second, apart)
-    return _interval(first.mean(axis=-1) - second.mean(axis=-1), squared, min(first.shape[-1], second.shape[-1]), level)
+    error = np.sqrt(_squared_error(differences, UNSEEN_MARGINS * margin))
+    return Interval(mean, _quantile(differences.shape[-1], level) * error, error)
 
 
 def _squared_error(sample: Array, at_least: float) -> Array:
@@ -135,11 +126,6 @@ def _squared_error(sample: Array, at_least: float) -> Array:
     deviations = sample - sample.mean(axis=-1, keepdims=True)
     unseen = np.maximum(at_least, UNSEEN_REACH * np.abs(deviations).max(axis=-1))
     return ((deviations**2).sum(axis=-1) + 2.0 * unseen**2) / ((n + 1) * n)
-
-
-def _interval(difference: Array, squared: Array, n: int, level: float) -> Interval:
-    error = np.sqrt(squared)
-    return Interval(difference, _quantile(n, level) * error, error)
 
 
 def _quantile(n: int, level: float) -> float:
@@ -177,9 +163,10 @@ def seeds_to_decide(interval: Interval, n: int, margin: float, power: float = PO
 
 
 def noise_floor(returns: Array, seeds: int, margin: float) -> float:
-    """The half-width with which a backend with these returns `[N]` would be told from itself, with so many seeds a side.
+    """The half-width with which a backend with these returns `[N]` would be told from itself, with so many pairs of seeds
+    whose trainings go ways of their own.
 
-    A margin below it cannot be shown with that many seeds, whatever the candidate is.
+    A margin below it can be shown only where trainings from one seed stay together in both backends.
     """
     squared = 2.0 * float(_squared_error(returns, UNSEEN_MARGINS * margin / math.sqrt(2.0))) * len(returns) / seeds
     return _quantile(seeds, ALPHA) * math.sqrt(squared)
@@ -211,24 +198,11 @@ def middle_mean(values: Array) -> Array:
     return ordered[..., cut : values.shape[-1] - cut].mean(axis=-1)
 
 
-def bootstrap_of_groups(first: Array, second: Array, rng: np.random.Generator, *, middle: bool = False) -> Range:
-    """95% percentile interval of the difference of two groups' means (or interquartile means), by stratified bootstrap.
+def bootstrap_of_pairs(differences: Array, rng: np.random.Generator, *, middle: bool = False) -> Range:
+    """95% percentile interval of the mean (or interquartile mean) of `differences [N]`, by bootstrap.
 
-    Each group is a stratum: its seeds are drawn again from itself alone, as rliable does (Agarwal et al. 2021, NeurIPS).
     Told beside the deciding interval; it decides nothing, because it is too narrow for a few skewed seeds.
     """
-    centre = middle_mean if middle else (lambda values: values.mean(axis=-1))
-    drawn = [centre(group[rng.integers(0, len(group), (RESAMPLES, len(group)))]) for group in (first, second)]
-    return _range(drawn[0] - drawn[1])
-
-
-def bootstrap_of_pairs(first: Array, second: Array, rng: np.random.Generator, *, middle: bool = False) -> Range:
-    """The same for policies that both sides played: the difference of each policy is drawn as one."""
-    differences = first - second
     drawn = differences[rng.integers(0, len(differences), (RESAMPLES, len(differences)))]
-    return _range(middle_mean(drawn) if middle else drawn.mean(axis=-1))
-
-
-def _range(values: Array) -> Range:
-    low, high = np.quantile(values, (0.025, 0.975))
+    low, high = np.quantile(middle_mean(drawn) if middle else drawn.mean(axis=-1), (0.025, 0.975))
     return Range(float(low), float(high))

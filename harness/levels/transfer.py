@@ -5,8 +5,8 @@ wrong. One trainer code trains in the candidate (in its sandbox) and in the refe
 episodes that are played here:
 
 - each policy plays the same episodes in both backends, step by step: any difference in them is a divergence, as at level 3;
-- the mean returns of each policy in both backends, and of policies trained here and there, must lie within the margin
-  (`harness.levels.equivalence`), at looks that come until the answer is clear or the budget is spent.
+- the mean returns of each policy in both backends, and of policies trained here and there from the same seeds, must lie
+  within the margin (`harness.levels.equivalence`), at looks that come until the answer is clear or the budget is spent.
 
 A difference shown is FAIL. PASS needs equality shown, by policies that have learned something. Everything else is
 INCONCLUSIVE, and says what would decide.
@@ -38,8 +38,9 @@ LEVEL = 4
 EPISODES = "episodes under policies trained in the {}"
 LAWS = "laws of episodes under policies trained in the {}"
 LEARNED = "policies have learned"
-PLAYED = "trained in the {}, played in both"
-TRAINED = "trained in either, played in the reference"
+COMPARED_PLAYING = "trained in the {}, played in both"
+COMPARED_TRAINING = "trained in either, played in the reference"
+PLAYED, TRAINED = "played", "trained"
 TOGETHER = 8
 """Policies that play at the same time, at most."""
 MOST_BYTES = 1 << 30
@@ -94,8 +95,8 @@ class _Run:
     def _extend(self, group: Group, look: int) -> CheckResult | None:
         """Train and play until the group has so many policies; a result if a difference was found."""
         count, before = look - len(group.trained), len(group.trained)
-        name = f"transfer/train/{group.backend}/{group.steps}"
-        seeds = self.pair.seeds(name, self.contract.seeds[-1])[before:look]
+        # The same seeds in both backends: what chance alone makes of a training is then on both sides of a pair.
+        seeds = self.pair.seeds(f"transfer/train/{group.steps}", self.contract.seeds[-1])[before:look]
         trained = self.trainer.train(group.backend, seeds, group.steps)
         told = f"level 4: playing policies trained in the {group.backend}"
         for start in range(0, count, self.together):
@@ -108,7 +109,7 @@ class _Run:
     def _play(self, group: Group, policies: Sequence[Trained]) -> CheckResult | None:
         """Play the policies' episodes in both backends, and compare them where they can be compared."""
         pair, count, play = self.pair, self.contract.episodes, self.trainer.play
-        stream = f"transfer/play/{group.backend}/{group.steps}"
+        stream = f"transfer/play/{group.steps}"
         numbers = range(len(group.trained), len(group.trained) + len(policies))
         group.trained += policies
         seeds = [pair.seeds(f"{stream}/{number}", count) for number in numbers]
@@ -181,20 +182,24 @@ class _Run:
     def _comparisons(self) -> Iterator[Comparison]:
         for group in (self.here, self.there):
             yield Comparison(
-                PLAYED.format(group.backend),
+                COMPARED_PLAYING.format(group.backend),
+                PLAYED,
                 group.means(CANDIDATE),
                 group.means(REFERENCE),
-                paired=True,
                 identical=self.pair.paired and group.same,
                 visited=distance(group.visited[CANDIDATE], group.visited[REFERENCE]),
+                alike=len(group.trained),
             )
         yield Comparison(
+            COMPARED_TRAINING,
             TRAINED,
             self.as_long.means(REFERENCE),
             self.there.means(REFERENCE),
-            paired=False,
             identical=False,
             visited=distance(self.as_long.visited[REFERENCE], self.there.visited[REFERENCE]),
+            alike=sum(
+                one.digest == other.digest for one, other in zip(self.as_long.trained, self.there.trained, strict=True)
+            ),
         )
 
     def _judged(self, one: Comparison, level: float) -> tuple[Comparison, Interval, Decision]:
@@ -240,18 +245,21 @@ class _Run:
             f"difference {float(interval.difference):+.4g}, interval [{float(interval.low):.4g}, "
             f"{float(interval.high):.4g}], margin {margin:.4g}, {count} trainings"
         )
+        if one.by == TRAINED and one.alike:
+            seen += f", {one.alike} of them the same bit by bit in both"
         if decision is Decision.EQUIVALENT:
             return CheckResult(one.name, Outcome.PASS, examples=count, detail=seen)
         if decision is Decision.UNDECIDED:
             return CheckResult(
                 one.name, Outcome.INCONCLUSIVE, examples=count, detail=f"{seen}: {self._would_decide(interval, count)}"
             )
-        sides = ("candidate", "reference")
-        first, second = (f"mean return {side.mean():.6g}" for side in (one.first, one.second))
-        what = "played in" if one.paired else "trained in"
+        actual, expected = (
+            f"mean return {side.mean():.6g}, {one.by} in the {backend}"
+            for backend, side in ((CANDIDATE, one.first), (REFERENCE, one.second))
+        )
         divergence = Divergence(
-            None, 0, "return", f"{second}, {what} the {sides[1]}", f"{first}, {what} the {sides[0]}", "equivalence",
-            LEVEL, one.name, cause=f"{seen}: the whole interval lies beyond the margin",
+            None, 0, "return", expected, actual, "equivalence", LEVEL, one.name,
+            cause=f"{seen}: the whole interval lies beyond the margin",
         )  # fmt: skip
         return CheckResult(one.name, Outcome.FAIL, examples=count, detail=seen, divergences=(divergence,))
 

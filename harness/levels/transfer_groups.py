@@ -45,30 +45,37 @@ class Group:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two sets of mean returns and what is said of them; `first` less `second` is compared with the margin."""
+    """Two sets of mean returns, in pairs, and what is said of them; `first` less `second` is compared with the margin.
+
+    Attributes:
+        name: of the comparison; `by`, what the sides of a pair differ in: where they were `played`, or `trained`.
+        first, second: mean returns `[policies]`, in the candidate and in the reference.
+        identical: whether the episodes are the same on both sides.
+        visited: how far apart the visited states lie (`distance`).
+        alike: how many pairs of trainings ended with the same policy, bit by bit.
+    """
 
     name: str
+    by: str
     first: Array
     second: Array
-    paired: bool
     identical: bool
     visited: float
+    alike: int
 
     def interval(self, margin: float, level: float) -> Interval:
         """The interval of the difference; of length 0 where the episodes themselves are the same."""
         if self.identical:
             nothing = np.zeros(())
             return Interval(nothing, nothing, nothing)
-        if self.paired:
-            return equivalence.of_pairs(self.first - self.second, margin, level)
-        return equivalence.of_groups(self.first, self.second, margin, level)
+        return equivalence.of_pairs(self.first - self.second, margin, level)
 
     def told(self, interval: Interval, decision: Decision, margin: float, rng: np.random.Generator) -> dict[str, Any]:
         """A JSON-ready description, with figures that decide nothing beside those that do."""
         needed = None
         if decision is Decision.UNDECIDED:
             needed = equivalence.seeds_to_decide(interval, len(self.first), margin)
-        resample = equivalence.bootstrap_of_pairs if self.paired else equivalence.bootstrap_of_groups
+        differences = self.first - self.second
         return {
             "name": self.name,
             "decision": str(decision),
@@ -77,11 +84,12 @@ class Comparison:
             "means": [float(self.first.mean()), float(self.second.mean())],
             "difference": float(interval.difference),
             "interval": [float(interval.low), float(interval.high)],
-            "bootstrap_95": list(resample(self.first, self.second, rng)),
-            "bootstrap_middle_half_95": list(resample(self.first, self.second, rng, middle=True)),
+            "bootstrap_95": list(equivalence.bootstrap_of_pairs(differences, rng)),
+            "bootstrap_middle_half_95": list(equivalence.bootstrap_of_pairs(differences, rng, middle=True)),
             "effect_size": equivalence.effect_size(self.first, self.second),
             "probability_of_improvement": equivalence.probability_of_improvement(self.first, self.second),
             "visited_distance": self.visited,
+            "same_policies": self.alike,
             "trainings_to_decide": needed,
         }
 
