@@ -117,6 +117,7 @@ class ComparisonLine(BaseModel):
     interval: list[float]
     identical: bool = Field(False, description="Whether the episodes themselves are the same in both.")
     trainings: int
+    same_policies: int = Field(0, description="How many pairs of trainings ended with the same policy, bit by bit.")
     trainings_to_decide: int | None = None
 
 

@@ -110,7 +110,9 @@ def transfer(measured: Mapping[str, Any]) -> RenderableType:
         low, high = row["interval"]
         interval = "the same episodes" if row["identical"] else f"{low:.4g} to {high:.4g}"
         decision = Text(row["decision"], colours[row["decision"]])
-        table.add_row(row["name"], decision, f"{row['difference']:+.4g}", interval, str(row["trainings"]))
+        alike = 0 if row["identical"] else row.get("same_policies", 0)
+        trainings = f"{row['trainings']}{f', {alike} the same bit by bit' if alike else ''}"
+        table.add_row(row["name"], decision, f"{row['difference']:+.4g}", interval, trainings)
     lines: list[RenderableType] = [table, Text(f"margin {measured['margin']:g}: {measured['because']}", "dim")]
     floor = measured.get("noise_floor")
     if floor is not None:
@@ -119,7 +121,7 @@ def transfer(measured: Mapping[str, Any]) -> RenderableType:
             f"{floor['trainings']} pairs that go ways of their own can be told to be equal within {floor['half_width']:.4g}"
         )
         lines.append(Text(text, "dim"))
-        if not floor["decidable"]:
+        if not floor["decidable"] and any(row["decision"] == "undecided" for row in measured["comparisons"]):
             text = (
                 "the margin lies below the noise floor: equality shows only where trainings from one seed stay together"
             )

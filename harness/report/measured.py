@@ -107,6 +107,7 @@ def _comparison(each: Mapping[str, Any]) -> Row:
         "difference": plain.number(each.get("difference")),
         "interval": [low, high],
         "trainings": plain.whole(each.get("trainings")),
+        "same_policies": plain.whole(each.get("same_policies")),
         "trainings_to_decide": plain.whole(each.get("trainings_to_decide")) or None,
         "means": list(_pair(each.get("means"))) if each.get("means") else None,
         "bootstrap_95": list(_pair(each.get("bootstrap_95"))) if each.get("bootstrap_95") else None,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from harness.cli import show
 from harness.session import Progress, Session, Verifier
 from tests.cli.conftest import Result
-from tests.session.standin import MODULES, UNDECIDED, FileComparison, make_task
+from tests.session.standin import MEASURED, MODULES, UNDECIDED, FileComparison, make_task
 
 Run = Callable[..., Result]
 
@@ -66,3 +69,12 @@ def test_an_undecided_attempt_that_was_the_last_one_allowed_asks_for_a_person(wo
     codes = [lockstep("verify", "--level", "4").code for _ in range(7)]
     # The first attempt passes the steps below, which count their iterations apart; level 4 may be tried six times.
     assert codes == [5, 5, 5, 5, 5, 5, 4]
+
+
+@pytest.mark.parametrize(("decision", "warned"), [("undecided", True), ("equivalent", False)])
+def test_a_margin_below_the_noise_floor_is_a_warning_where_something_is_undecided(decision: str, warned: bool) -> None:
+    [row] = MEASURED["comparisons"]
+    console = Console(width=200, record=True, file=StringIO())
+    console.print(show.transfer(MEASURED | {"comparisons": [row | {"decision": decision, "same_policies": 3}]}))
+    told = console.export_text()
+    assert ("below the noise floor" in told) == warned and "6, 3 the same bit by bit" in told

@@ -57,6 +57,7 @@ TRANSFER: Mapping[str, Any] = {
             "bootstrap_95": [-0.5, 1.0],
             "effect_size": 0.3,
             "probability_of_improvement": 0.55,
+            "same_policies": 2,
             "trainings_to_decide": 16,
         },
     ],
