@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.strength.faults import Edit, Fault, applied
 from harness.strength.python_faults import is_python, python_faults
-from harness.strength.rust_faults import rust_faults
+from harness.strength.rust_faults import rust_faults, rust_files
 from harness.task import COMPILED
 
 
@@ -68,16 +68,18 @@ class Mutant:
 
 @dataclass(frozen=True)
 class _Language:
-    """How files of a candidate are found and changed: the faults of one, and whether a changed one may be a program."""
+    """How files of a candidate are found and changed: those below a directory that are part of it, the faults of one, and
+    whether a changed one may be a program.
+    """
 
-    files: str
+    files: Callable[[Path], list[Path]]
     faults: Callable[[str, bytes], list[Fault]]
     is_program: Callable[[bytes], bool]
 
 
 _LANGUAGES = {
-    "jax": _Language("*.py", python_faults, is_python),
-    "rust": _Language("*.rs", rust_faults, lambda source: True),  # only the compiler can tell
+    "jax": _Language(lambda candidate: sorted(candidate.rglob("*.py")), python_faults, is_python),
+    "rust": _Language(rust_files, rust_faults, lambda source: True),  # only the compiler can tell
 }
 
 
@@ -91,7 +93,7 @@ def enumerate_mutants(candidate: Path, kind: str = "jax") -> list[Mutant]:
     """
     language = _LANGUAGES[kind]
     mutants: list[Mutant] = []
-    for path in sorted(candidate.rglob(language.files)):
+    for path in language.files(candidate):
         if COMPILED not in path.parts:
             mutants += _of_file(language, path.relative_to(candidate).as_posix(), path.read_bytes())
     return mutants

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import tree_sitter_rust
 from tree_sitter import Language, Node, Parser
@@ -46,7 +47,27 @@ _SKIPPED = frozenset({
     "attribute_item", "inner_attribute_item", "use_declaration", "macro_invocation", "macro_definition", "line_comment",
     "block_comment", "type_arguments", "type_parameters", "array_type", "reference_type", "generic_type", "parameters",
 })  # fmt: skip
+_OF_TESTS = re.compile(rb"#\[(?:test|cfg\(\s*(?:test|all\(\s*test\b.*)\s*\))\]", re.DOTALL)
+_OTHER_TARGETS = ("benches", "examples", "tests")
+"""Directories beside a manifest whose files Cargo compiles into programs of their own."""
 _NUMBER = re.compile(rb"(.*?)(_?(?:[iu](?:8|16|32|64|128|size)|f32|f64))?$", re.DOTALL)
+
+
+def rust_files(candidate: Path) -> list[Path]:
+    """The files below a directory that are compiled into a candidate: without tests, benchmarks and examples."""
+    files = sorted(candidate.rglob("*.rs"))
+    tests = {place for file in files for place in _modules_of_tests(file)}
+    tests |= {manifest.parent / name for manifest in candidate.rglob("Cargo.toml") for name in _OTHER_TARGETS}
+    return [file for file in files if tests.isdisjoint((file, *file.parents))]
+
+
+def _modules_of_tests(file: Path) -> Iterator[Path]:
+    """Where the modules lie that a file declares for its tests alone (`#[cfg(test)] mod tests;`)."""
+    below = file.parent if file.stem in ("lib", "main", "mod") else file.parent / file.stem
+    for node, tested in _marked(_parser().parse(file.read_bytes()).root_node):
+        name = node.child_by_field_name("name")
+        if tested and node.type == "mod_item" and name is not None and node.child_by_field_name("body") is None:
+            yield from (below / f"{_text(name)}.rs", below / _text(name))
 
 
 def rust_faults(file: str, source: bytes) -> list[Fault]:
@@ -75,14 +96,19 @@ def _walk(node: Node, names: tuple[str, ...]) -> Iterator[Found]:
         names = (*names, _text(named)) if named is not None else names
     for operator, edits, shown in _changes(node):
         yield ".".join(names) or MODULE, operator, tuple(sorted(edits)), shown
-    tested = False
-    for child in node.children:
-        # `#[cfg(test)]` and `#[test]` stand before what they are about.
-        if child.type == "attribute_item":
-            tested = tested or b"test" in (child.text or b"")
-            continue
+    for child, tested in _marked(node):
         if not tested:
             yield from _walk(child, names)
+
+
+def _marked(node: Node) -> Iterator[tuple[Node, bool]]:
+    """What a node holds, without attributes, and whether one of these makes it a test."""
+    tested = False
+    for child in node.children:
+        if child.type == "attribute_item":  # it stands before what it is about
+            tested = tested or _OF_TESTS.fullmatch(_bytes(child)) is not None
+            continue
+        yield child, tested
         tested = tested and child.type in ("line_comment", "block_comment")
 
 

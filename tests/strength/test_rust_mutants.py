@@ -67,12 +67,30 @@ def test_an_operator_proposes_what_it_should(tmp_path: Path, body: str, expected
         "#[derive(Clone)]\nstruct S { a: [u8; 4] }\n",
         "#[cfg(test)]\nmod tests {\n    fn f() -> u8 { 1 }\n}\n",
         "#[test]\nfn f() { assert_eq!(1, 2); g(1); }\n",
+        "#[cfg(all(test, unix))]\nfn f() -> u8 { 1 }\n",
         'fn f() { println!("{}", 1 + 1) }\n',
         "fn f(a: [u8; 4]) {}\n",
     ],
 )
 def test_what_is_no_rule_stays_as_it_is(tmp_path: Path, source: str) -> None:
     assert mutants(tmp_path, source) == []
+
+
+@pytest.mark.parametrize("attribute", ["#[cfg(not(test))]", '#[cfg(feature = "latest")]', "#[inline]"])
+def test_what_is_compiled_for_use_counts_whatever_stands_before_it(attribute: str, tmp_path: Path) -> None:
+    assert mutants(tmp_path, f"{attribute}\nfn f() -> u8 {{ 1 }}\n")
+
+
+def test_files_that_are_compiled_for_tests_alone_are_left_out(tmp_path: Path) -> None:
+    one = "const A: u8 = 1;\n"
+    left_out = ("core/tests/whole.rs", "core/examples/play.rs", "core/src/part/checks.rs", "src/rules/tests/more.rs")
+    kept = ("core/src/part.rs", "core/src/tests.rs", "src/rules/mod.rs")
+    for name in (*left_out, *kept, "core/Cargo.toml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(one)
+    (tmp_path / "core/src/part.rs").write_text(f"{one}#[cfg(test)]\nmod checks;\n")
+    (tmp_path / "src/rules/mod.rs").write_text(f"{one}/// Fast ones.\n#[cfg(test)]\npub(crate) mod tests;\n")
+    assert {each.file for each in mutants(tmp_path, one)} == {*kept, "src/lib.rs"}
 
 
 def test_a_mutant_says_where_it_is_and_can_be_applied(tmp_path: Path) -> None:
