@@ -42,8 +42,9 @@ def length_of(case: Case) -> int:
 class Batch:
     """Cases of one kind as arrays, padded up to the next size; with `room`, up to the size for as many cases and steps.
 
-    `size` instances, of which the first `count` are cases; `length` steps, the longest case's. `kind` says where the
-    first row comes from (a start state or not) and where draws come from (the outside, or the candidate's own law).
+    `size` instances, of which the first `count` are cases; `length` steps, the longest case's. `given` says where draws come
+    from: the outside, or the candidate's own law. `kind` says where the first row comes from: whether from a start state,
+    and if not whether from `given` draws. Functions are compiled for each, so they know no more than they need.
     """
 
     def __init__(self, env: JaxEnv, cases: Sequence[Case], padded: bool, room: Sequence[int] = (0, 0)) -> None:
@@ -55,7 +56,8 @@ class Batch:
         self.segment = min(bucket(max(self.length, room[1])), SEGMENT) if padded else 1
         started = cases[0].get("start") is not None
         given = cases[0].get("draws") is not None or env.mode in ("shared", "none")
-        self.kind = (started, given)
+        self.given = given
+        self.kind = (started, given or started)
         x64 = bool(env.contract.get("x64"))
         rows = -(-self.length // self.segment) * self.segment
         self.keys = self._fill([key_words(case["seed"]) for case in cases])

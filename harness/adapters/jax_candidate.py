@@ -122,7 +122,7 @@ class JaxCandidate:
         batch = Batch(self._env, [case], padded=False)
         self._row += 1
         step = jax.tree.map(lambda array: array[0, 0], batch.steps(0, 1)) | {"row": np.int32(self._row)}
-        self._state, row = advance_one(self._env, batch.kind, self._state, batch.keys[0], step)
+        self._state, row = advance_one(self._env, batch.given, self._state, batch.keys[0], step)
         return self._answer(row, draws, batch.step_counts, batch.step_values, self._env.step_draws)
 
     def _begin(self, case: Case) -> Answer:

@@ -103,22 +103,21 @@ def begin(env: JaxEnv, kind: tuple[bool, bool], words: Any, first: Arrays) -> tu
     return state, (leaves, env.used(outputs, env.reset_draws), {} if given else draws)
 
 
-def advance(env: JaxEnv, kind: tuple[bool, bool], state: State, words: Any, step: Any) -> tuple[State, Any]:
+def advance(env: JaxEnv, given: bool, state: State, words: Any, step: Any) -> tuple[State, Any]:
     """State and next row of one instance."""
     action = pack_action(step["action"])
-    given = kind[1]
     draws = step["draws"] if given else env.sample_step(random_key(words, step["row"]), state, action)
     state, outputs = env.advance(state, action, draws)
     leaves = output_leaves(outputs) | env.encode(state)
     return state, (leaves, env.used(outputs, env.step_draws), {} if given else draws)
 
 
-def scan(env: JaxEnv, kind: tuple[bool, bool], carry: tuple[State, Any], words: Any, steps: Any) -> Any:
+def scan(env: JaxEnv, given: bool, carry: tuple[State, Any], words: Any, steps: Any) -> Any:
     """Several steps of one instance, and whether it ended in one of them."""
 
     def body(carry: tuple[State, Any], step: Any) -> Any:
         state, done = carry
-        stepped, row = advance(env, kind, state, words, step)
+        stepped, row = advance(env, given, state, words, step)
         return (stepped, done | row[0]["terminated"] | row[0]["truncated"]), row
 
     return jax.lax.scan(body, carry, steps)
@@ -135,18 +134,18 @@ def begin_batch(env: JaxEnv, kind: tuple[bool, bool], words: Any, first: Any) ->
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def advance_one(env: JaxEnv, kind: tuple[bool, bool], state: State, words: Any, step: Any) -> Any:
-    return advance(env, kind, state, words, step)
+def advance_one(env: JaxEnv, given: bool, state: State, words: Any, step: Any) -> Any:
+    return advance(env, given, state, words, step)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def advance_batch(env: JaxEnv, kind: tuple[bool, bool], state: State, words: Any, step: Any) -> Any:
-    return jax.vmap(partial(advance, env, kind))(state, words, step)
+def advance_batch(env: JaxEnv, given: bool, state: State, words: Any, step: Any) -> Any:
+    return jax.vmap(partial(advance, env, given))(state, words, step)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def scan_batch(env: JaxEnv, kind: tuple[bool, bool], carry: Any, words: Any, steps: Any) -> Any:
-    return jax.vmap(partial(scan, env, kind))(carry, words, steps)
+def scan_batch(env: JaxEnv, given: bool, carry: Any, words: Any, steps: Any) -> Any:
+    return jax.vmap(partial(scan, env, given))(carry, words, steps)
 
 
 # --- the three ways ---------------------------------------------------------------------------------------------------
@@ -159,7 +158,7 @@ def _single(env: JaxEnv, batch: Batch) -> Iterator[Part]:
     yield _rows(row, (0, 1))
     for index in range(batch.length):
         step = jax.tree.map(lambda array: array[0, 0], batch.steps(index, 1))
-        state, row = advance_one(env, batch.kind, state, words, step)
+        state, row = advance_one(env, batch.given, state, words, step)
         part = _rows(row, (0, 1))
         yield part
         if _ended(part).any():
@@ -173,7 +172,7 @@ def _batched(env: JaxEnv, batch: Batch) -> Iterator[Part]:
     done = np.zeros(batch.size, bool)
     for index in range(batch.length):
         step = jax.tree.map(lambda array: array[:, 0], batch.steps(index, 1))
-        state, row = advance_batch(env, batch.kind, state, batch.keys, step)
+        state, row = advance_batch(env, batch.given, state, batch.keys, step)
         part = _rows(row, 1)
         yield part
         done |= _ended(part)[:, 0]
@@ -187,7 +186,7 @@ def _scanned(env: JaxEnv, batch: Batch) -> Iterator[Part]:
     yield _rows(row, 1)
     carry = (state, np.zeros(batch.size, bool))
     for index in range(0, batch.length, batch.segment):
-        carry, rows = scan_batch(env, batch.kind, carry, batch.keys, batch.steps(index, batch.segment))
+        carry, rows = scan_batch(env, batch.given, carry, batch.keys, batch.steps(index, batch.segment))
         yield jax.device_get(rows)
         if np.asarray(carry[1])[: batch.count].all():
             return
