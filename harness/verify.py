@@ -18,6 +18,7 @@ from typing import Any
 from harness import frames, users
 from harness.candidate import CandidateWorker, demand_no_links, start_judge
 from harness.channel import Channel
+from harness.coverage.asking import ASKING_SECONDS
 from harness.coverage.crate import measure_crate
 from harness.coverage.measure import measure
 from harness.coverage.questions import Questions
@@ -150,18 +151,25 @@ class Verifier:
             self._pool = None
         return judged()
 
-    def coverage(self, levels: Sequence[int]) -> Coverage:
+    def coverage(self, levels: Sequence[int], seconds: float = ASKING_SECONDS) -> Coverage:
         """What these levels of the last verification reached of the reference, measured now in workers of its own.
+
+        Args:
+            seconds: for so long at most the questions of one level are asked again.
 
         Raises:
             SetupError: the environment in which that is measured cannot be built.
         """
         asked: Mapping[int, Questions] = {level: q for level, q in self.questions.items() if level in levels}
-        return measure(self._task, asked, self._progress)
+        return measure(self._task, asked, self._progress, seconds=seconds)
 
-    def candidate_coverage(self, tree: Path) -> Coverage:
-        """What the levels of the last verification reached of the crate in its tree; of what was not overheard nothing."""
-        return measure_crate(self._task, self._driver, tree, self.put_to_candidate, self._progress)
+    def candidate_coverage(self, tree: Path, seconds: float = ASKING_SECONDS) -> Coverage:
+        """What the levels of the last verification reached of the crate in its tree; of what was not overheard nothing.
+
+        Args:
+            seconds: as `coverage` has it.
+        """
+        return measure_crate(self._task, self._driver, tree, self.put_to_candidate, self._progress, seconds=seconds)
 
     def _overhear(self, reference: Pool, candidate: Environment, level: int) -> None:
         """Keep what is asked from here on as the questions of a level."""

@@ -8,6 +8,7 @@ import click
 
 from harness.cli.frame import EXIT_ERROR, EXIT_OK, Output, command
 from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice, sandbox_option, seed_option
+from harness.coverage.asking import ASKING_SECONDS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,11 +19,24 @@ HEADER = ("level", "lines", "", "adds", "branches", "", "adds", "features", "ask
 @command("coverage", "what the tests of each level reach of the reference, and of a crate")
 @click.argument("where", metavar="[TASK|SESSION]", default=".")
 @click.option("--level", "levels", type=click.IntRange(1, 3), multiple=True, help="Only these levels; default: 1 to 3.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=ASKING_SECONDS,
+    show_default=True,
+    help="For so long at most the questions of one level are asked again.",
+)
 @seed_option
 @candidate_option
 @sandbox_option
 def coverage(
-    output: Output, where: str, levels: tuple[int, ...], seed: int | None, candidate: str | None, sandbox: str | None
+    output: Output,
+    where: str,
+    levels: tuple[int, ...],
+    seconds: float,
+    seed: int | None,
+    candidate: str | None,
+    sandbox: str | None,
 ) -> int:
     """Run the tests of levels 1 to 3 and count the lines, branches and declared features of the reference that they reach;
     of a candidate in Rust also those of its own code.
@@ -41,14 +55,23 @@ def coverage(
         demand_no_choice(candidate)
         with opened(found.id) as session, output.progress() as progress:
             output.kept = "nothing was recorded of this measurement"
-            document = coverage_session(session, levels or None, seed=seed, driver=sandbox, progress=progress)
+            document = coverage_session(
+                session, levels or None, seed=seed, driver=sandbox, progress=progress, seconds=seconds
+            )
     else:
         task = chosen_candidate(load_task(find_task(where)), candidate)
         with output.progress() as progress:
-            document = coverage_directory(task, choose(sandbox), levels or None, seed, progress)
+            document = coverage_directory(task, choose(sandbox), levels or None, seed, progress, seconds=seconds)
     output.emit(document, *_shown(document))
-    broken = not document["files"] or any(each["error"] for each in document["levels"])
-    return EXIT_ERROR if broken else EXIT_OK
+    return EXIT_OK if _is_measured(document) else EXIT_ERROR
+
+
+def _is_measured(document: dict[str, Any]) -> bool:
+    """Whether anything was counted, lines or features of the reference or lines of the candidate, and no level failed."""
+    sides = [document, document.get("candidate", {"files": [], "levels": []})]
+    levels = [each for side in sides for each in side["levels"]]
+    counted = any(side["files"] for side in sides) or any(each["features"] for each in levels)
+    return counted and not any(each["error"] for each in levels)
 
 
 def _shown(document: dict[str, Any]) -> list[RenderableType | str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from harness.coverage.questions import Question, Questions
 from harness.errors import Crashed
+
+if TYPE_CHECKING:
+    from harness.coverage.questions import Question, Questions
 
 Progress = Callable[[str, int, int], None]
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.coverage.asking import ASKING_SECONDS
 from harness.coverage.result import Coverage
 from harness.coverage.session import CANDIDATE, COVERAGE, LONGEST_LEVEL, lines_of
 from harness.model import Outcome
@@ -25,6 +26,8 @@ def coverage_directory(
     levels: Sequence[int] | None = None,
     seed: int | None = None,
     progress: Progress = silent,
+    *,
+    seconds: float = ASKING_SECONDS,
 ) -> dict[str, Any]:
     """Measure what the tests of a task directory's candidate reach of the reference; nothing is recorded.
 
@@ -34,6 +37,7 @@ def coverage_directory(
     Args:
         levels: by default all that the task has, up to 3.
         seed: from which the tests are made; by default drawn.
+        seconds: for so long at most the questions of one level are asked again.
 
     Raises:
         SetupError: the environment in which that is measured cannot be built.
@@ -41,7 +45,7 @@ def coverage_directory(
     """
     with tempfile.TemporaryDirectory(prefix="lockstep-tree-") as tree:
         copy_candidate(task.directory, Path(tree))
-        return _measured(task, driver, Path(tree), levels, seed, progress)
+        return _measured(task, driver, Path(tree), levels, seed, progress, seconds)
 
 
 def coverage_session(
@@ -52,6 +56,7 @@ def coverage_session(
     driver: str | None = None,
     client: str = "",
     progress: Progress = silent,
+    seconds: float = ASKING_SECONDS,
 ) -> dict[str, Any]:
     """Measure what the tests of a session's newest verified tree reach of the reference, and record it.
 
@@ -65,7 +70,7 @@ def coverage_session(
     began = time.monotonic()
     task = load_task(session.task_directory)
     with session.exported_head() as (head, tree):
-        document = _measured(task, choose(driver or session.sandbox), tree, levels, seed, progress)
+        document = _measured(task, choose(driver or session.sandbox), tree, levels, seed, progress, seconds)
     kept = {name: value for name, value in document.items() if name not in ("told", "remarks")}
     # The text of lines is in the reference's own files: a record keeps their numbers.
     kept["never"] = [{name: gap[name] for name in ("file", "first", "last")} for gap in document["never"]]
@@ -84,15 +89,21 @@ def coverage_session(
 
 
 def _measured(
-    task: Task, driver: Driver, tree: Path, levels: Sequence[int] | None, seed: int | None, progress: Progress
+    task: Task,
+    driver: Driver,
+    tree: Path,
+    levels: Sequence[int] | None,
+    seed: int | None,
+    progress: Progress,
+    seconds: float,
 ) -> dict[str, Any]:
     seed = secrets.randbits(63) if seed is None else seed
     chosen = sorted(level for level in (levels or task.levels) if level <= LONGEST_LEVEL)
     rust = task.candidate.kind == "rust"
     with Verifier(task, driver, progress=progress, overhear=rust) as verifier:
         verdict = verifier.verify(tree, levels=chosen, seed=seed)
-        reached = verifier.coverage(chosen)
-        of_candidate = verifier.candidate_coverage(tree) if rust else None
+        reached = verifier.coverage(chosen, seconds)
+        of_candidate = verifier.candidate_coverage(tree, seconds) if rust else None
     remarks = [f"level {level} was not come to" for level in chosen if level not in reached.levels]
     failed = next((report for report in verdict.reports if report.outcome is not Outcome.PASS), None)
     if failed is not None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
-from harness.cli.coverage import _shown
+from harness.cli.coverage import _is_measured, _shown
 from harness.cli.main import main
 from harness.coverage.result import Coverage, File, Level
 from harness.session import Session
@@ -47,6 +47,19 @@ def test_of_a_crate_its_files_are_shown_and_the_functions_that_were_not_reached_
     assert "src/lib.rs:1 walk" not in shown
 
 
+def test_a_measurement_counts_where_anything_was_counted_and_no_level_failed() -> None:
+    reach = Level({"walk.rs": frozenset({1})}, {"walk.rs": frozenset()}, {}, 9, 9)
+    crate = Coverage({"walk.rs": File(frozenset({1, 2}), frozenset(), {})}, {}, {1: reach}).to_json()
+    broken = Coverage({}, {}, {1: Level(error="it died")}).to_json()
+    features = Coverage(
+        {}, {}, {1: Level(features={"it rained": 0})}, ("walk.py: a module runs in its place",)
+    ).to_json()
+    nothing = Coverage({}, {}, {1: Level()}, ("walk.py: not counted",)).to_json()
+    assert [_is_measured(document) for document in (crate, broken, features, nothing)] == [True, False, True, False]
+    assert _is_measured(nothing | {"candidate": crate})
+    assert not _is_measured(features | {"candidate": broken}) and not _is_measured(broken | {"candidate": crate})
+
+
 @pytest.mark.slow
 def test_the_levels_of_a_task_are_measured_shown_and_recorded(
     make: Make,
@@ -73,6 +86,7 @@ def test_the_levels_of_a_task_are_measured_shown_and_recorded(
         assert session.verify(2).commit
         known = session.events[-1].detail["coverage"]
         assert [each["level"] for each in known["levels"]] == [1, 2]
-        document = coverage_session(session, [1], seed=5)
+        document = coverage_session(session, [1], seed=5, seconds=1e-9)
         assert (session.events[-1].kind, session.events[-1].seq) == ("coverage", document["event"])
         assert json.loads(json.dumps(document))["levels"][0]["level"] == 1
+        assert document["levels"][0]["repeated"] == 1 < document["levels"][0]["asked"]
