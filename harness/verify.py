@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from harness import frames, users
+from harness import frames, memory, users
 from harness.candidate import CandidateWorker, demand_no_links, start_judge
 from harness.channel import Channel
 from harness.coverage.asking import ASKING_SECONDS
@@ -135,6 +135,7 @@ class Verifier:
                     self._overhear(reference, candidate, level)
                     reports.append(self._run_level(pair, level, module, tree, cases, stack))
                     self.questions[level].features.update(reports[-1].features)
+                    memory.give_back()
                     if reports[-1].outcome is not Outcome.PASS:
                         break
                 if not brief and (so_far := judged()).outcome is Outcome.FAIL:

@@ -40,6 +40,7 @@ LEAST_SNIPPETS, MOST_SNIPPETS = 6, 24
 P1, SB, SC, DIV, TIMA, TMA, TAC, IF = 0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x07, 0x0F
 LCDC, STAT, SCY, SCX, LY, LYC, DMA, BGP, WY, WX, IE = 0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x4A, 0x4B, 0xFF
 BYTE = st.integers(0, 255)
+OAM = st.integers(0xFE00, 0xFE9F)
 
 
 def start(task: Task, **changes: Any) -> dict[str, Any]:
@@ -86,10 +87,30 @@ def set_by_de(addresses: st.SearchStrategy[int], values: st.SearchStrategy[int])
     )
 
 
+def note_as_dma_ends(pages: st.SearchStrategy[int]) -> Snippet:
+    """`ld hl, ADDRESS`, a copy begins and lasts for some 650 clocks, a read of object memory by HL or not, a note.
+
+    By HL with `ld a, [hl]`, or with `ld b, [hl]`, `ld a, b`.
+    """
+    reads = st.one_of(
+        st.sampled_from([b"\x7e", b"\x46\x78"]),
+        OAM.map(lambda address: bytes([0xFA, address & 0xFF, address >> 8])),
+    )
+
+    def made(by_hl: int, page: int, pause: bytes, read: bytes) -> bytes:
+        return bytes([0x21, by_hl & 0xFF, by_hl >> 8, 0x3E, page, 0xE0, DMA]) + waiting(39) + pause + read + NOTE
+
+    return st.builds(made, OAM, pages, st.integers(0, 4).map(bytes), reads)
+
+
+def waiting(turns: int) -> bytes:
+    """`ld b, TURNS`; `dec b`; `jr nz, -3`: 16 clocks a turn."""
+    return bytes([0x06, turns, 0x05, 0x20, 0xFD])
+
+
 NOTE = bytes([0x12, 0x1C])  # ld [de], a; inc e: notes go round in a page
 IDLE = st.integers(1, 60).map(bytes)  # nop
-# ld b, TURNS; dec b; jr nz, -3: 16 clocks a turn
-TURNS = BYTE.map(lambda turns: bytes([0x06, turns, 0x05, 0x20, 0xFD]))
+TURNS = BYTE.map(waiting)
 EI, DI, HALT = st.just(b"\xfb"), st.just(b"\xf3"), st.just(b"\x76")
 PAUSES = st.one_of(IDLE, TURNS)
 WAITING = st.one_of(PAUSES, EI, DI, HALT)
@@ -136,7 +157,6 @@ def programs(task: Task, actions: int, *kinds: Snippet, **changes: st.SearchStra
 RATES = st.one_of(st.integers(4, 7), st.integers(0, 7))
 NEAR_OVERFLOW = st.one_of(st.integers(0xF0, 0xFF), BYTE)
 SCREEN_ON = st.one_of(st.sampled_from([0x91, 0x93, 0xB1, 0xF3, 0xE7]), st.integers(0x80, 0xFF), st.just(0x11))
-OAM = st.integers(0xFE00, 0xFE9F)
 PAGES = st.one_of(st.integers(0xC0, 0xDF), BYTE)
 
 
@@ -177,6 +197,11 @@ def dma_and_screen(task: Task) -> Sequence:
         lcd__vram=noise(0x2000),
         lcd__oam=noise(0xA0),
     )
+
+
+@sequence("DMA that is about to end")
+def end_of_dma(task: Task) -> Sequence:
+    return programs(task, 2, note_as_dma_ends(PAGES), note_far(OAM), IDLE, lcd__oam=noise(0xA0))
 
 
 @sequence("window, scrolling and palettes in the middle of a frame")

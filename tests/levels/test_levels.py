@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 
-from harness.model import CheckResult, Divergence, Outcome, Verdict
+from harness.levels import interaction
+from harness.levels.pair import Pair
+from harness.model import Case, CheckResult, Divergence, Outcome, Verdict
 from harness.taskfile import load_task
 from tests.levels.conftest import Edits, Walk
 
@@ -157,6 +160,33 @@ def test_a_hidden_counter_is_found_at_level_2_and_shrunk_to_the_shortest_sequenc
     assert divergence.case is not None
     assert divergence.case.length == 4
     assert "does not show arose earlier" in divergence.cause
+
+
+@pytest.mark.slow
+def test_sequences_that_would_fill_the_memory_are_swept_in_parts(walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def swept(part: int | None) -> tuple[CheckResult, str]:
+        played: list[int] = []
+
+        def play(pair: Pair, cases: list[Case], *args: Any, **named: Any) -> Any:
+            played.append(len(cases))
+            return plain(pair, cases, *args, **named)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Pair, "play", play)
+            if part is not None:
+                task = load_task(walk.directory)
+                patch.setattr(interaction, "MOST_BYTES", part * 2 * (task.budgets.sequence_length + 1) * task.row_bytes)
+            report = walk.verify((2,)).reports[-1]
+        [sweep] = (check for check in report.checks if check.name == "sequences, sweep")
+        assert max(played) == (part or sweep.examples)
+        return sweep, report.evidence
+
+    plain = Pair.play
+    assert swept(part=7) == swept(part=None)
+    walk.edit("candidate/env.py", [("move,", 'move + jnp.where(state["steps"] == 17, 0.5, 0.0),')])
+    sweep, _ = swept(part=7)
+    assert (sweep.outcome, sweep.divergences[0].path) == (Outcome.FAIL, "state/place")
+    assert sweep.examples > 7, "the first part shows it already, so the others could have been left out"
 
 
 @pytest.mark.slow
