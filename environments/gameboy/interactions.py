@@ -201,7 +201,7 @@ def dma_and_screen(task: Task) -> Sequence:
 
 @sequence("DMA that is about to end")
 def end_of_dma(task: Task) -> Sequence:
-    return programs(task, 2, note_as_dma_ends(PAGES), note_far(OAM), IDLE, lcd__oam=noise(0xA0))
+    return programs(task, 2, note_as_dma_ends(PAGES), lcd__oam=noise(0xA0))
 
 
 @sequence("window, scrolling and palettes in the middle of a frame")
