@@ -216,7 +216,8 @@ def _differing(expected: Array, actual: Array, tolerance: Tolerance) -> NDArray[
     if not differing.any():
         return differing
     # What differs in its bits is rare: only that is looked at again, in float64, where no narrower float can overflow.
-    wanted, given = expected[differing].astype(np.float64), actual[differing].astype(np.float64)
+    with np.errstate(invalid="ignore"):  # of a signalling NaN numpy says that it is invalid
+        wanted, given = expected[differing].astype(np.float64), actual[differing].astype(np.float64)
     same = np.isnan(wanted) & np.isnan(given)
     if not tolerance.exact:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -69,6 +69,15 @@ def test_an_array_differs_from_itself_in_nothing(dtype: str, data: st.DataObject
     assert compare_leaves({"leaf": array}, {"leaf": array.copy()}, {"leaf": NEAR}) is None
 
 
+@pytest.mark.parametrize("tolerances", [{}, {"leaf": NEAR}], ids=["exact", "tolerant"])
+def test_a_signalling_nan_is_compared_without_a_warning(tolerances: dict[str, Tolerance]) -> None:
+    infinite = np.array([np.inf], np.float32)
+    signalling = (infinite.view("u4") ^ 1).view("f4")
+    found = compare_leaves({"leaf": infinite}, {"leaf": signalling}, tolerances)
+    assert found is not None and found.step == 0
+    assert compare_leaves({"leaf": signalling}, {"leaf": signalling.copy()}, tolerances) is None
+
+
 @given(st.sampled_from(DTYPES), st.booleans(), st.data())
 def test_a_changed_bit_is_found_where_it_is(dtype: str, tolerant: bool, data: st.DataObject) -> None:
     array = data.draw(hnp.arrays(dtype, hnp.array_shapes(max_dims=3, max_side=4)))

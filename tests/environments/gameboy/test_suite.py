@@ -136,6 +136,9 @@ SHOWN: dict[str, Callable[[list[Trajectory]], bool]] = {
     "timer, interrupts and HALT": lambda played: counted(played, 2) and any_of(played, "state/cpu/halted"),
     "a byte on the serial line, and its interrupt": lambda played: counted(played, 3),
     "DMA while the screen is drawn": lambda played: any_of(played, "state/dma/source") and pictures(played) > 5,
+    "DMA that is about to end": lambda played: (
+        any_of(played, "state/dma/source") and noted(played, 0xFF) and len(read_back(played)) > 5
+    ),
     "window, scrolling and palettes in the middle of a frame": lambda played: (
         counted(played, 1) and pictures(played) > 10
     ),
@@ -154,6 +157,11 @@ def counted(played: list[Trajectory], interrupt: int) -> bool:
 def noted(played: list[Trajectory], value: int) -> bool:
     """Programs write down what they read from 0xD000 on."""
     return any((episode.leaves["state/memory/wram"][-1, 0x1000:0x1100] == value).any() for episode in played)
+
+
+def read_back(played: list[Trajectory]) -> set[int]:
+    """The values that programs wrote down."""
+    return {int(value) for episode in played for value in episode.leaves["state/memory/wram"][-1, 0x1000:0x1100]}
 
 
 def any_of(played: list[Trajectory], path: str) -> bool:
