@@ -10,12 +10,13 @@ import pytest
 
 PROGRAM = """
 import gc
+import resource
 import sys
 from pathlib import Path
 from harness.memory import give_back
 
 def resident():
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4 >> 10
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() >> 20
 
 gc.disable()
 pieces = [bytes([number % 256]) * 8192 for number in range(int(sys.argv[1]))]

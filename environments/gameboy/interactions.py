@@ -92,15 +92,10 @@ def note_as_dma_ends(pages: st.SearchStrategy[int]) -> Snippet:
 
     By HL with `ld a, [hl]`, or with `ld b, [hl]`, `ld a, b`.
     """
-    reads = st.one_of(
-        st.sampled_from([b"\x7e", b"\x46\x78"]),
-        OAM.map(lambda address: bytes([0xFA, address & 0xFF, address >> 8])),
-    )
-
-    def made(by_hl: int, page: int, pause: bytes, read: bytes) -> bytes:
-        return bytes([0x21, by_hl & 0xFF, by_hl >> 8, 0x3E, page, 0xE0, DMA]) + waiting(39) + pause + read + NOTE
-
-    return st.builds(made, OAM, pages, st.integers(0, 4).map(bytes), reads)
+    to_hl = OAM.map(lambda address: bytes([0x21, address & 0xFF, address >> 8]))
+    reads = st.one_of(st.sampled_from([b"\x7e" + NOTE, b"\x46\x78" + NOTE]), note_far(OAM))
+    snippets = (to_hl, set_high(DMA, pages), st.just(waiting(39)), st.integers(0, 4).map(bytes), reads)
+    return st.tuples(*snippets).map(b"".join)
 
 
 def waiting(turns: int) -> bytes:

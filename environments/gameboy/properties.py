@@ -163,18 +163,18 @@ BYTE = st.integers(0, 255)
 WORD = st.integers(0, 0xFFFF)
 
 
-def register(first: int, last: int) -> st.SearchStrategy[int]:
-    """An address of a register: each of its ends as often as one anywhere."""
+def within(first: int, last: int) -> st.SearchStrategy[int]:
+    """An address of a range: each of its ends as often as one anywhere."""
     return st.one_of(st.just(first), st.just(last), st.integers(first, last))
 
 
 WRITES = st.one_of(
-    st.tuples(register(0x0000, 0x1FFF), st.one_of(st.just(0x0A), BYTE)),
-    st.tuples(register(0x2000, 0x2FFF), BYTE),
-    st.tuples(register(0x3000, 0x3FFF), BYTE),
-    st.tuples(register(0x4000, 0x5FFF), BYTE),
-    st.tuples(register(0x6000, 0x7FFF), st.integers(0, 1)),
-    st.tuples(register(0xA000, 0xBFFF), BYTE),
+    st.tuples(within(0x0000, 0x1FFF), st.one_of(st.just(0x0A), BYTE)),
+    st.tuples(within(0x2000, 0x2FFF), BYTE),
+    st.tuples(within(0x3000, 0x3FFF), BYTE),
+    st.tuples(within(0x4000, 0x5FFF), BYTE),
+    st.tuples(within(0x6000, 0x7FFF), st.integers(0, 1)),
+    st.tuples(within(0xA000, 0xBFFF), BYTE),
 )
 READS = st.one_of(st.integers(0x0000, 0x3FFF), st.integers(0x4000, 0x7FFF), st.integers(0xA000, 0xBFFF))
 
