@@ -1,8 +1,8 @@
 """Memory that is free goes back to the system.
 
-The rows of a large environment are dropped as soon as they were compared. But what an exception's frames hold waits for
-the collector, and glibc keeps freed pieces below some 32 MB in the arenas of the threads that read them: gigabytes after a
-level, and more with every verification of a long process.
+The rows of a large environment are dropped as soon as they were compared, but glibc keeps freed pieces below some 32 MB in
+the arenas of the threads that read them: over a gigabyte after one level of such a task. What lies in a cycle would wait for
+the collector besides.
 """
 
 from __future__ import annotations
