@@ -10,16 +10,21 @@ from __future__ import annotations
 import ctypes
 import gc
 import resource
+from pathlib import Path
 
-MUCH = 512 << 10
-"""KB. A process that was never larger has little to give back, and collecting takes a twentieth of a second."""
+MUCH = 512 << 20
+"""Bytes. A process that holds less has little to give back, and collecting takes a twentieth of a second."""
 
 
 def give_back() -> None:
     """Collect, and return what is free to the system; a C library without `malloc_trim` does that as it likes."""
-    if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < MUCH:
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is None or _resident() < MUCH:
         return
     gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
+    trim(0)
+
+
+def _resident() -> int:
+    """Bytes that this process holds now; the peak of getrusage is no measure, for it begins with that of the parent."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
