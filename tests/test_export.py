@@ -87,11 +87,13 @@ print("used")
 """
 
 
+@pytest.mark.slow
 def test_an_installed_package_runs_without_lockstep(installed: Path) -> None:
     finished = run(installed, "sys.path = [p for p in sys.path if p]\n" + PROGRAM)
     assert (finished.stdout, finished.returncode) == ("used\n", 0), finished.stderr
 
 
+@pytest.mark.slow
 def test_the_readme_s_example_runs(package: Path, installed: Path) -> None:
     example = (package / "README.md").read_text().split("```python\n")[1].split("```")[0]
     finished = run(

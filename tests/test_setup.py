@@ -91,6 +91,7 @@ def ask(python: Path, code: str) -> str:
 PROGRAM = 'command = ["{prefix}/bin/python", "x.py"]\n'
 
 
+@pytest.mark.slow
 def test_an_environment_is_built_once_with_the_pins_that_were_asked_for(tmp_path: Path, offline: Path) -> None:
     walk = task(tmp_path, PROGRAM + 'requirements = ["walk==1.0"]')
     said: list[str] = []
@@ -109,6 +110,7 @@ def test_an_environment_is_built_once_with_the_pins_that_were_asked_for(tmp_path
     assert installed(other) is None
 
 
+@pytest.mark.slow
 def test_a_requirement_that_pip_cannot_find_is_reported_in_pips_own_words(tmp_path: Path, offline: Path) -> None:
     walk = task(tmp_path, PROGRAM + 'requirements = ["walk==3.0"]')
     with pytest.raises(SetupError, match=r"No matching distribution found for walk==3\.0") as refused:

@@ -26,6 +26,7 @@ def test_a_task_directory_is_verified_and_nothing_is_recorded(walk: Path, home: 
     assert not (home / "sessions").exists()
 
 
+@pytest.mark.slow
 def test_a_failure_shows_the_difference_the_call_that_repeats_it_and_the_prompt(walk: Path, lockstep: Run) -> None:
     edit(walk / "candidate" / "env.py", RIGHT, WRONG)
     failed = lockstep("verify", "--level", "1")
@@ -84,6 +85,7 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(
     assert result.document["error"] == "UsageError"
 
 
+@pytest.mark.slow
 def test_a_property_file_that_prints_does_not_spoil_the_document(walk: Path, lockstep: Run) -> None:
     with (walk / "properties.py").open("a") as file:
         file.write("\nprint('hello from the task')\n")

@@ -94,6 +94,7 @@ def test_of_a_lot_of_output_both_ends_are_kept(place: AgentSandbox) -> None:
     assert noisy.stderr_truncated and len(noisy.stderr) < KEPT_BYTES
 
 
+@pytest.mark.slow
 def test_a_command_that_takes_too_long_is_ended(place: AgentSandbox) -> None:
     done = call(place, "echo before; sleep 1000", timeout_s=5)
     assert (done.exit_code, done.killed_by, done.stdout) == (None, "wall_seconds", "before\n")

@@ -43,6 +43,7 @@ def test_an_honest_candidate_passes_all_levels_and_says_how_much_was_compared(wa
     assert verdict.isolated
 
 
+@pytest.mark.slow
 def test_the_same_seed_repeats_a_verdict_and_its_divergence(walk: Walk) -> None:
     walk.edit("candidate/env.py", [('state["place"] + move', 'state["place"] + 1.001 * move')])
     first, second = (walk.verify((1,), module="moving", seed=11).to_json() for _ in range(2))

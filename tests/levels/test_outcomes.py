@@ -61,6 +61,7 @@ def guilty(results: Sequence[LawResult]) -> set[str]:
     return {result.name for result in results if result.p_value * len(results) <= 1e-6}
 
 
+@pytest.mark.slow
 def test_an_honest_environment_is_never_accused():
     adjusted = []
     for run in range(20):

@@ -44,6 +44,7 @@ def test_a_search_judges_the_same_examples_whatever_modules_are_imported(tmp_pat
     assert searched(place, "first", usual=True) != searched(place, "second", usual=True)
 
 
+@pytest.mark.slow
 def test_what_a_failure_of_level_3_tells_does_not_depend_on_the_pace(
     walk: Walk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,6 +71,7 @@ def test_what_a_failure_of_level_3_tells_does_not_depend_on_the_pace(
     assert verdict_digest(slow.to_json()) == verdict_digest(quick.to_json())
 
 
+@pytest.mark.slow
 def test_evidence_tells_what_was_compared(walk: Walk) -> None:
     def evidence(**asked: Any) -> str:
         [report] = walk.verify((1,), **asked).reports

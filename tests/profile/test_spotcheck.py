@@ -64,6 +64,7 @@ def cheating(walk: Walk, cheat: str) -> Walk:
     return walk
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param("step", marks=pytest.mark.slow), "scan"])
 def test_an_honest_run_is_played_again_by_the_reference(walk: Walk, measured: Measure, kind: str) -> None:
     cell, found = measured(walk, kind, 80, 48)
@@ -74,6 +75,7 @@ def test_an_honest_run_is_played_again_by_the_reference(walk: Walk, measured: Me
     assert cell.facts["state_bytes"] == 12
 
 
+@pytest.mark.slow
 def test_work_that_is_skipped_beyond_batch_64_is_found(walk: Walk, measured: Measure) -> None:
     _, found = measured(cheating(walk, LAZY), "scan", 512, 48)
     [divergence] = found.result.divergences

@@ -43,6 +43,7 @@ def line(path: Path, text: str) -> int:
 needs_gcc = pytest.mark.skipif(not (shutil.which("gcc") and shutil.which("gcov")), reason="needs gcc and gcov")
 
 
+@pytest.mark.slow
 @needs_gcc
 def test_in_c_a_branch_that_no_level_reaches_is_named_and_one_that_a_level_reaches_is_not() -> None:
     task, name = load_task(TALLY), "reference/tally.c"
@@ -70,6 +71,7 @@ def test_without_gcov_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatc
     assert said == "reference/tally.c: there is no gcov on PATH; it comes with the compiler (`apt install gcc`)"
 
 
+@pytest.mark.slow
 @needs_gcc
 def test_a_build_that_does_not_count_is_told_how_to(tmp_path: Path) -> None:
     shutil.copytree(TALLY, tmp_path / "tally", ignore=shutil.ignore_patterns("__pycache__"))

@@ -22,6 +22,7 @@ RIGHT, LEFT = [1, 1], [0] * 5
 Make = Callable[..., Task]
 
 
+@pytest.mark.slow
 def test_a_branch_that_no_level_reaches_is_named_by_its_lines(make: Make) -> None:
     task = make()
     reached = measure(task, {1: walks(RIGHT), 2: walks(RIGHT, [1, 1, 1])})

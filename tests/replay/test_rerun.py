@@ -75,6 +75,7 @@ def test_a_harness_that_judges_otherwise_is_found(
     assert any("examples" in each for each in other.found.differences)
 
 
+@pytest.mark.slow
 def test_a_verdict_that_was_never_reached_is_found(cartpole: tuple[Store, list[Event]]) -> None:
     """A record in which the tree that failed stands beside the verdict of the one that passed."""
     store, events = cartpole

@@ -138,6 +138,7 @@ def test_the_script_comes_to_its_end_when_nothing_goes_wrong(tmp_path: Path) -> 
     go_on(Place(tmp_path))
 
 
+@pytest.mark.slow
 def test_a_session_survives_a_kill_at_its_writes(tmp_path: Path) -> None:
     kill_at_each(tmp_path, range(0, count_points(tmp_path / "whole"), STRIDE))
 
@@ -161,6 +162,7 @@ def test_a_second_kill_while_the_first_is_being_recovered_from_does_no_harm(tmp_
         go_on(place)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_a_named_error_and_nothing_is_lost(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     for number in range(3, count_points(whole), 2 * STRIDE):

@@ -118,6 +118,7 @@ def run_the_workflow(repository: Path, key: bytes, temporary: Path) -> subproces
     return subprocess.run(command, cwd=repository, env=os.environ | given, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_the_example_workflow_lets_through_what_was_verified_and_nothing_else(
     agent: Agent, checkout: Path, home: Path, tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ def changed(**config: Any) -> PpoConfig:
     return PpoConfig.from_json(CONFIG.to_json() | config)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("contract", "config"),
     [
@@ -71,6 +72,7 @@ def test_the_same_training_fused_and_behind_the_protocol_differs_by_rounding_alo
     assert furthest(other, host) > 1e-2, "another seed would pass for the same training"
 
 
+@pytest.mark.slow
 def test_a_candidate_s_worker_trains_as_its_environment_does_here() -> None:
     contract = cue("shown")
     worker = opened(contract)
@@ -117,6 +119,7 @@ def test_a_picture_is_understood_by_convolutions() -> None:
     assert solved("cnn", "picture") > 3.5
 
 
+@pytest.mark.slow
 def test_both_sides_play_the_same_episodes_with_the_same_noise_and_the_same_tapes() -> None:
     environment, other = opened(cue("shown")), opened(cue("shown"))
     policy = Policy(environment.spec.leaves, CONFIG)
@@ -165,6 +168,7 @@ class Paying:
         return LaneStep(leaves | ends, ended, {"observation": seen[ended]}, ((), ()), ((),) * int(ended.sum()))
 
 
+@pytest.mark.slow
 def test_a_decision_is_paid_until_its_episode_ends() -> None:
     described = {
         path: leaf(dtype) for path, dtype in (("reward", "float32"), ("terminated", "bool"), ("truncated", "bool"))
@@ -178,6 +182,7 @@ def test_a_decision_is_paid_until_its_episode_ends() -> None:
     assert trained.curve == ((3 + 2 + 15) / 3,)
 
 
+@pytest.mark.slow
 def test_learners_that_play_together_play_as_they_do_alone() -> None:
     environment = opened(cue("shown"))
     policy = Policy(environment.spec.leaves, CONFIG)

@@ -127,6 +127,7 @@ def test_a_training_that_was_killed_ends_with_the_same_policy(moment: str, tmp_p
     assert run("never").stdout.split() == [whole.digest]
 
 
+@pytest.mark.slow
 def test_the_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "checkpoint.npz"
     env = jax_env(cue("shown"))
@@ -142,6 +143,7 @@ def test_the_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
             train_local(env, config, steps, seeds, checkpoint=file, identity={"task": task})
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_no_policy_and_no_checkpoint(tmp_path: Path) -> None:
     policy, checkpoint = tmp_path / "policy.npz", tmp_path / "checkpoint.npz"
     env = jax_env(cue("shown"))
@@ -158,6 +160,7 @@ def test_a_damaged_file_is_no_policy_and_no_checkpoint(tmp_path: Path) -> None:
             train_local(env, CONFIG, 1, [3], checkpoint=checkpoint)
 
 
+@pytest.mark.slow
 def test_tensorboard_reads_what_a_training_logs(tmp_path: Path) -> None:
     from tensorboardX.proto import event_pb2
 

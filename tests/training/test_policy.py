@@ -32,6 +32,7 @@ def acted(policy: Policy, leaves: dict[str, Any], count: int = 512) -> tuple[Any
     return given, policy.sample(given, policy.noise(random_key(WORDS), (count,)))
 
 
+@pytest.mark.slow
 def test_an_illegal_action_is_never_taken_and_has_no_probability() -> None:
     policy = Policy(cue("shown")["leaves"], PpoConfig())
     mask = np.array([False, True, False, True])
@@ -122,6 +123,7 @@ def test_running_statistics_are_those_of_all_rows_together() -> None:
     np.testing.assert_allclose(np.asarray(stats.variance), whole.var(0), rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "network", ["mlp", pytest.param("cnn", marks=pytest.mark.slow), pytest.param("gru", marks=pytest.mark.slow)]
 )

@@ -79,6 +79,7 @@ def test_arithmetic_orders_mix_minibatches_as_chance_would() -> None:
     assert abs(float(np.mean(together)) - 0.25) < 0.03
 
 
+@pytest.mark.slow
 def test_an_update_makes_what_paid_more_probable() -> None:
     policy = Policy(cue("shown", masked=False)["leaves"], CONFIG)
     ppo = Ppo(policy)

@@ -29,6 +29,7 @@ from tests.environments.pong.game import DIRECTORY, DOWN, STILL, field, from_sta
 pytestmark = pytest.mark.pong
 
 
+@pytest.mark.slow
 def test_the_conformance_kit_finds_nothing_wrong(task: Task, installed: Installed) -> None:
     results = check_reference(lambda: start_reference(task, installed), task)
     assert [(result.name, result.detail) for result in results if result.outcome is not Outcome.PASS] == []
