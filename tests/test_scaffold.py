@@ -241,6 +241,66 @@ def test_state_that_is_no_number_makes_restoring_impossible_and_that_is_noticed(
         reference.close()
 
 
+DRAWING = """
+        metadata = {{"render_modes": ["rgb_array"]}}
+        words, drawn = {{}}, 0
+
+        def __init__(self, render_mode=None):
+            self.render_mode = render_mode
+
+        def render(self):
+            {before}
+            return np.full((4, 6, 3), {shade}, np.uint8)
+"""
+
+
+def drawing(tmp_path: Path, shade: str = "self.count", before: str = "pass", move: str = "int(action)") -> str:
+    code = textwrap.dedent(WALK).format(start="self.np_random.uniform(-2, 2)", move=move)
+    return factory(
+        tmp_path, code + textwrap.indent(textwrap.dedent(DRAWING), "    ").format(shade=shade, before=before)
+    )
+
+
+def test_pictures_are_drawn_of_restored_states_as_they_are_in_episodes(installed: None, tmp_path: Path) -> None:
+    task = load_task(new("walk", tmp_path / "walk", factory=drawing(tmp_path)))
+    reference = start_reference(task, HERE)
+    try:
+        [episode] = reference.drive("random", [3], 5)
+        for row in (4, 1):
+            reference.restore(episode.state(row))
+            assert (reference.render() == row).all()
+    finally:
+        reference.close()
+    results = {result.name: result.outcome for result in check_reference(lambda: start_reference(task, HERE), task)}
+    assert results["pictures"] is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("planted", "said"),
+    [
+        (
+            {"shade": "self.words.get('last', 0)", "move": "self.words.update(last=self.count + 1) or 1"},
+            "looks otherwise",
+        ),
+        ({"before": "Walk.drawn += 1", "move": "int(action) + Walk.drawn"}, "goes on differently where it is drawn"),
+        ({"before": "import absent_library"}, "No module named 'absent_library'; what it draws with can be added"),
+        ({"shade": "[[0.5]]", "before": "return np.zeros((4, 6))"}, "its pictures are float64 [4, 6]"),
+    ],
+    ids=["of what is no state", "drawing moves it", "no library", "no picture"],
+)
+def test_pictures_that_cannot_be_trusted_are_left_out_and_that_is_noted(
+    installed: None, tmp_path: Path, planted: dict[str, str], said: str
+) -> None:
+    directory = new("walk", tmp_path / "walk", factory=drawing(tmp_path, **planted))
+    assert said in quirks(directory)
+    reference = start_reference(load_task(directory), HERE)
+    try:
+        assert "restore" in reference.spec.capabilities
+        assert "render" not in reference.spec.capabilities
+    finally:
+        reference.close()
+
+
 def test_spaces_within_spaces_become_leaves(installed: None, tmp_path: Path) -> None:
     code = """
         class Walk(gym.Env):
@@ -459,7 +519,9 @@ def test_a_tape_that_does_not_fit_is_refused(adapter: ModuleType, fault: Any, sa
 def test_cartpole_from_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path / "home"))
     said: list[str] = []
-    directory = new("cart", tmp_path / "cart", gymnasium="CartPole-v1", progress=said.append)
+    pygame = ("pygame-ce==2.5.8",)
+    directory = new("cart", tmp_path / "cart", gymnasium="CartPole-v1", requirements=pygame, progress=said.append)
     assert load_task(directory).mode is Mode.TAPE
-    assert json.loads((directory / "reference" / "environment.json").read_text())["restore"]
+    found = json.loads((directory / "reference" / "environment.json").read_text())
+    assert found["restore"] and found["render"]
     assert any("gymnasium==1.4.0" in line for line in said)

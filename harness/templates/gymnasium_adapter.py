@@ -11,6 +11,7 @@ there, or write a shorter adapter for this one environment in place of this gene
 from __future__ import annotations
 
 import contextlib
+import copy
 import importlib
 import json
 import os
@@ -40,17 +41,19 @@ class Reference:
     def __init__(self, **options: Any) -> None:
         with open(FOUND, encoding="utf-8") as file:
             self._found = json.load(file)
+        self._options = options
         self.env = make(self._found, options)
         self.core = self.env.unwrapped
         self._limit = _time_limit(self.env)
         self._leaves = self._found["leaves"]
         self._state = self._found["state"]
+        self._drawn = None  # type: gymnasium.Env[Any, Any] | None
         self.log = Log()
         self._taped = self._found["draws"] is not None
 
     def spec(self) -> dict[str, Any]:
         """What was found, as the protocol says it."""
-        capabilities = ["restore"] if self._found["restore"] else []
+        capabilities = [name for name in ("restore", "render") if self._found[name]]
         if self._found["draws"]:
             capabilities += ["draws", "force_draws"]
         return {
@@ -92,13 +95,26 @@ class Reference:
         value = getattr(self.core, how["name"])
         return value() if how["is_method"] else value
 
+    def render(self) -> np.ndarray:
+        """A picture of the state that it is in, drawn by an environment apart, which is made when it is first asked for."""
+        if self._drawn is None:
+            self._drawn = make(self._found, {**self._options, "render_mode": "rgb_array"})
+            self._drawn.reset(seed=0)
+        for described in self._state.values():
+            name = described["attribute"]
+            if name != ELAPSED:
+                setattr(self._drawn.unwrapped, name, copy.deepcopy(getattr(self.core, name)))
+        return np.asarray(self._drawn.render())
+
     def take_draws(self) -> list[tuple[str, np.ndarray]]:
         """The draws since the last call."""
         return self.log.taken()
 
     def close(self) -> None:
-        """Release the environment."""
+        """Release the environment, and the one that draws."""
         self.env.close()
+        if self._drawn is not None:
+            self._drawn.close()
 
     def as_action(self, action: Any) -> Any:
         """Action leaves as a point of the environment's action space."""

@@ -30,6 +30,7 @@ EPISODES = 20
 LONGEST = 1000
 SECONDS = 10.0
 CONTINUED = 8
+DRAWN = 12
 OBSERVERS = ("_get_obs", "_get_ob", "_get_observation", "get_obs")
 KINDS = {float: "number", int: "number", bool: "number", list: "list", tuple: "tuple", np.ndarray: "array"}
 
@@ -45,7 +46,7 @@ class Discovery:
         sys.path.insert(0, directory)
         self.adapter = importlib.import_module("adapter")
         self.notes = []  # type: list[str]
-        self.found.update(leaves={}, state={}, restore=False, observe=None, draws=None)
+        self.found.update(leaves={}, state={}, restore=False, render=False, observe=None, draws=None)
 
     def run(self) -> dict[str, Any]:
         """Everything, in order; returns the facts that are not for the adapter."""
@@ -59,6 +60,7 @@ class Discovery:
         seeds_matter = self.try_seeds()
         self.try_tape(seeds_matter)
         self.try_restore()
+        self.try_render()
         measured = self.measure()
         self.save()
         return {
@@ -325,6 +327,45 @@ class Discovery:
             if not same(restored, expected):
                 return "an episode goes on differently from a restored state: attributes that hold numbers are not all of it"
         return ""
+
+    # --- pictures -----------------------------------------------------------------------------------------------------
+
+    def try_render(self) -> None:
+        """Draw restored states, and keep it if each looks as it does where its episode is drawn."""
+        reference = self.reference()
+        offered = reference.core.metadata.get("render_modes") or ()
+        if self.found["restore"] and "rgb_array" in offered:
+            try:
+                problem = next(filter(None, (self.looks(reference, *pair) for pair in enumerate(self.plain[:2]))), "")
+            except Exception as error:
+                problem = (
+                    f"{type(error).__name__}: {error}".rstrip(".") + "; what it draws with can be added by --require"
+                )
+            self.found["render"] = not problem
+            if problem:
+                self.notes.append(f"it cannot be drawn ({problem})")
+        reference.close()
+
+    def looks(self, reference: Any, seed: int, rows: list[Any]) -> str:
+        shown = self.adapter.make(self.found, {**self.options, "render_mode": "rgb_array"})
+        shown.reset(seed=seed)
+        pictures = [np.asarray(shown.render())]
+        actions = self.actions_for(seed, min(DRAWN, len(rows) - 1))
+        for action in actions:
+            shown.step(reference.as_action(action))
+            pictures.append(np.asarray(shown.render()))
+        shown.close()
+        for row, picture in reversed(list(zip(rows, pictures))):  # backwards, so that nothing but the state can tell
+            if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
+                return f"its pictures are {picture.dtype} {list(picture.shape)}, not uint8 [height, width, 3]"
+            reference.restore({path: row[path] for path in self.found["state"]})
+            if not np.array_equal(picture, reference.render()):
+                return "a restored state looks otherwise than in its episode"
+        again = [reference.reset(seed)]
+        for action in actions:
+            reference.render()
+            again.append(reference.step(action))
+        return "" if same(again, rows[: len(again)]) else "an episode goes on differently where it is drawn"
 
     # --- what episodes are like ---------------------------------------------------------------------------------------
 
