@@ -4,7 +4,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
-JOBS ?= 3 # tests side by side: one more than two cores, for a test waits for its processes at times
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test test-rust test-all bench clean
@@ -23,8 +22,9 @@ check: $(DEV_STAMP) ## format, lint, types, import borders
 	$(BIN)/pyright
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache
 
+# Short tests wait for their processes a third of the time, so that three keep two cores busy; long ones compute.
 test: $(DEV_STAMP) ## the default test loop
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not slow and not docker and not browser"
+	$(BIN)/pytest -n 3 --dist worksteal -m "not slow and not docker and not browser"
 
 test-rust: $(DEV_STAMP) ## format, lints and tests of the Rust workspace, and of the candidates in Rust
 	@command -v cargo >/dev/null || { echo "the Rust workspace needs cargo: install Rust 1.85 or newer"; exit 1; }
@@ -33,7 +33,7 @@ test-rust: $(DEV_STAMP) ## format, lints and tests of the Rust workspace, and of
 	$(BIN)/python -m tests.rust.crates
 
 test-all: $(DEV_STAMP) ## every test, as CI runs them
-	$(BIN)/pytest -n $(JOBS) --dist worksteal --durations=30
+	$(BIN)/pytest -n 2 --dist worksteal --durations=30
 
 bench: $(DEV_STAMP) ## the side-by-side measurements in benchmarks/
 	$(BIN)/python -m benchmarks
