@@ -98,13 +98,17 @@ class Reference:
     def render(self) -> np.ndarray:
         """A picture of the state that it is in, drawn by an environment apart, which is made when it is first asked for."""
         if self._drawn is None:
-            self._drawn = make(self._found, {**self._options, "render_mode": "rgb_array"})
+            self._drawn = self.drawing()
             self._drawn.reset(seed=0)
         for described in self._state.values():
             name = described["attribute"]
             if name != ELAPSED:
                 setattr(self._drawn.unwrapped, name, copy.deepcopy(getattr(self.core, name)))
         return np.asarray(self._drawn.render())
+
+    def drawing(self) -> gymnasium.Env[Any, Any]:
+        """The same environment once more, one that draws."""
+        return make(self._found, {**self._options, "render_mode": "rgb_array"})
 
     def take_draws(self) -> list[tuple[str, np.ndarray]]:
         """The draws since the last call."""

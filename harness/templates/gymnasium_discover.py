@@ -332,9 +332,10 @@ class Discovery:
 
     def try_render(self) -> None:
         """Draw restored states, and keep it if each looks as it does where its episode is drawn."""
+        if not self.found["restore"]:
+            return
         reference = self.reference()
-        offered = reference.core.metadata.get("render_modes") or ()
-        if self.found["restore"] and "rgb_array" in offered:
+        if "rgb_array" in (reference.core.metadata.get("render_modes") or ()):
             try:
                 problem = next(filter(None, (self.looks(reference, *pair) for pair in enumerate(self.plain[:2]))), "")
             except Exception as error:
@@ -347,7 +348,7 @@ class Discovery:
         reference.close()
 
     def looks(self, reference: Any, seed: int, rows: list[Any]) -> str:
-        shown = self.adapter.make(self.found, {**self.options, "render_mode": "rgb_array"})
+        shown = reference.drawing()
         shown.reset(seed=seed)
         pictures = [np.asarray(shown.render())]
         actions = self.actions_for(seed, min(DRAWN, len(rows) - 1))
