@@ -10,13 +10,12 @@ import pytest
 
 PROGRAM = """
 import gc
-import resource
 import sys
-from pathlib import Path
+import psutil
 from harness.memory import give_back
 
 def resident():
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() >> 20
+    return psutil.Process().memory_info().rss >> 20
 
 gc.disable()
 pieces = [bytes([number % 256]) * 8192 for number in range(int(sys.argv[1]))]
