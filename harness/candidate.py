@@ -28,7 +28,7 @@ from harness.crates.build import build
 from harness.environment import Environment
 from harness.errors import BadAnswer, SetupError
 from harness.model import Leaf
-from harness.record.files import make_writable
+from harness.support.files import make_writable
 from harness.task import CANDIDATE_DIRECTORY, Mode, Task, caches
 from sandboxes import Driver, Limits, Mount, Running, Sandbox, SandboxSpec
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from harness.crates.toolchain import INSTALL, release
 from harness.crates.toolchain import OLDEST as OLDEST_RUST
 from harness.errors import LockstepError
-from harness.home import lockstep_home
+from harness.support.home import lockstep_home
 from sandboxes import UNASKED, DockerDriver, SandboxError, drivers
 
 OLDEST_PYTHON = (3, 11)

@@ -12,7 +12,7 @@ from harness import __version__
 from harness.crates.build import crate_name
 from harness.crates.data import VARIABLE, prepared
 from harness.crates.runtime import CRATES
-from harness.data import rust_sources
+from harness.support.embedded import rust_sources
 from harness.task import CANDIDATE_DIRECTORY, Task, caches
 
 MATURIN = "maturin>=1.9,<2"

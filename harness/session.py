@@ -15,7 +15,6 @@ from typing import Any
 from harness import recipe
 from harness.attempt import Attempts, Progress, Verification, Verifier, VerifierFactory, asked_step
 from harness.errors import SessionError
-from harness.home import lockstep_home
 from harness.recipe import Plan
 from harness.record import directory as directories
 from harness.record.begin import create_session
@@ -27,6 +26,7 @@ from harness.record.message import AGENT
 from harness.record.rotation import ROTATED
 from harness.record.snapshot import Snapshot
 from harness.record.view import SessionView
+from harness.support.home import lockstep_home
 from harness.taskfile import load_task
 
 __all__ = ["Progress", "Session", "SessionView", "Verification", "Verifier", "VerifierFactory", "levels_verifier"]

@@ -25,7 +25,7 @@ from packaging.version import Version
 
 import harness.worker
 from harness.errors import SetupError
-from harness.home import locked, lockstep_home
+from harness.support.home import locked, lockstep_home
 from harness.task import REFERENCE_DIRECTORY, Task
 
 OLDEST_PYTHON = (3, 8)

@@ -13,13 +13,13 @@ import numpy as np
 from harness.candidate import CandidateWorker
 from harness.compare import Difference, compare_leaves
 from harness.errors import TaskError
-from harness.foreign import json_of
 from harness.levels.known import ProbeCase
 from harness.levels.pair import Pair, Progress
 from harness.model import Array, Case, Leaves, leaves_from_json
 from harness.reference import start_references
 from harness.setup import setup
 from harness.suite import Suite
+from harness.support.foreign import json_of
 from harness.task import Mode, Task
 from harness.verify import silent
 from sandboxes import Driver

@@ -13,8 +13,9 @@ from typing import Any
 
 from harness import task_kinds as kinds
 from harness.errors import TaskError
-from harness.foreign import toml_of
 from harness.model import STATE
+from harness.support.foreign import toml_of
+from harness.support.toml_lines import key_lines
 from harness.task import (
     CANDIDATE_DIRECTORY,
     REFERENCE_DIRECTORY,
@@ -31,7 +32,6 @@ from harness.task import (
     Transfer,
 )
 from harness.task_agreement import LEAF_TREES, SINGLE_LEAVES, check_agreement
-from harness.toml_lines import key_lines
 from harness.toml_schema import (
     Kind,
     Mistakes,

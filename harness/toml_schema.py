@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.toml_lines import KeyPath, line_of
+from harness.support.toml_lines import KeyPath, line_of
 
 INVALID: Any = object()
 """What a kind returns after it noted a mistake."""

@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from harness import frames, memory, users
+from harness import frames, users
 from harness.candidate import CandidateWorker, demand_no_links, start_judge
 from harness.channel import Channel
 from harness.coverage.asking import ASKING_SECONDS
@@ -31,6 +31,7 @@ from harness.model import Array, CheckResult, Divergence, LevelReport, Outcome, 
 from harness.reference import start_reference, start_references
 from harness.setup import setup
 from harness.suite import load_suite
+from harness.support import memory
 from harness.task import TRAINING_LEVEL, Task, caches
 from sandboxes import Driver, SandboxError
 

@@ -48,7 +48,7 @@ def serve(
     On stdio, standard output carries the protocol and nothing else. Over HTTP every request needs a bearer token; the
     file that holds them is made when it is first needed.
     """
-    from harness.home import lockstep_home
+    from harness.support.home import lockstep_home
     from mcp_server.shelf import Shelf, roots
 
     home = lockstep_home()

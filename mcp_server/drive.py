@@ -19,7 +19,6 @@ import anyio
 
 from harness.cli.places import opened
 from harness.errors import RecordError
-from harness.home import lockstep_home
 from harness.host import client as host
 from harness.recipe import ATTEMPT, RESUMED, VERDICT
 from harness.record.export import check_out
@@ -29,6 +28,7 @@ from harness.record.store import Store
 from harness.record.view import SessionView
 from harness.replay.changes import agents_files
 from harness.session import Progress
+from harness.support.home import lockstep_home
 from harness.task import TRAINING_LEVEL
 from mcp_server.results import FileWritten, SessionStatus
 from mcp_server.toolbox import Tools, connected

@@ -13,11 +13,11 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.shared.path_security import PathEscapeError, safe_join
 
 from harness import operations
-from harness.data import TASK_FILE
 from harness.errors import LockstepError, RecordError, SessionError, TaskError
 from harness.host import jobs
 from harness.record.log import VERDICT_FILE, event_file
 from harness.record.view import SessionView
+from harness.support.embedded import TASK_FILE
 from mcp_server import words
 from mcp_server.desk import Desk
 from mcp_server.limits import RESOURCE_CHARACTERS

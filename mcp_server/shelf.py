@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.data import TASK_FILE, embedded_tasks
 from harness.errors import SessionError, TaskError
+from harness.support.embedded import TASK_FILE, embedded_tasks
 
 DEPTH = 3
 """Tasks are looked for so many directories below a root."""

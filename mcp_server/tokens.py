@@ -14,7 +14,7 @@ from pathlib import Path
 from mcp.server.auth.provider import AccessToken
 
 from harness.errors import SetupError
-from harness.foreign import json_of
+from harness.support.foreign import json_of
 
 TOKEN_BYTES = 32
 FIRST_CLIENT = "default"

@@ -12,7 +12,7 @@ PROGRAM = """
 import gc
 import sys
 import psutil
-from harness.memory import give_back
+from harness.support.memory import give_back
 
 def resident():
     return psutil.Process().memory_info().rss >> 20

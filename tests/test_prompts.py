@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from harness import explain
-from harness.data import prompt_text
 from harness.errors import LockstepError
 from harness.model import Case, Divergence, Draw
 from harness.prompts import fill, repair_prompt, slots
+from harness.support.embedded import prompt_text
 from harness.task import Candidate, Module, Reference, Task
 
 TASK = Task(

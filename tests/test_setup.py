@@ -17,10 +17,10 @@ import pytest
 
 from harness import setup as building
 from harness.errors import SetupError
-from harness.home import lockstep_home
 from harness.model import Case
 from harness.reference import start_reference
 from harness.setup import MARKER, Installed, find_interpreter, installed, reference_command, setup
+from harness.support.home import lockstep_home
 from harness.task import Task
 from harness.taskfile import load_task
 

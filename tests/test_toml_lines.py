@@ -9,7 +9,7 @@ from typing import Any
 import hypothesis.strategies as st
 from hypothesis import given
 
-from harness.toml_lines import KeyPath, key_lines, line_of
+from harness.support.toml_lines import KeyPath, key_lines, line_of
 
 
 def test_keys_of_the_document_and_of_its_tables_have_their_lines() -> None:

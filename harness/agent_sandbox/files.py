@@ -19,8 +19,8 @@ from typing import Any
 
 from harness.agent_sandbox.place import WORKSPACE, AgentSandbox
 from harness.errors import SessionError
-from harness.record.files import DIRECTORY
 from harness.record.names import objection
+from harness.support.files import DIRECTORY
 from harness.task import COMPILED, WRITABLE
 from sandboxes import PathMissing, PathRefused
 

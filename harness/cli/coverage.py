@@ -45,8 +45,8 @@ def coverage(
     verified tree is taken, and the figures are recorded.
     """
     from harness.cli.places import opened, session_rather_than_task
-    from harness.data import find_task
     from harness.operations.coverage import coverage_directory, coverage_session
+    from harness.support.embedded import find_task
     from harness.taskfile import load_task
     from sandboxes import choose
 

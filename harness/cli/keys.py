@@ -20,8 +20,8 @@ def key() -> None:
 @command("show", "which key signs, and where its public half is")
 def show_key(output: Output) -> int:
     """Show the present key; the first use makes it."""
-    from harness.home import lockstep_home
     from harness.record.keyring import Keyring
+    from harness.support.home import lockstep_home
 
     ring = Keyring(lockstep_home())
     document = _described(ring)
@@ -43,8 +43,8 @@ def rotate(output: Output) -> int:
     A session takes the new key when it is next opened to be written to: the old key signs that hand-over, and nothing else
     from then on. A process that works on a session meanwhile goes on with the old key until it ends.
     """
-    from harness.home import lockstep_home
     from harness.record.keyring import Keyring
+    from harness.support.home import lockstep_home
 
     ring = Keyring(lockstep_home())
     old, _ = ring.rotate()

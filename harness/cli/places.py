@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import SessionError
-from harness.home import lockstep_home
 from harness.record.directory import SessionDirectory, all_sessions
+from harness.support.home import lockstep_home
 
 if TYPE_CHECKING:
     from harness.session import Session, VerifierFactory

@@ -52,9 +52,9 @@ def profile(
     workspace of a session a snapshot of it is measured, and the figures are recorded.
     """
     from harness.cli.places import opened, session_rather_than_task
-    from harness.data import find_task
     from harness.operations.profiling import profile_directory, profile_session
     from harness.profile.run import Settings
+    from harness.support.embedded import find_task
     from harness.taskfile import load_task
     from sandboxes import choose
 

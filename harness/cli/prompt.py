@@ -49,7 +49,7 @@ def prompt(
     given |= {"measured": _text(measured), "specification": _text(specification)}
     arguments = {argument: value for argument, value in given.items() if value is not None}
     if directory:
-        from harness.data import find_task
+        from harness.support.embedded import find_task
         from harness.taskfile import load_task
 
         text = render(name, arguments=arguments, task=load_task(find_task(directory)))

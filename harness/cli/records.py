@@ -107,9 +107,9 @@ def export(output: Output, source: str, destination: Path, candidate: str | None
     candidate is taken as it lies there, which nothing vouches for.
     """
     from harness.cli.places import session_named
-    from harness.data import find_task
     from harness.errors import SessionError, TaskError
     from harness.export import export as write
+    from harness.support.embedded import find_task
     from harness.taskfile import load_task
 
     try:

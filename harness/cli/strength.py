@@ -59,10 +59,10 @@ def strength(
     commit is measured, and the figures are recorded. What an interruption leaves is gone on with by the same command.
     """
     from harness.cli.places import opened, session_rather_than_task
-    from harness.data import find_task
     from harness.operations.strength import strength_directory, strength_session
     from harness.strength import text
     from harness.strength.run import Settings
+    from harness.support.embedded import find_task
     from harness.taskfile import load_task
     from sandboxes import choose
 

@@ -63,8 +63,8 @@ def new(
 @click.argument("task", default=".")
 def setup(output: Output, task: str) -> int:
     """Build the environment of a task's reference, once; a second call finds it built."""
-    from harness.data import find_task
     from harness.setup import setup as build
+    from harness.support.embedded import find_task
     from harness.taskfile import load_task
 
     found = load_task(find_task(task))
@@ -82,10 +82,10 @@ def check_reference(output: Output, task: str) -> int:
     """Find out what is wrong with a reference or its adapter before anything is compared with it."""
     from harness.cli import show
     from harness.conformance import check_reference as check
-    from harness.data import find_task
     from harness.model import Outcome
     from harness.reference import start_reference
     from harness.setup import setup as build
+    from harness.support.embedded import find_task
     from harness.taskfile import load_task
 
     found = load_task(find_task(task))

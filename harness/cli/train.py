@@ -60,9 +60,9 @@ def train(
     """
     from harness.candidate import CandidateWorker
     from harness.cli import show
-    from harness.data import find_task
     from harness.reference import start_references
     from harness.setup import setup
+    from harness.support.embedded import find_task
     from harness.taskfile import load_task
     from harness.training.remote import train_candidate
     from sandboxes import choose

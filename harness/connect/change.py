@@ -21,8 +21,8 @@ from harness.connect.clients import Client
 from harness.connect.serve import NAME, Server
 from harness.connect.settings import Settings
 from harness.errors import LockstepError
-from harness.foreign import json_of
-from harness.home import lockstep_home
+from harness.support.foreign import json_of
+from harness.support.home import lockstep_home
 
 CONNECTIONS = "connections"
 MAX_BYTES = 4 << 20

@@ -14,8 +14,8 @@ from tomlkit.exceptions import TOMLKitError
 
 from harness.connect import jsonc
 from harness.errors import LockstepError
-from harness.foreign import toml_of
-from harness.toml_lines import key_lines, line_of
+from harness.support.foreign import toml_of
+from harness.support.toml_lines import key_lines, line_of
 
 _AT_LINE = re.compile(r"at line (\d+)")
 

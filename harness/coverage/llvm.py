@@ -17,7 +17,7 @@ from harness.coverage.reading import Reach
 from harness.coverage.result import LONGEST_FILE
 from harness.crates.toolchain import Toolchain
 from harness.errors import Crashed, SetupError
-from harness.foreign import json_of
+from harness.support.foreign import json_of
 from sandboxes import Driver, Finished, Limits, Mount, Sandbox, SandboxSpec
 
 MODULE = "/lockstep/module.so"

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from harness.foreign import json_of
+from harness.support.foreign import json_of
 
 Lines = frozenset[int]
 Branches = frozenset[str]

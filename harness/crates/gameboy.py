@@ -17,9 +17,9 @@ from types import ModuleType
 
 from harness.crates.runtime import Progress, made, silent
 from harness.crates.toolchain import cargo_here
-from harness.data import embedded_tasks, rust_sources
 from harness.errors import SetupError
-from harness.home import lockstep_home
+from harness.support.embedded import embedded_tasks, rust_sources
+from harness.support.home import lockstep_home
 from harness.task import COMPILED, caches, files_digest
 
 PACKAGE = "lockstep_gameboy"

@@ -18,9 +18,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from harness.crates.toolchain import Toolchain, cargo_here
-from harness.data import rust_sources
 from harness.errors import SetupError
-from harness.home import locked, lockstep_home
+from harness.support.embedded import rust_sources
+from harness.support.home import locked, lockstep_home
 from harness.task import files_digest
 from sandboxes import Driver, Finished, Limits, Mount, Sandbox, SandboxSpec
 

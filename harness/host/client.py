@@ -15,11 +15,11 @@ from typing import Any
 
 from harness import operations
 from harness.errors import EnvironmentFailure, LockstepError, SessionError
-from harness.home import lockstep_home
 from harness.host import jobs
 from harness.host.protocol import RELEASE, OtherVersion, address, rebuilt, receive, request, send
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
+from harness.support.home import lockstep_home
 
 START_S = 60.0
 """How long a host may take to be ready: it imports the verifier, and recovers what a killed one left."""

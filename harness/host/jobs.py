@@ -25,12 +25,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import RecordError, SessionError
-from harness.foreign import json_of
-from harness.home import lockstep_home
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
-from harness.record.files import clear_temporaries, storing, write_durably
 from harness.record.log import now
+from harness.support.files import clear_temporaries, storing, write_durably
+from harness.support.foreign import json_of
+from harness.support.home import lockstep_home
 
 VERIFY, COMPARE, PROFILE, REPLAY, RUN_COMMAND = "verify", "compare", "profile", "replay", "run_command"
 """What a job may be."""

@@ -15,8 +15,8 @@ from typing import Any
 
 from harness import __version__, errors
 from harness.errors import EnvironmentFailure, LockstepError, SessionError, TaskError
-from harness.foreign import json_of
 from harness.record.directory import SessionDirectory
+from harness.support.foreign import json_of
 
 SOCKET = "host.sock"
 RELEASE = "release"

@@ -24,8 +24,8 @@ from harness.host.jobs import HostLock, Jobs
 from harness.host.protocol import RELEASE, SOCKET, OtherVersion, address, described, receive, send
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
-from harness.record.files import storing
 from harness.session import Progress, Session, Verifier, VerifierFactory, levels_verifier
+from harness.support.files import storing
 from harness.taskfile import load_task
 from sandboxes import choose
 

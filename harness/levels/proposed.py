@@ -12,10 +12,10 @@ from typing import Any
 
 from harness.channel import Channel
 from harness.errors import BadAnswer, Crashed, EnvironmentFailure, TimedOut
-from harness.foreign import json_of
 from harness.levels.localise import localise
 from harness.levels.pair import Pair
 from harness.model import Case, CheckResult, Divergence, Outcome, Trajectory
+from harness.support.foreign import json_of
 from harness.task import PROPERTIES_FILE, PROPOSED_DIRECTORY, Task
 
 LEVEL = 2

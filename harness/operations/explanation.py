@@ -8,7 +8,6 @@ from typing import Any
 
 from harness.errors import SessionError
 from harness.explain import describe, divergence_from_json, first
-from harness.home import lockstep_home
 from harness.levels.known import case_file
 from harness.model import Divergence
 from harness.operations.words import Words, tool_words
@@ -16,6 +15,7 @@ from harness.prompts import repair_prompt
 from harness.recipe import VERDICT
 from harness.record.log import VERDICT_FILE, Event, event_file
 from harness.record.view import SessionView
+from harness.support.home import lockstep_home
 from harness.task import CASES_DIRECTORY, Task
 from harness.taskfile import load_task
 

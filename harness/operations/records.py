@@ -12,9 +12,7 @@ from typing import Any
 from harness.audit import AuditReport, Gate
 from harness.audit import audit as check
 from harness.coverage.session import known
-from harness.data import find_task
 from harness.errors import RecordError
-from harness.home import lockstep_home
 from harness.record import directory as directories
 from harness.record.directory import all_sessions
 from harness.record.log import read_events
@@ -22,6 +20,8 @@ from harness.record.store import opened
 from harness.record.view import SessionView
 from harness.session import Session
 from harness.skeleton import write_skeleton
+from harness.support.embedded import find_task
+from harness.support.home import lockstep_home
 from harness.task import TASK_FILE, caches
 from harness.taskfile import load_task, with_candidate
 

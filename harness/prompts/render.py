@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness import recipe
-from harness.data import prompt_text
 from harness.errors import LockstepError, SessionError
 from harness.explain import as_data, divergence_from_json, first
-from harness.home import lockstep_home
 from harness.levels.known import case_file
 from harness.prompts import contract
 from harness.prompts.behaviour import behaviour, existing_properties, existing_sequences
@@ -22,6 +20,8 @@ from harness.prompts.template import fill, load
 from harness.record.log import VERDICT_FILE, event_file
 from harness.record.machine import fingerprint
 from harness.record.view import SessionView
+from harness.support.embedded import prompt_text
+from harness.support.home import lockstep_home
 from harness.task import CASES_DIRECTORY, Module, Task
 from harness.taskfile import load_task
 

@@ -13,8 +13,8 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.data import prompt_text
 from harness.errors import LockstepError
+from harness.support.embedded import prompt_text
 
 NAMES = (
     "translate",

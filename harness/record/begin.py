@@ -21,7 +21,6 @@ from harness.record.directory import (
     publish,
     remove_unfinished,
 )
-from harness.record.files import storing, write_below
 from harness.record.keyring import Keyring
 from harness.record.lock import Lock
 from harness.record.log import SSH_KEY, START, EventLog, now
@@ -38,6 +37,7 @@ from harness.record.snapshot import (
     trusted_part,
 )
 from harness.record.store import Store
+from harness.support.files import storing, write_below
 
 
 def create_session(

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import RecordError
-from harness.foreign import json_of
 from harness.model import Outcome
 from harness.record.attest import unseal
 from harness.record.keys import PublicKey
 from harness.record.log import Event, event_file
 from harness.record.store import Store
+from harness.support.foreign import json_of
 
 CERTIFYING, CERTIFIED = "certifying", "certified"
 """The kinds of the events at the begin and at the end of a certification."""

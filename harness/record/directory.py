@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import RecordError, SessionError
-from harness.foreign import json_of
-from harness.record.files import make_writable, storing, sync_directory, write_durably
+from harness.support.files import make_writable, storing, sync_directory, write_durably
+from harness.support.foreign import json_of
 
 SESSIONS = "sessions"
 POLICIES = "policies"

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.record.files import make_writable, storing, sync_directory, write_below, write_new
 from harness.record.objects import EXECUTABLE, Entry
 from harness.record.store import Store
+from harness.support.files import make_writable, storing, sync_directory, write_below, write_new
 
 
 def export(store: Store, tree: str, destination: Path) -> None:

@@ -16,7 +16,6 @@ from harness import recipe
 from harness.errors import SessionError, TrustedFileChanged
 from harness.record.directory import SessionDirectory
 from harness.record.export import check_out, discard, exported
-from harness.record.files import clear_temporaries, remove_below, storing, write_below, write_durably
 from harness.record.keyring import Keyring
 from harness.record.keys import SigningKey
 from harness.record.lock import Lock
@@ -32,6 +31,7 @@ from harness.record.snapshot import (
 )
 from harness.record.store import Store
 from harness.record.story import Story
+from harness.support.files import clear_temporaries, remove_below, storing, write_below, write_durably
 from harness.task import CASES_DIRECTORY, PROPOSED_DIRECTORY
 
 REFUSED = "refused"

@@ -16,9 +16,9 @@ import os
 from pathlib import Path
 
 from harness.errors import RecordError
-from harness.record.files import storing, sync_directory, write_new
 from harness.record.keys import PRIVATE, PUBLIC, PublicKey, SigningKey, load_or_create, new_private, read_private
 from harness.record.lock import Lock
+from harness.support.files import storing, sync_directory, write_new
 
 RETIRED = "retired"
 _NEXT = ".next.pem"

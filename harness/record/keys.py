@@ -23,8 +23,8 @@ from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import CryptoSigner, SSlibKey  # pyright: ignore[reportPrivateImportUsage]
 
 from harness.errors import RecordError
-from harness.foreign import json_of
-from harness.record.files import storing, sync_directory, write_durably, write_new
+from harness.support.files import storing, sync_directory, write_durably, write_new
+from harness.support.foreign import json_of
 
 PRIVATE = "ed25519.pem"
 PUBLIC = "ed25519.pub.pem"

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from harness.errors import SessionLocked
-from harness.record.files import storing
+from harness.support.files import storing
 
 GRACE_S = 10.0
 """How long to wait for a git process that a killed holder left behind: its one write takes milliseconds."""

@@ -18,13 +18,13 @@ from hashlib import sha256
 from typing import Any
 
 from harness.errors import RecordError
-from harness.foreign import json_of
 from harness.record.attest import SUMMARY_FILE
 from harness.record.keyring import Keyring
 from harness.record.objects import FILE, TREE, Commit, Entry, encode_tree, identity
 from harness.record.rotation import ROTATED, handing_over, key_in_force
 from harness.record.snapshot import Snapshot
 from harness.record.store import Store
+from harness.support.foreign import json_of
 from harness.task import CASES_DIRECTORY
 
 EVENTS = "refs/lockstep/events"

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import SessionError, TrustedFileChanged
-from harness.record.files import DIRECTORY
 from harness.record.names import objection
 from harness.record.objects import EXECUTABLE, FILE, Entry
 from harness.record.store import MAX_DEPTH, Store
+from harness.support.files import DIRECTORY
 from harness.task import CACHE_TAG, CASES_DIRECTORY, COMPILED, WRITABLE, left_out
 
 MAX_FILE_BYTES = 64 << 20

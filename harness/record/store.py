@@ -26,7 +26,6 @@ from git import Git
 from git.exc import CommandError, GitCommandNotFound
 
 from harness.errors import RecordError
-from harness.record.files import storing, sync_directory, write_new
 from harness.record.names import objection
 from harness.record.objects import (
     EXECUTABLE,
@@ -41,6 +40,7 @@ from harness.record.objects import (
     header,
     object_id,
 )
+from harness.support.files import storing, sync_directory, write_new
 
 NO_OBJECT = "0" * 40
 MAX_DEPTH = 64

@@ -10,7 +10,6 @@ from typing import Any, Self
 
 from harness import recipe
 from harness.errors import SessionError
-from harness.home import lockstep_home
 from harness.recipe import State
 from harness.record import directory as directories
 from harness.record.attest import Subject
@@ -19,6 +18,7 @@ from harness.record.export import exported
 from harness.record.log import Event, read_events
 from harness.record.store import Store
 from harness.record.story import Story
+from harness.support.home import lockstep_home
 
 
 class SessionView:

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 from harness import recipe
 from harness.errors import LockstepError, RecordError
-from harness.foreign import json_of
 from harness.recipe import Plan, State
 from harness.record.log import EVENT_FILE, EVENTS, START, VERDICT_FILE, Event, event_file, read_events
 from harness.record.store import Store
+from harness.support.foreign import json_of
 
 T = TypeVar("T")
 _UNREADABLE = (

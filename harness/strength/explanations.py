@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import TaskError
-from harness.foreign import toml_of
 from harness.strength.mutants import Mutant
+from harness.support.foreign import toml_of
 from harness.task import SURVIVORS_FILE
 
 EQUIVALENT, MISSED = "equivalent", "missed"

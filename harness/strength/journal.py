@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import SetupError
-from harness.foreign import json_of
+from harness.support.foreign import json_of
 
 BEGUN, FINISHED = "begun", "finished"
 

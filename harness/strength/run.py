@@ -18,10 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import LockstepError
-from harness.home import lockstep_home
 from harness.levels.pair import Progress
 from harness.model import Outcome
-from harness.record.files import make_writable
 from harness.record.machine import conditions
 from harness.strength.equivalence import Programs
 from harness.strength.explanations import explained, load_explanations
@@ -31,6 +29,8 @@ from harness.strength.mutants import Mutant, enumerate_mutants, sampled
 from harness.strength.python_faults import same_bytecode
 from harness.strength.result import Judged, Strength
 from harness.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURVIVED
+from harness.support.files import make_writable
+from harness.support.home import lockstep_home
 from harness.task import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task, directory_digest
 from harness.verify import Verifier, copy_candidate, silent
 from sandboxes import Driver

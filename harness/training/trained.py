@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from harness.errors import TrainingError
-from harness.foreign import json_of
 from harness.model import Leaves, feed_digest
+from harness.support.foreign import json_of
 from harness.training.config import PpoConfig
 
 _ABOUT, _BEST = "about", "best/"

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import LockstepError
-from harness.foreign import toml_of
-from harness.home import lockstep_home
-from harness.toml_lines import key_lines, line_of
+from harness.support.foreign import toml_of
+from harness.support.home import lockstep_home
+from harness.support.toml_lines import key_lines, line_of
 from harness.usage.tokens import Tokens
 
 PRICES_FILE = "prices.toml"

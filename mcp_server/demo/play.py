@@ -15,12 +15,12 @@ from typing import Any
 import anyio
 
 from harness.audit import AuditReport, audit
-from harness.data import find_task
 from harness.errors import SetupError
-from harness.home import lockstep_home
 from harness.host import client as host
 from harness.record.directory import find
 from harness.session import Progress
+from harness.support.embedded import find_task
+from harness.support.home import lockstep_home
 from harness.task import TASK_FILE, caches
 from harness.taskfile import load_task, without_training
 from mcp_server.demo import agent

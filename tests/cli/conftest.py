@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from harness.cli import main
-from harness.home import lockstep_home
+from harness.support.home import lockstep_home
 
 WALK = Path(__file__).parents[1] / "levels" / "walk"
 ENTRY = [sys.executable, "-c", "import sys; from harness.cli import main; sys.exit(main(sys.argv[1:]))"]

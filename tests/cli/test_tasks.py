@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.data import embedded_tasks, find_task, prompt_text
 from harness.errors import LockstepError, TaskError
+from harness.support.embedded import embedded_tasks, find_task, prompt_text
 from tests.cli.conftest import Result, edit
 
 Run = Callable[..., Result]

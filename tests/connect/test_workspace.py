@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.data import prompt_text
 from harness.session import Session
+from harness.support.embedded import prompt_text
 from harness.task import trusted_files
 from harness.taskfile import load_task
 from tests.session.standin import FileComparison, factory, make_task

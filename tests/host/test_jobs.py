@@ -14,7 +14,7 @@ from harness.errors import RecordError, SessionError
 from harness.host import jobs
 from harness.host.jobs import KEPT, HostLock, Job, Jobs, host_token, read, recent
 from harness.record.directory import SessionDirectory
-from harness.record.files import TEMPORARY
+from harness.support.files import TEMPORARY
 from tests.session.faults import Points, in_child, killed_at
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from harness import operations
-from harness.home import lockstep_home
 from harness.host import client, jobs
+from harness.support.home import lockstep_home
 from tests.host.conftest import Hosted, processes, until
 
 WALK = Path(__file__).parents[1] / "levels" / "walk"

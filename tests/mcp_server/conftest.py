@@ -24,10 +24,10 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.server.mcpserver import MCPServer
 from mcp.types import CallToolResult
 
-from harness.home import lockstep_home
 from harness.host import client as host_client
 from harness.host import jobs
 from harness.record.directory import all_sessions
+from harness.support.home import lockstep_home
 from mcp_server.app import build_server
 from mcp_server.shelf import Shelf
 

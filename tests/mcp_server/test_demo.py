@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from harness.data import find_task
 from harness.errors import LockstepError
-from harness.home import lockstep_home
+from harness.support.embedded import find_task
+from harness.support.home import lockstep_home
 from mcp_server.demo import agent, faults
 from mcp_server.demo.faults import KINDS, Fault, chosen, faulty
 from mcp_server.demo.play import Attempt, Played, Repair, Started, play

@@ -15,8 +15,8 @@ import pytest
 from mcp.client import Client
 from mcp.types import TextResourceContents
 
-from harness.data import embedded_tasks
 from harness.host import jobs
+from harness.support.embedded import embedded_tasks
 from harness.task import TASK_FILE
 from harness.taskfile import without_training
 from tests.mcp_server.conftest import RIGHT, WRONG, Place, call, newest_job, processes_with, until

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import harness.worker
-from harness import data
 from harness.errors import LockstepError
 from harness.model import Case, Divergence
 from harness.prompts import Calls, fill, load, render, repair_prompt, templates
 from harness.record.machine import fingerprint
+from harness.support import embedded as data
 from harness.task import Candidate, Reference, Task
 from harness.taskfile import load_task
 

@@ -11,7 +11,6 @@ import pytest
 
 from harness.errors import RecordError, SessionLocked
 from harness.record.directory import SessionDirectory, find
-from harness.record.files import write_durably
 from harness.record.keyring import Keyring
 from harness.record.lock import Lock
 from harness.record.log import (
@@ -28,6 +27,7 @@ from harness.record.log import (
 from harness.record.objects import Commit, identity
 from harness.record.snapshot import Snapshot, snapshot
 from harness.record.store import Store
+from harness.support.files import write_durably
 
 WHO = identity("A Person <a@example.invalid>", 1_700_000_000)
 

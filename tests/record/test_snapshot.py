@@ -12,7 +12,6 @@ import pytest
 from harness.errors import RecordError, SessionError, TrustedFileChanged
 from harness.record import snapshot as module
 from harness.record.export import check_out, discard, export, exported
-from harness.record.files import write_below, write_durably
 from harness.record.objects import EXECUTABLE, FILE, Entry
 from harness.record.snapshot import (
     directory_hash,
@@ -23,6 +22,7 @@ from harness.record.snapshot import (
     trusted_part,
 )
 from harness.record.store import Store
+from harness.support.files import write_below, write_durably
 from harness.task import Candidate, Reference, Task
 
 

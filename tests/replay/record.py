@@ -12,9 +12,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.data import find_task
 from harness.model import Outcome
 from harness.session import Session
+from harness.support.embedded import find_task
 from harness.taskfile import load_task
 from tests.mutants import cartpole, pong
 from tests.mutants.plant import Mutant

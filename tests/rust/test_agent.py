@@ -10,9 +10,9 @@ import pytest
 import sandboxes
 from harness import operations
 from harness.agent_sandbox.place import AgentSandbox
-from harness.data import find_task
 from harness.record.snapshot import snapshot
 from harness.session import Session
+from harness.support.embedded import find_task
 from harness.taskfile import load_task
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]

@@ -16,7 +16,7 @@ import pytest
 
 import harness.crates.gameboy as crate
 from environments.gameboy.assembler import assemble
-from harness.data import rust_sources
+from harness.support.embedded import rust_sources
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]
 DIRECTORY = Path(__file__).parents[2] / "environments" / "gameboy"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.home import lockstep_home
+from harness.support.home import lockstep_home
 from tests.rust.tutorial import PageIsWrong, Reader, blocks, environment_with
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tutorial-rust.md").read_text(encoding="utf-8")

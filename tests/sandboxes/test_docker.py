@@ -362,8 +362,8 @@ def test_a_crate_is_built_without_a_network(bench: Bench) -> None:
 def test_a_candidate_is_verified_in_a_container(
     driver: DockerDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from harness.data import embedded_tasks
     from harness.model import Outcome
+    from harness.support.embedded import embedded_tasks
     from harness.taskfile import load_task
     from harness.verify import Verifier
 

@@ -12,7 +12,7 @@ from harness.coverage import llvm
 from harness.coverage.result import Coverage, File, Level, numbers, ranges
 from harness.crates.build import _does_not_compile, crate_name
 from harness.errors import LockstepError
-from harness.foreign import json_of
+from harness.support.foreign import json_of
 from tests.fuzz.mutate import json_text, of_json, of_json_lines, of_toml
 from tests.fuzz.target import Target, Wrong
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from harness.data import find_task
 from harness.errors import TaskError
 from harness.host import jobs
 from harness.levels import known, proposed
 from harness.model import Case
 from harness.record import directory as directories
+from harness.support.embedded import find_task
 from harness.taskfile import load_task
 from harness.training.config import PpoConfig
 from harness.training.trained import Checkpoint, Progress, Trained

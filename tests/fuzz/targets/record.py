@@ -12,7 +12,6 @@ from typing import Any
 from harness.audit import Gate, audit
 from harness.cli import show_replay
 from harness.errors import RecordError
-from harness.foreign import json_of
 from harness.operations import replaying
 from harness.record import attest, log
 from harness.record import objects as git
@@ -21,6 +20,7 @@ from harness.record.store import Store, opened
 from harness.record.story import Story
 from harness.report.document import collect
 from harness.report.page import render
+from harness.support.foreign import json_of
 from tests.fuzz.mutate import as_bytes, as_text, either, json_text, of_bytes, of_json
 from tests.fuzz.target import Target, Wrong, each
 

@@ -23,13 +23,13 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 
 from harness.errors import LockstepError
-from harness.home import lockstep_home
 from harness.host import client as host_client
 from harness.host import protocol
 from harness.host.arguments import checked
 from harness.host.calls import Calls
 from harness.host.command_jobs import CommandJobs
 from harness.host.main_jobs import MainJobs
+from harness.support.home import lockstep_home
 from mcp_server.app import build_server
 from mcp_server.limits import RESULT_CHARACTERS
 from mcp_server.shelf import Shelf

@@ -1,0 +1,1 @@
+"""What knows nothing of environments: files that survive a crash, foreign JSON and TOML, the home directory, memory."""
