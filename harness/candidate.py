@@ -19,15 +19,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import harness.adapters
-import harness.training
-import harness.worker
+import harness
 from harness.adapters.jax_flags import jax_environment
-from harness.channel import Channel
 from harness.crates.build import build
-from harness.environment import Environment
 from harness.errors import BadAnswer, SetupError
 from harness.model import Leaf
+from harness.protocol.channel import Channel
+from harness.protocol.environment import Environment
 from harness.support.files import make_writable
 from harness.task import CANDIDATE_DIRECTORY, Mode, Task, caches
 from sandboxes import Driver, Limits, Mount, Running, Sandbox, SandboxSpec
@@ -41,6 +39,9 @@ SITE = "/lockstep/site"
 TRUSTED = "/lockstep/trusted"
 COUNTS = "/lockstep/counts"
 COUNTS_FILE = "reached.profraw"
+WORKER = "protocol/worker.py"
+TRUSTED_CODE = ("adapters", "training", "network.py", "policy.py", "ppo.py", WORKER)
+"""What of the harness a candidate's interpreter sees: what serves it, what users train on, and the trainer."""
 JAX_ADAPTER = "harness.adapters.jax_candidate:JaxCandidate"
 RUST_ADAPTER = "harness.adapters.rust_candidate:RustCandidate"
 JUDGE = "harness.adapters.judge:Judge"
@@ -79,7 +80,7 @@ class SandboxedWorker:
         spec = SandboxSpec(
             mounts=(
                 Mount(self._code, CODE),
-                Mount(_trusted_files(self._directory / "trusted"), TRUSTED),
+                Mount(lay_trusted(self._directory / "trusted"), TRUSTED),
                 *runtime.mounts,
                 *(() if counts is None else (Mount(counts, COUNTS, writable=True),)),
             ),
@@ -377,17 +378,19 @@ def _installed_plugins(name: str) -> list[str]:
     return [d.name for d in metadata.distributions() if re.match(r"jax[-_]cuda\d+[-_](plugin|pjrt)|nvidia[-_]", d.name)]
 
 
-def _trusted_files(directory: Path) -> Path:
-    """The worker, the adapters and the trainer, laid out as the candidate's interpreter shall see them."""
-    package = directory / "harness"
-    package.mkdir(parents=True)
-    (package / "__init__.py").touch()
-    for inner in (harness.adapters, harness.training):
-        place = Path(inner.__path__[0])
-        shutil.copytree(place, package / place.name, ignore=caches)
-    for name in ("network.py", "policy.py", "ppo.py", "worker.py"):
-        shutil.copy(Path(harness.worker.__file__).with_name(name), package)
-    shutil.copy(harness.worker.__file__, directory / "worker.py")
+def lay_trusted(directory: Path) -> Path:
+    """The worker, the adapters and the trainer, laid out as the candidate's interpreter shall see them. Returns the directory."""
+    harness_root = Path(harness.__file__).parent
+    for part in TRUSTED_CODE:
+        source, place = harness_root / part, directory / "harness" / part
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, place, ignore=caches)
+        else:
+            shutil.copy(source, place)
+        for package in place.relative_to(directory).parents[:-1]:
+            (directory / package / "__init__.py").touch()
+    shutil.copy(harness_root / WORKER, directory / "worker.py")
     return directory
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.environment import Environment
 from harness.errors import EnvironmentFailure
 from harness.levels.pair import Pair
 from harness.model import Array, Case, Leaves, Trajectory, Verdict
+from harness.protocol.environment import Environment
 
 if TYPE_CHECKING:
     from PIL.Image import Image

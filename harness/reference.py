@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from harness.channel import Channel
-from harness.environment import Environment, Pool
+from harness.protocol.channel import Channel
+from harness.protocol.environment import Environment, Pool
 from harness.setup import Installed, reference_command
 from harness.task import Task
 from sandboxes import Limits, Mount, Running, Sandbox, SandboxSpec, choose

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from harness.model import STATE, Leaf
+from harness.protocol.spec import Spec
 from harness.skeleton import causes_first
-from harness.spec import Spec
 from harness.task import (
     CASES_DIRECTORY,
     INTERACTIONS_FILE,

@@ -23,7 +23,7 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-import harness.worker
+import harness.protocol.worker
 from harness.errors import SetupError
 from harness.support.home import locked, lockstep_home
 from harness.task import REFERENCE_DIRECTORY, Task
@@ -140,7 +140,7 @@ def reference_command(task: Task, environment: Installed) -> tuple[list[str], di
     variables = {name: _filled(value, places) for name, value in task.reference.environment.items()}
     if task.reference.adapter is not None:
         adapter = str(task.directory / task.reference.adapter)
-        command = [str(environment.python), "-c", START, str(harness.worker.__file__), adapter]
+        command = [str(environment.python), "-c", START, str(harness.protocol.worker.__file__), adapter]
         return command, {**_WORKER_ENVIRONMENT, **variables}
     program, *arguments = (_filled(part, places) for part in task.reference.command)
     found = shutil.which(program if os.sep not in program else str(task.directory / program))

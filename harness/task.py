@@ -123,7 +123,7 @@ class Reference:
     """How to run the reference, in an environment of its own.
 
     Attributes:
-        adapter: `reference/adapter.py:Class`, served by `harness/worker.py`; None when `command` is given.
+        adapter: `reference/adapter.py:Class`, served by `harness/protocol/worker.py`; None when `command` is given.
         command: a program that speaks the protocol itself, run in the task directory.
         python: version specifier of the interpreter (`>=3.8,<3.12`); None takes the one that runs the harness.
         requirements: what pip installs into its environment, pinned.
@@ -220,7 +220,7 @@ class Peer:
     Attributes:
         name: what to call it.
         requirements: what pip installs into an environment of its own; without any it lives in the reference's.
-        adapter: `peers/file.py:Class`, served by `harness/worker.py`.
+        adapter: `peers/file.py:Class`, served by `harness/protocol/worker.py`.
         python: version specifier of its interpreter; None takes the one that runs the harness.
     """
 

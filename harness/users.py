@@ -23,8 +23,8 @@ from harness.candidate import BASE_PACKAGES, SITE, python_runtime
 from harness.errors import BadAnswer, Crashed, TimedOut
 from harness.model import Array
 from harness.package import write_package
+from harness.protocol.worker import ProtocolError, decode
 from harness.task import Task
-from harness.worker import ProtocolError, decode
 from sandboxes import Driver, Limits, Mount, SandboxSpec
 
 WHERE = "the candidate, as its users run it"

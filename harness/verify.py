@@ -17,17 +17,17 @@ from typing import Any
 
 from harness import frames, users
 from harness.candidate import CandidateWorker, demand_no_links, start_judge
-from harness.channel import Channel
 from harness.coverage.asking import ASKING_SECONDS
 from harness.coverage.crate import measure_crate
 from harness.coverage.measure import measure
 from harness.coverage.questions import Questions
 from harness.coverage.result import Coverage
-from harness.environment import Environment, Pool
 from harness.errors import BrokenContract, EnvironmentFailure, LockstepError, TrainingError
 from harness.levels import interaction, known, property, proposed, rollout
 from harness.levels.pair import Pair, Progress
 from harness.model import Array, CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.protocol.channel import Channel
+from harness.protocol.environment import Environment, Pool
 from harness.reference import start_reference, start_references
 from harness.setup import setup
 from harness.suite import load_suite

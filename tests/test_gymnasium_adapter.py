@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.worker import load
+from harness.protocol.worker import load
 
 REPOSITORY = Path(__file__).parents[1]
 

@@ -354,7 +354,7 @@ def test_a_program_that_speaks_the_protocol_is_asked_for_its_spec(
     serve = f"""
         import sys
         sys.path.insert(0, {str(REPOSITORY)!r})
-        from harness.worker import main
+        from harness.protocol.worker import main
         main(["{adapter}:CartPole"])
     """
     (tmp_path / "serve.py").write_text(textwrap.dedent(serve))

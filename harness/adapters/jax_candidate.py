@@ -1,4 +1,4 @@
-"""A JAX candidate behind the protocol: what `harness/worker.py` serves inside the sandbox.
+"""A JAX candidate behind the protocol: what `harness/protocol/worker.py` serves inside the sandbox.
 
 Importing this module imports JAX and starts its backend, so that a worker can be made ready before it is given a
 candidate. It needs only JAX, numpy and its neighbours: inside the sandbox nothing else of the harness exists.

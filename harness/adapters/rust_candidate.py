@@ -1,4 +1,4 @@
-"""A candidate in Rust behind the protocol: what `harness/worker.py` serves inside the sandbox.
+"""A candidate in Rust behind the protocol: what `harness/protocol/worker.py` serves inside the sandbox.
 
 One instance is stepped call by call as any environment in Python is; batches are Rust's own. The compiled module runs in
 this process, which is why this process is in a sandbox.
@@ -19,7 +19,7 @@ from harness.adapters.rust_batch import DISABLED, SAME_STEP, STATE, RustBatch, l
 from harness.adapters.rust_bench import RustBench
 from harness.adapters.rust_lanes import RustLanes
 from harness.adapters.rust_watched import Player, Tape, Told, as_taken
-from harness.worker import Leaf, ProtocolError, SingleEnvironment
+from harness.protocol.worker import Leaf, ProtocolError, SingleEnvironment
 
 Array = np.ndarray[Any, Any]
 Answer = dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.adapters.rust_batch import BASIC, SAME_STEP, STATE, RustBatch
-from harness.worker import Leaf
+from harness.protocol.worker import Leaf
 
 Array = np.ndarray[Any, Any]
 Answer = dict[str, Any]

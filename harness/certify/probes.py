@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from harness.candidate import CandidateWorker
-from harness.environment import Environment
 from harness.levels.pair import Pair
 from harness.model import ENDINGS, CheckResult, Divergence, Outcome, Trajectory
+from harness.protocol.environment import Environment
 from harness.task import CANDIDATE_DIRECTORY, Mode, Task
 from sandboxes import Driver
 

@@ -14,7 +14,7 @@ from harness.cli.frame import EXIT_OK, Output, command
 from harness.cli.verify import candidate_option, chosen_candidate, sandbox_option
 
 if TYPE_CHECKING:
-    from harness.environment import Environment, Pool
+    from harness.protocol.environment import Environment, Pool
     from harness.task import Task
     from harness.training.config import PpoConfig
     from harness.training.trained import Trained

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from harness.conformance import behaviour, calls, chance, declaration, lanes, pictures, state
 from harness.conformance.kit import Failed, Kit, Passed, Skipped
-from harness.environment import Environment
 from harness.errors import LockstepError
 from harness.model import CheckResult, Outcome
+from harness.protocol.environment import Environment
 from harness.task import Task
 
 CHECKS: dict[str, Callable[[Kit], Passed]] = {

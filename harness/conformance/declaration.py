@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.conformance.kit import STANDARD_POLICIES, Failed, Kit, Passed
 from harness.model import Leaf
-from harness.spec import CAPABILITIES
+from harness.protocol.spec import CAPABILITIES
 from harness.task import Mode
 
 

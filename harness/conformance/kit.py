@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from harness.compare import Difference, compare
-from harness.environment import Environment
 from harness.errors import BadAnswer, Raised
 from harness.model import Array, Case, Divergence, Leaf, Trajectory
-from harness.spec import Spec
+from harness.protocol.environment import Environment
+from harness.protocol.spec import Spec
 from harness.task import Task
 
 EPISODES = 6

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from harness.compare import compare_leaves
 from harness.conformance.kit import Failed, Kit, Passed, Skipped, divergence, shown
-from harness.environment import Environment
 from harness.model import Array, Leaves
+from harness.protocol.environment import Environment
 
 WALKED = 60
 """As many steps at most are drawn one by one: a picture may take milliseconds."""

@@ -24,8 +24,8 @@ from harness.coverage.sources import Place
 from harness.crates.build import build
 from harness.crates.counting import COUNTED, NO_RUNTIME
 from harness.crates.toolchain import Toolchain, toolchain
-from harness.environment import Environment
 from harness.errors import BadAnswer, BrokenContract, EnvironmentFailure, Raised, SetupError
+from harness.protocol.environment import Environment
 from harness.task import CANDIDATE_DIRECTORY, Task
 from sandboxes import Driver, SandboxError
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import harness.worker
+import harness.protocol.worker
 from harness.coverage import reading
 from harness.coverage.asking import ASKING_SECONDS, SLOWER, Progress, ask_again, finish, teller
 from harness.coverage.assembled import assembled
@@ -19,9 +19,9 @@ from harness.coverage.questions import Question, Questions
 from harness.coverage.reading import Reach
 from harness.coverage.result import Coverage, Level
 from harness.coverage.sources import NODE, PYTHON, C, Place, names_places, places
-from harness.environment import Environment
 from harness.errors import BadAnswer, EnvironmentFailure, Raised
 from harness.model import Case, Trajectory
+from harness.protocol.environment import Environment
 from harness.reference import Command, start_reference
 from harness.setup import START, Installed, reference_command, setup
 from harness.suite import Suite, load_suite
@@ -120,7 +120,7 @@ def _command(task: Task, environment: Installed, found: Sequence[Place], out: Pa
     if files:
         assert task.reference.adapter is not None
         adapter = str(task.directory / task.reference.adapter)
-        traced = [str(out / "python.json"), *files, "--", str(harness.worker.__file__), adapter]
+        traced = [str(out / "python.json"), *files, "--", str(harness.protocol.worker.__file__), adapter]
         command = [str(environment.python), "-c", START, str(tracer_file()), *traced]
     return command, variables
 

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from harness.compare import compare_leaves
-from harness.environment import Environment
 from harness.levels.batch import demand_arrays, demand_batch, laws_of_batch
 from harness.levels.laws import LawResult, verdict
 from harness.levels.localise import localise
 from harness.levels.pair import Pair
 from harness.model import ENDINGS, STATE, Array, Case, CheckResult, Divergence, Draw, Outcome, Trajectory
+from harness.protocol.environment import Environment
 from harness.task import Mode
 
 LEVEL = 3

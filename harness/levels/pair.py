@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 
 from harness.compare import Difference, compare_many
-from harness.environment import Environment, Pool
 from harness.model import STATE, Array, Case, Leaf, Leaves, Trajectory, feed_digest
+from harness.protocol.environment import Environment, Pool
+from harness.protocol.worker import Leaf as WorkerLeaf
+from harness.protocol.worker import random_actions
 from harness.suite import Suite
 from harness.task import Mode, Task
-from harness.worker import Leaf as WorkerLeaf
-from harness.worker import random_actions
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is."""

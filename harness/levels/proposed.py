@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.channel import Channel
 from harness.errors import BadAnswer, Crashed, EnvironmentFailure, TimedOut
 from harness.levels.localise import localise
 from harness.levels.pair import Pair
 from harness.model import Case, CheckResult, Divergence, Outcome, Trajectory
+from harness.protocol.channel import Channel
 from harness.support.foreign import json_of
 from harness.task import PROPERTIES_FILE, PROPOSED_DIRECTORY, Task
 

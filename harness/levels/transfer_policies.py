@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness.environment import Environment, Pool
 from harness.levels.pair import Pair
 from harness.model import Tape, Trajectory
 from harness.policy import Policy
 from harness.ppo import Ppo
+from harness.protocol.environment import Environment, Pool
 from harness.task import CANDIDATE_DIRECTORY, directory_digest
 from harness.training.config import PpoConfig
 from harness.training.evaluate import evaluate

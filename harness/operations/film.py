@@ -19,10 +19,10 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from harness import frames
-from harness.environment import Environment
 from harness.errors import LockstepError, SetupError, TaskError
 from harness.levels.pair import Progress
 from harness.model import ENDINGS, STATE, Array, Leaves
+from harness.protocol.environment import Environment
 from harness.sidebyside import SideBySide
 
 BY_PILLOW = (".webp", ".gif", ".png")

@@ -11,8 +11,8 @@ import numpy as np
 
 from harness.adapters.jax_flags import jax_environment
 from harness.candidate import BASE_PACKAGES, SandboxedWorker
-from harness.channel import Channel
 from harness.profile.contenders import CANDIDATE, Cell
+from harness.protocol.channel import Channel
 from harness.task import Task
 from sandboxes import Driver
 

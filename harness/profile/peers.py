@@ -1,6 +1,6 @@
 """Peers: other fast implementations of the task's environment, each in an environment of its own, measured beside it.
 
-Their adapters (`[[peers]]` in task.toml, docs/profiling.md) are trusted files of the task, served by `harness/worker.py`.
+Their adapters (`[[peers]]` in task.toml, docs/profiling.md) are trusted files of the task, served by `harness/protocol/worker.py`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from harness.adapters.jax_flags import jax_environment
-from harness.channel import Channel
 from harness.errors import BadAnswer
 from harness.profile.contenders import KINDS, PEER, TRAIN, Contender
+from harness.protocol.channel import Channel
 from harness.reference import MEMORY_BYTES
 from harness.setup import Progress, reference_command, setup
 from harness.task import Peer, Reference, Task

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from harness.candidate import CandidateWorker
-from harness.environment import Environment, Pool
 from harness.errors import EnvironmentFailure, LockstepError, SetupError
 from harness.levels.pair import Pair, Progress
 from harness.model import Outcome
@@ -38,6 +37,7 @@ from harness.profile.peers import started_peer
 from harness.profile.result import Measurement, Profile, Skipped
 from harness.profile.spotcheck import SpotCheck, spot_check, worst
 from harness.profile.training import config_for, measure_training
+from harness.protocol.environment import Environment, Pool
 from harness.record.machine import fingerprint
 from harness.reference import start_references
 from harness.setup import setup

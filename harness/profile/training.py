@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.candidate import CandidateWorker
-from harness.environment import Pool
 from harness.errors import EnvironmentFailure
-from harness.lanes import Lanes
 from harness.model import STATE, Tape
 from harness.profile.contenders import CANDIDATE, PEER, REFERENCE, TRAIN, Cell, Contender
 from harness.profile.memory import watched
 from harness.profile.result import Measurement
-from harness.spec import Spec
+from harness.protocol.environment import Pool
+from harness.protocol.lanes import Lanes
+from harness.protocol.spec import Spec
 from harness.task import Task
 from harness.training.config import PpoConfig
 from sandboxes import Driver

@@ -14,9 +14,8 @@ from harness import __version__
 
 CPU_FACTS = Path("/proc/cpuinfo")
 JUDGE = (
-    "adapters", "levels", "training", "candidate.py", "channel.py", "compare.py", "environment.py", "lanes.py", "model.py",
-    "network.py", "policy.py", "ppo.py", "reference.py", "spec.py", "suite.py", "task.py", "taskfile.py", "verify.py",
-    "worker.py",
+    "adapters", "levels", "protocol", "training", "candidate.py", "compare.py", "model.py", "network.py", "policy.py",
+    "ppo.py", "reference.py", "suite.py", "task.py", "taskfile.py", "verify.py",
 )  # fmt: skip
 """What of the harness decides a verdict."""
 

@@ -15,8 +15,8 @@ from uuid import uuid4
 
 from harness.candidate import CandidateWorker
 from harness.crates.build import build
-from harness.environment import Environment
 from harness.errors import BadAnswer, EnvironmentFailure
+from harness.protocol.environment import Environment
 from harness.strength.statuses import COMPILED, LOWERED, OPTIMISED
 from harness.task import Task
 from sandboxes import Driver

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from harness.adapters.rust_lanes import RustLanes
-from harness.lanes import LaneStep
 from harness.model import Leaves, Tape
+from harness.protocol.lanes import LaneStep
 from harness.training.host import LanesFactory
 
 

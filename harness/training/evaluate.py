@@ -13,10 +13,10 @@ import numpy as np
 from harness.adapters.jax_batch import key_words
 from harness.adapters.jax_flags import prepare_process
 from harness.adapters.jax_rollout import random_key
-from harness.environment import Environment, Pool
 from harness.model import Array, Case, Leaves, Tape, Trajectory
 from harness.policy import Policy
 from harness.ppo import Ppo
+from harness.protocol.environment import Environment, Pool
 from harness.training.host import as_taken, narrowed
 
 LANES = 128

@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from harness.adapters.jax_batch import key_words
-from harness.lanes import Stepped
 from harness.model import Array, Leaf, Leaves
 from harness.policy import Policy
 from harness.ppo import Batch, Ppo
+from harness.protocol.lanes import Stepped
 from harness.training.config import PpoConfig
 from harness.training.segments import Played, Report, demand_config, silent, train_segments
 from harness.training.trained import Trained

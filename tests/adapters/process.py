@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import struct
 import subprocess
 import sys
@@ -11,20 +10,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import harness.adapters
-import harness.worker
 from harness.adapters.jax_flags import jax_environment
-from harness.worker import decode, encode
+from harness.candidate import lay_trusted
+from harness.protocol.worker import decode, encode
 
 
 class Worker:
     """A candidate's worker with no more of the harness around it than a sandbox has, asked over its pipes."""
 
     def __init__(self, directory: Path, xla_flags: Sequence[str] = ()) -> None:
-        adapters = Path(harness.adapters.__path__[0])
-        shutil.copytree(adapters, directory / "harness/adapters", ignore=shutil.ignore_patterns("__pycache__"))
-        (directory / "harness/__init__.py").touch()
-        shutil.copy(harness.worker.__file__, directory / "worker.py")
+        lay_trusted(directory)
         self.process = subprocess.Popen(
             [
                 sys.executable, "-I", directory / "worker.py",

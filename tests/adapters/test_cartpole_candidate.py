@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from harness.candidate import candidate_options
+from harness.protocol.worker import SingleEnvironment
 from harness.task import Task
 from harness.taskfile import load_task
-from harness.worker import SingleEnvironment
 from tests.adapters.process import Worker
 
 DIRECTORY = Path(__file__).parents[2] / "environments/cartpole"

@@ -38,12 +38,12 @@ def test_a_directory_of_that_name_goes_before_an_embedded_task(walk: Path, monke
 def test_a_wheel_carries_its_tasks_and_prompts_inside(tmp_path: Path) -> None:
     # Laid out as the wheel is: the data directories inside the package, and none beside it.
     root = Path(harness.__file__).parents[1]
-    for file in ("__init__.py", "errors.py", "data.py"):
-        (tmp_path / "harness").mkdir(exist_ok=True)
-        shutil.copy(root / "harness" / file, tmp_path / "harness")
+    (tmp_path / "harness" / "support").mkdir(parents=True)
+    for file in ("__init__.py", "errors.py", "support/__init__.py", "support/embedded.py"):
+        shutil.copy(root / "harness" / file, tmp_path / "harness" / file)
     for name in ("environments", "prompts"):
         shutil.copytree(root / name, tmp_path / "harness" / "_data" / name)
-    ask = "from harness import data; print(data.find_task('cartpole')); data.prompt_text('repair')"
+    ask = "from harness.support import embedded; print(embedded.find_task('cartpole')); embedded.prompt_text('repair')"
     done = subprocess.run([sys.executable, "-c", ask], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert Path(done.stdout.strip()) == tmp_path / "harness" / "_data" / "environments" / "cartpole"
 

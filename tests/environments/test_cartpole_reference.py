@@ -17,12 +17,12 @@ from hypothesis import HealthCheck, given, settings
 
 from harness.conformance import check_reference
 from harness.model import Case, Outcome, Trajectory
+from harness.protocol.worker import SingleEnvironment, load
 from harness.reference import start_reference
 from harness.setup import setup
 from harness.suite import Sequence, Suite, load_suite
 from harness.task import Task
 from harness.taskfile import load_task
-from harness.worker import SingleEnvironment, load
 
 DIRECTORY = Path(__file__).parents[2] / "environments" / "cartpole"
 THETA_LIMIT = 12 * 2 * math.pi / 360

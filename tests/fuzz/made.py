@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.worker import decode, encode
+from harness.protocol.worker import decode, encode
 from tests.fuzz.mutate import frames_in
 from tests.fuzz.target import Target
 from tests.fuzz.wire import NONCE

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.channel import Channel
 from harness.errors import Crashed
-from harness.worker import MAX_FRAME
+from harness.protocol.channel import Channel
+from harness.protocol.worker import MAX_FRAME
 from tests.fuzz.__main__ import NAMES, RUST, main
 from tests.fuzz.made import made
 from tests.fuzz.mutate import of_bytes

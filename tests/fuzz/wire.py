@@ -9,9 +9,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from harness.channel import Channel
-from harness.environment import Environment
-from harness.worker import MAX_FRAME, SingleEnvironment, serve
+from harness.protocol.channel import Channel
+from harness.protocol.environment import Environment
+from harness.protocol.worker import MAX_FRAME, SingleEnvironment, serve
 
 NONCE = b"0123456789abcdef"
 """Stands for the request's id in a recorded answer."""
@@ -114,7 +114,7 @@ def replaying(stream: bytes) -> Answering:
 
 
 def nonce_of(request: bytes) -> bytes:
-    """The id in a request that `harness.channel` made: its first value."""
+    """The id in a request that `harness.protocol.channel` made: its first value."""
     at = request.index(b"\xa2id") + 4
     return request[at : at + len(NONCE)]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import harness.worker
+import harness.protocol.worker
 from harness.errors import LockstepError
 from harness.model import Case, Divergence
 from harness.prompts import Calls, fill, load, render, repair_prompt, templates
@@ -28,7 +28,7 @@ HILL = HERE / "hill"
 
 def hill() -> Task:
     """The task, whose reference runs under this very interpreter: no environment has to be built for a snapshot."""
-    worker = (sys.executable, str(harness.worker.__file__), str(HILL / "reference" / "adapter.py") + ":Hill")
+    worker = (sys.executable, str(harness.protocol.worker.__file__), str(HILL / "reference" / "adapter.py") + ":Hill")
     return replace(load_task(HILL), reference=Reference(None, command=worker))
 
 

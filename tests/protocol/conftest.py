@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import harness.worker
-from harness.channel import Channel
-from harness.environment import Environment
+import harness.protocol.worker
+from harness.protocol.channel import Channel
+from harness.protocol.environment import Environment
 from sandboxes import Mount, Sandbox, SandboxSpec, choose
 
 HERE = Path(__file__).parent
@@ -46,7 +46,7 @@ def serve(run: Start) -> Start:
     def start(adapter: str = "Walker", timeout: float = TIMEOUT, python: str = sys.executable) -> Channel:
         module, _, name = adapter.rpartition(":")
         place = HERE / f"{module or 'walker'}.py"
-        return run(python, "-I", harness.worker.__file__, f"{place}:{name}", timeout=timeout)
+        return run(python, "-I", harness.protocol.worker.__file__, f"{place}:{name}", timeout=timeout)
 
     return start
 
@@ -64,7 +64,7 @@ def open_walker(serve: Start) -> Callable[..., Environment]:
 @pytest.fixture(scope="module")
 def opened_walker(sandbox: Sandbox) -> Iterator[Environment]:
     """One environment for all tests of a module that leave it as they found it."""
-    command = [sys.executable, "-I", harness.worker.__file__, f"{HERE / 'walker.py'}:Walker"]
+    command = [sys.executable, "-I", harness.protocol.worker.__file__, f"{HERE / 'walker.py'}:Walker"]
     environment = Environment(Channel(sandbox.spawn(command), "the reference", TIMEOUT))
     yield environment
     environment.close()

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.channel import Channel
-from harness.environment import Environment
 from harness.errors import BadAnswer, Crashed, EnvironmentFailure, Raised, TimedOut
 from harness.model import Case
+from harness.protocol.channel import Channel
+from harness.protocol.environment import Environment
 from sandboxes import Sandbox
 from tests.protocol.rogue import ROLLOUTS
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from harness.channel import Channel
-from harness.environment import Environment
 from harness.errors import BadAnswer, Crashed, EnvironmentFailure, Raised, TimedOut
+from harness.protocol.channel import Channel
+from harness.protocol.environment import Environment
 
 Serve = Callable[..., Channel]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from harness.worker import WIRE_DTYPES, ProtocolError, decode, encode
+from harness.protocol.worker import WIRE_DTYPES, ProtocolError, decode, encode
 
 ARRAYS = st.sampled_from(sorted(WIRE_DTYPES)).flatmap(
     lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, min_side=0, max_dims=4, max_side=4))

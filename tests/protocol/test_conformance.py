@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness.conformance import CHECKS, check_reference
-from harness.environment import Environment
 from harness.model import CheckResult, Leaf, Outcome
+from harness.protocol.environment import Environment
 from harness.task import Budgets, Candidate, Mode, Module, Reference, Task, TaskDraw, TaskProbe
 from tests.protocol.walker import EDGE, Walker
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.spec import CAPABILITIES
-from harness.worker import CALLS, MAX_FRAME, PROTOCOL, WIRE_DTYPES, decode, encode
+from harness.protocol.spec import CAPABILITIES
+from harness.protocol.worker import CALLS, MAX_FRAME, PROTOCOL, WIRE_DTYPES, decode, encode
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
 

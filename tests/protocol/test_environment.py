@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 
 from harness.compare import compare
-from harness.environment import PART_BYTES, Environment
 from harness.errors import BadAnswer, Raised
 from harness.model import Case, Draw, Trajectory
+from harness.protocol.environment import PART_BYTES, Environment
 
 LENGTH = 14
 

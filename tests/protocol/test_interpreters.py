@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import harness.worker
-from harness.environment import Environment
+import harness.protocol.worker
 from harness.model import Case
+from harness.protocol.environment import Environment
 
 NAMES = [os.environ.get("LOCKSTEP_TEST_PYTHON", ""), *(f"python3.{minor}" for minor in range(8, 16)), "python3"]
 
@@ -32,11 +32,11 @@ def others() -> list[str]:
 
 
 def test_the_worker_is_valid_python_3_8() -> None:
-    ast.parse(Path(harness.worker.__file__).read_text(), feature_version=(3, 8))
+    ast.parse(Path(harness.protocol.worker.__file__).read_text(), feature_version=(3, 8))
 
 
 def test_the_worker_imports_nothing_but_the_standard_library_numpy_and_msgpack() -> None:
-    tree = ast.parse(Path(harness.worker.__file__).read_text())
+    tree = ast.parse(Path(harness.protocol.worker.__file__).read_text())
     imported = {
         alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
     }
@@ -67,6 +67,6 @@ def test_modules_beside_the_worker_do_not_hide_those_of_a_reference(tmp_path: Pa
     (tmp_path / "errors.py").write_text(
         "class Env:\n    def spec(self):\n        raise RuntimeError('the errors of the reference')\n"
     )
-    channel = run(sys.executable, harness.worker.__file__, f"{tmp_path / 'adapter.py'}:Env")
+    channel = run(sys.executable, harness.protocol.worker.__file__, f"{tmp_path / 'adapter.py'}:Env")
     with pytest.raises(Exception, match="the errors of the reference"):
         channel.ask("open", options={})

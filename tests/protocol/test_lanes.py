@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.environment import Environment, Pool
 from harness.errors import BadAnswer
-from harness.lanes import Lanes
 from harness.model import Case, Draw
-from harness.spec import parse_spec
+from harness.protocol.environment import Environment, Pool
+from harness.protocol.lanes import Lanes
+from harness.protocol.spec import parse_spec
 from tests.protocol.walker import HORIZON
 
 SEEDS = [3, 4, 5]

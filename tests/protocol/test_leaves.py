@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from harness.worker import Leaf, ProtocolError, random_actions
+from harness.protocol.worker import Leaf, ProtocolError, random_actions
 
 
 def leaf(dtype: str, *shape: int, **bounds: Any) -> Leaf:

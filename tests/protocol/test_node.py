@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.channel import Channel
 from harness.conformance import CHECKS, check_reference
-from harness.environment import Environment
 from harness.errors import BadAnswer, Crashed, Raised
 from harness.model import Case, Outcome
+from harness.protocol.channel import Channel
+from harness.protocol.environment import Environment
+from harness.protocol.worker import decode, encode
 from harness.suite import load_suite
 from harness.taskfile import load_task
-from harness.worker import decode, encode
 from sandboxes import Sandbox
 
 DIRECTORY = Path(__file__).parent / "node"

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from harness.environment import Environment, Pool
 from harness.errors import Crashed, Raised
 from harness.model import Case
+from harness.protocol.environment import Environment, Pool
 
 Open = Callable[..., Environment]
 CASES = [Case(seed, {"action": np.arange(seed % 9) % 3}) for seed in range(40)]

@@ -1,4 +1,4 @@
-"""A small environment of our own with everything that the protocol knows, as an adapter for `harness.worker`.
+"""A small environment of our own with everything that the protocol knows, as an adapter for `harness.protocol.worker`.
 
 A walker on a line tries to leave it. It starts at a drawn place, and where it stands on an even field a gust, also drawn,
 moves it. It runs under any Python that the worker runs under, so it keeps to Python 3.8 and numpy.

@@ -12,8 +12,8 @@ from harness.coverage import reading
 from harness.coverage.measure import measure
 from harness.coverage.questions import Questions
 from harness.coverage.reading import Reach
-from harness.environment import Environment
 from harness.model import Case
+from harness.protocol.environment import Environment
 from harness.reference import start_reference
 from harness.setup import setup
 from harness.support.embedded import find_task

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import sandboxes
-from harness.environment import Environment
 from harness.model import Array, Case, Leaf, Trajectory
+from harness.protocol.environment import Environment
 from harness.task import Task
 from harness.verify import Verifier
 

@@ -15,12 +15,12 @@ from harness.adapters.rust_candidate import RustCandidate
 from harness.adapters.rust_lanes import RustLanes
 from harness.cli import main
 from harness.crates.build import build
-from harness.environment import Environment
+from harness.protocol.environment import Environment
+from harness.protocol.worker import ProtocolError, SingleEnvironment
 from harness.training.batch import batch_lanes
 from harness.training.config import PpoConfig
 from harness.training.host import train_host
 from harness.training.trained import Trained
-from harness.worker import ProtocolError, SingleEnvironment
 from tests.adapters.contracts import DICE, dice_case
 from tests.rust.games import dice_task, write_walk
 from tests.training.conftest import Direct

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.lanes import LaneStep, Stepped
 from harness.levels import transfer_policies
 from harness.model import LevelReport, Outcome
+from harness.protocol.lanes import LaneStep, Stepped
 from harness.task import TASK_FILE
 from harness.training.trained import Trained
 from tests.levels.test_transfer import Run, named

@@ -16,8 +16,8 @@ import jax
 
 from harness.adapters.jax_candidate import JaxCandidate
 from harness.adapters.jax_env import JaxEnv
-from harness.environment import Environment
-from harness.worker import decode, encode
+from harness.protocol.environment import Environment
+from harness.protocol.worker import decode, encode
 from tests.adapters.contracts import leaf
 
 CANDIDATES = Path(__file__).parent / "candidates"

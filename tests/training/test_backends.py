@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.environment import Environment
 from harness.errors import BadAnswer, TrainingError
-from harness.lanes import LaneStep
 from harness.model import Leaf, Trajectory
 from harness.policy import Policy
 from harness.ppo import Ppo
+from harness.protocol.environment import Environment
+from harness.protocol.lanes import LaneStep
 from harness.training.config import PpoConfig
 from harness.training.evaluate import evaluate
 from harness.training.host import train_host

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.environment import Environment
+from harness.protocol.environment import Environment
 from harness.reference import start_reference
 from harness.setup import Installed, setup
 from harness.suite import Suite, load_suite

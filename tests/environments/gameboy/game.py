@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.environment import Environment
 from harness.model import Array, Case, Draw, Leaves, Trajectory
+from harness.protocol.environment import Environment
 from harness.setup import Installed, reference_command
 from harness.task import Task
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from harness.conformance import check_reference
-from harness.environment import Environment
 from harness.errors import Raised
 from harness.model import Case, Draw, Outcome
+from harness.protocol.environment import Environment
 from harness.reference import start_reference
 from harness.setup import Installed
 from harness.task import Task

@@ -14,8 +14,8 @@ import sandboxes
 from harness.adapters.rust_batch import SAME_STEP, RustBatch, load_module
 from harness.crates.build import build
 from harness.crates.data import prepared
-from harness.environment import Environment
 from harness.model import Array, Case, Leaves, Outcome, Trajectory
+from harness.protocol.environment import Environment
 from harness.task import Task
 from harness.verify import Verifier
 from tests.environments.gameboy.game import CARTRIDGES, NOTHING, i32, inserted, play, presses

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.environment import Environment
 from harness.model import Leaf, Leaves
+from harness.protocol.environment import Environment
 from harness.task import Task
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.environment import Environment
+from harness.protocol.environment import Environment
 from harness.setup import Installed
 from harness.task import Task
 from tests.environments.gameboy.conftest import BARE

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from harness.environment import Environment
 from harness.errors import Raised
 from harness.levels.strategies import stack_actions
 from harness.model import Array, Case, Trajectory
+from harness.protocol.environment import Environment
 from harness.suite import Sequence, Suite
 from harness.task import Task
 from tests.environments.gameboy.game import CARTRIDGES, NOTHING, inserted, play, presses

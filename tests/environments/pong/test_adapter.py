@@ -16,9 +16,9 @@ import pytest
 import sandboxes
 from harness.compare import compare
 from harness.conformance import check_reference
-from harness.environment import Environment
 from harness.errors import Raised
 from harness.model import Case, Draw, Outcome, Trajectory
+from harness.protocol.environment import Environment
 from harness.reference import start_reference
 from harness.setup import Installed
 from harness.suite import Suite

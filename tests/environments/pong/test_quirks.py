@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.environment import Environment
 from harness.model import Case
+from harness.protocol.environment import Environment
 from harness.setup import Installed
 from harness.task import Task
 from tests.environments.pong.game import (

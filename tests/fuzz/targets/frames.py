@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.environment import Environment
 from harness.errors import EnvironmentFailure
 from harness.model import Case, Draw
-from harness.worker import ProtocolError, SingleEnvironment, decode, serve
+from harness.protocol.environment import Environment
+from harness.protocol.worker import ProtocolError, SingleEnvironment, decode, serve
 from tests.fuzz.mutate import frames_in, of_frames
 from tests.fuzz.target import Target, Wrong, each
 from tests.fuzz.wire import Answering, environment, real, recording, replaying
@@ -22,7 +22,7 @@ ACTIONS = {"action": np.array([2, 0, 2], np.int64)}
 
 
 def answers(directory: Path) -> Target:
-    """What `harness.channel`, `harness.environment` and `harness.lanes` make of a worker's bytes."""
+    """What `harness.protocol.channel`, `harness.protocol.environment` and `harness.protocol.lanes` make of a worker's bytes."""
     whole: list[bytes] = []
     with suppress(EnvironmentFailure):
         _drive(recording(real(Walker), whole))
@@ -82,7 +82,7 @@ def _forced(worker: Environment) -> None:
 
 
 def requests(directory: Path) -> Target:
-    """What `harness.worker.serve` makes of requests: an answer for each, or the end where there is no frame."""
+    """What `harness.protocol.worker.serve` makes of requests: an answer for each, or the end where there is no frame."""
     asked: list[bytes] = []
     answering = real(Walker)
 

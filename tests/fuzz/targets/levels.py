@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from harness.channel import Channel
-from harness.environment import Pool
 from harness.errors import EnvironmentFailure
 from harness.levels import proposed
 from harness.levels.pair import Pair
+from harness.protocol.channel import Channel
+from harness.protocol.environment import Pool
+from harness.protocol.worker import decode, encode
 from harness.suite import Suite
 from harness.taskfile import load_task
-from harness.worker import decode, encode
 from tests.fuzz.target import each
 from tests.fuzz.wire import NONCE, TIMEOUT_S, Answering, Played, environment, nonce_of, real, replaying
 

@@ -13,7 +13,7 @@ import time
 from typing import Any, NoReturn
 
 from harness.errors import BadAnswer, BrokenContract, Crashed, EnvironmentFailure, Raised, TimedOut
-from harness.worker import MAX_FRAME, MAX_TRACEBACK, ProtocolError, decode, encode
+from harness.protocol.worker import MAX_FRAME, MAX_TRACEBACK, ProtocolError, decode, encode
 from sandboxes import Running, SandboxError
 from sandboxes.base import CALLER
 

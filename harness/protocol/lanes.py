@@ -16,8 +16,8 @@ import numpy as np
 
 from harness.errors import BadAnswer
 from harness.model import STATE, Array, Draw, Leaf, Leaves, Tape
-from harness.spec import Spec, check_arrays, tape_to_wire
-from harness.worker import BASIC_LEAVES
+from harness.protocol.spec import Spec, check_arrays, tape_to_wire
+from harness.protocol.worker import BASIC_LEAVES
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Lanes:
                 "it cannot step several environments in one message",
                 where="lanes",
                 expected="the capability `lanes`",
-                next_step="see docs/protocol.md, section Lanes; an adapter in Python gets it from harness/worker.py",
+                next_step="see docs/protocol.md, section Lanes; an adapter in Python gets it from harness/protocol/worker.py",
             )
         self._environment = environment
         self._over = np.zeros(len(seeds), bool)

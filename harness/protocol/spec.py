@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.errors import BadAnswer
 from harness.model import Array, Leaf, Tape
-from harness.worker import BASIC_LEAVES, MAX_FRAME, PROTOCOL, WIRE_DTYPES
+from harness.protocol.worker import BASIC_LEAVES, MAX_FRAME, PROTOCOL, WIRE_DTYPES
 
 T = TypeVar("T")
 

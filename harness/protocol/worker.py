@@ -1,7 +1,7 @@
 """The worker: one file that serves an environment over a pipe. It needs Python 3.8+, numpy and msgpack, nothing else.
 
 References run it in an environment of their own (own interpreter, own pins), candidates run it in a sandbox. It is the
-single home of the wire format, which docs/protocol.md specifies: `harness.channel` imports the codec from here.
+single home of the wire format, which docs/protocol.md specifies: `harness.protocol.channel` imports the codec from here.
 
     python worker.py [--path DIR]... ADAPTER:CLASS
 

@@ -1,7 +1,7 @@
 """The environment protocol from the harness's side: one client for references and candidates alike.
 
 Whatever a worker answers is checked here against what it declared, so that the rest of the harness may trust shapes,
-dtypes and counts. docs/protocol.md is the specification; `harness.worker` is the other side in Python.
+dtypes and counts. docs/protocol.md is the specification; `harness.protocol.worker` is the other side in Python.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from harness.channel import Channel
 from harness.errors import BadAnswer
-from harness.lanes import Lanes, SpreadLanes
 from harness.model import ENDINGS, STATE, Array, Case, Draw, Leaf, Leaves, Tape, Trajectory
-from harness.spec import DrawSpec, ProbeSpec, Spec, check_arrays, is_action, parse_spec, tape_to_wire
-from harness.worker import MAX_SIDE, is_picture
+from harness.protocol.channel import Channel
+from harness.protocol.lanes import Lanes, SpreadLanes
+from harness.protocol.spec import DrawSpec, ProbeSpec, Spec, check_arrays, is_action, parse_spec, tape_to_wire
+from harness.protocol.worker import MAX_SIDE, is_picture
 
 __all__ = ["DrawSpec", "Environment", "Pool", "ProbeSpec", "Spec", "is_action", "parse_spec", "tape_to_wire"]
 
@@ -156,7 +156,7 @@ class Environment:
         state: bool = False,
         fixed: Mapping[str, Any] | None = None,
     ) -> Lanes:
-        """Begin one episode for each seed, to be stepped together; see `harness.lanes`.
+        """Begin one episode for each seed, to be stepped together; see `harness.protocol.lanes`.
 
         Args:
             draws: tapes for the episodes to take their draws from, as far as these reach.
