@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.common import report, spread
 from harness.compare import compare
 from harness.model import Case, Leaf, Trajectory
-from harness.task import Tolerance
+from harness.task.contract import Tolerance
 
 ROUNDS = 20
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import sandboxes
 from benchmarks.common import ENVIRONMENTS, candidate_tree, report, spread
 from harness.model import Outcome
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from harness.verify import Verifier
 
 ROUNDS = 20

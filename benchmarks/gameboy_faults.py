@@ -9,7 +9,7 @@ from pathlib import Path
 import sandboxes
 from benchmarks.common import ENVIRONMENTS, report
 from harness.model import Divergence
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from harness.verify import Verifier
 from tests.mutants.gameboy import FAULTS, catch
 

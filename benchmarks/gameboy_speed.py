@@ -29,7 +29,7 @@ from environments.gameboy.assembler import assemble
 from harness.crates.data import prepared
 from harness.crates.gameboy import gameboy
 from harness.setup import setup
-from harness.taskfile import load_task
+from harness.task.load import load_task
 
 TASK = ENVIRONMENTS / "gameboy"
 BROUGHT = "LOCKSTEP_GAMEBOY_ROMS"

@@ -24,8 +24,8 @@ from harness.strength.judging import judge
 from harness.strength.result import Strength
 from harness.strength.run import Settings, measure
 from harness.strength.statuses import DETECTED, KILLED, SURVIVED
-from harness.task import TRAINING_LEVEL, Task
-from harness.taskfile import load_task
+from harness.task.contract import TRAINING_LEVEL, Task
+from harness.task.load import load_task
 from harness.verify import Verifier
 from tests.mutants import cartpole, pong
 from tests.mutants.plant import Mutant, plant

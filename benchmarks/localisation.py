@@ -14,8 +14,8 @@ from harness.levels.localise import localise
 from harness.levels.pair import Pair
 from harness.reference import start_references
 from harness.setup import setup
-from harness.suite import load_suite
-from harness.taskfile import load_task
+from harness.task.load import load_task
+from harness.task.suite import load_suite
 from harness.verify import silent
 from tests.mutants.cartpole import STEP, hidden_counter
 from tests.mutants.plant import Mutant, plant

@@ -19,7 +19,7 @@ from benchmarks.common import ENVIRONMENTS, candidate_tree, report
 from harness.model import Outcome
 from harness.profile.result import Measurement
 from harness.profile.run import Settings, profile
-from harness.taskfile import load_task
+from harness.task.load import load_task
 
 SECONDS_PER = 2.0
 PEER = "PufferLib, C"

@@ -22,7 +22,7 @@ from harness.adapters.rust_batch import SAME_STEP, RustBatch, load_module
 from harness.crates.build import build
 from harness.profile.contenders import Contender
 from harness.profile.peers import started_peer
-from harness.taskfile import load_task
+from harness.task.load import load_task
 
 BATCHES = (32, 128, 512, 2048, 8192)
 ROUNDS = 7

@@ -23,8 +23,8 @@ from harness.adapters.jax_flags import jax_environment
 from harness.candidate import CandidateWorker, candidate_options
 from harness.profile.contenders import CANDIDATE, SCAN, Cell, Contender, prepare
 from harness.profile.run import run_length
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
 
 BATCHES = (512, 2048, 8192)
 ROUNDS = 40

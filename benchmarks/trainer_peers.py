@@ -18,8 +18,8 @@ from typing import Any
 
 from benchmarks.common import ENVIRONMENTS, report, spread
 from harness.setup import setup
-from harness.task import Reference
-from harness.taskfile import load_task
+from harness.task.contract import Reference
+from harness.task.load import load_task
 
 ROUNDS = 7
 PPO: dict[str, Any] = {
@@ -61,8 +61,8 @@ def prepare(ppo, updates):
     jax.config.update("jax_enable_x64", EXACT)
     from harness.adapters.jax_env import JaxEnv
     from harness.candidate import candidate_options
-    from harness.taskfile import load_task
-    from harness.training.config import PpoConfig
+    from harness.task.load import load_task
+    from harness.task.training import PpoConfig
     from harness.training.fused import FusedTrainer
     from pathlib import Path
     task = load_task(Path(TASK))

@@ -30,7 +30,7 @@ from harness.record.machine import conditions
 from harness.record.message import commit_message
 from harness.record.objects import Commit, identity
 from harness.record.snapshot import Snapshot
-from harness.task import CASES_DIRECTORY, TRAINING_LEVEL
+from harness.task.contract import CASES_DIRECTORY, TRAINING_LEVEL
 
 MAX_NEW_CASES = 8
 """As many counterexamples of one attempt are kept: they run first from then on, and must stay quick."""

@@ -27,7 +27,7 @@ from harness.model import Leaf
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
 from harness.support.files import make_writable
-from harness.task import CANDIDATE_DIRECTORY, Mode, Task, caches
+from harness.task.contract import CANDIDATE_DIRECTORY, Mode, Task, caches
 from sandboxes import Driver, Limits, Mount, Running, Sandbox, SandboxSpec
 
 BASE_PACKAGES = ("msgpack", "numpy")
@@ -40,7 +40,7 @@ TRUSTED = "/lockstep/trusted"
 COUNTS = "/lockstep/counts"
 COUNTS_FILE = "reached.profraw"
 WORKER = "protocol/worker.py"
-TRUSTED_CODE = ("adapters", "training", "network.py", "policy.py", "ppo.py", WORKER)
+TRUSTED_CODE = ("adapters", "training", "network.py", "policy.py", "ppo.py", "task/training.py", WORKER)
 """What of the harness a candidate's interpreter sees: what serves it, what users train on, and the trainer."""
 JAX_ADAPTER = "harness.adapters.jax_candidate:JaxCandidate"
 RUST_ADAPTER = "harness.adapters.rust_candidate:RustCandidate"

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.model import Array, Draw, Leaf, Leaves, Trajectory
-from harness.task import Tolerance
+from harness.task.contract import Tolerance
 
 EXACT = Tolerance()
 ABSENT = "absent"

@@ -15,7 +15,7 @@ from harness import __version__
 from harness.errors import LockstepError, TaskError
 from harness.export_rust import GYMNASIUM, write_project
 from harness.package import write_package
-from harness.task import Task
+from harness.task.contract import Task
 
 
 def export(task: Task, destination: Path, attestation: bytes | None) -> Path:

@@ -13,7 +13,7 @@ from harness.crates.build import crate_name
 from harness.crates.data import VARIABLE, prepared
 from harness.crates.runtime import CRATES
 from harness.support.embedded import rust_sources
-from harness.task import CANDIDATE_DIRECTORY, Task, caches
+from harness.task.contract import CANDIDATE_DIRECTORY, Task, caches
 
 MATURIN = "maturin>=1.9,<2"
 GYMNASIUM = "gymnasium>=1.1"

@@ -13,7 +13,7 @@ from typing import Any
 import harness.adapters
 from harness.candidate import candidate_options, demand_no_links
 from harness.crates.build import build
-from harness.task import CANDIDATE_DIRECTORY, Task, caches
+from harness.task.contract import CANDIDATE_DIRECTORY, Task, caches
 from sandboxes import Driver
 
 SHARED = ("leaves.py", "leaf_spaces.py", "vector_env.py")

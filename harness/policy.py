@@ -24,7 +24,7 @@ import numpy as np
 
 from harness.adapters.leaves import bounds, is_action
 from harness.network import Network
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 
 Array = Any
 F32 = jnp.float32

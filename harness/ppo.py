@@ -23,7 +23,7 @@ import optax
 from harness.adapters.jax_rollout import random_key
 from harness.network import Network
 from harness.policy import Actions, Observed, Policy, Stats
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 
 Array = Any
 F32, I32, U32 = jnp.float32, jnp.int32, jnp.uint32

@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.model import Outcome
 from harness.record.log import Event
-from harness.task import Limits
+from harness.task.contract import Limits
 
 ATTEMPT = "attempt"
 VERDICT = "verdict"

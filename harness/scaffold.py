@@ -27,9 +27,9 @@ from harness.reference import start_reference
 from harness.scaffold_files import Findings, write_task
 from harness.setup import Installed, Progress, setup
 from harness.skeleton import write_skeleton
-from harness.task import CANDIDATE_DIRECTORY, REFERENCE_DIRECTORY, Candidate, Reference, Task
-from harness.task_kinds import PINNED, problem_with_requirement
-from harness.taskfile import load_task
+from harness.task.contract import CANDIDATE_DIRECTORY, REFERENCE_DIRECTORY, Candidate, Reference, Task
+from harness.task.kinds import PINNED, problem_with_requirement
+from harness.task.load import load_task
 
 TEMPLATES = Path(__file__).parent / "templates"
 ADAPTER = f"{REFERENCE_DIRECTORY}/adapter.py"

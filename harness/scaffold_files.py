@@ -15,7 +15,7 @@ import numpy as np
 from harness.model import STATE, Leaf
 from harness.protocol.spec import Spec
 from harness.skeleton import causes_first
-from harness.task import (
+from harness.task.contract import (
     CASES_DIRECTORY,
     INTERACTIONS_FILE,
     LAW_EPISODES,
@@ -26,7 +26,7 @@ from harness.task import (
     Task,
     Transfer,
 )
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 
 TEMPLATES = Path(__file__).parent / "templates"
 LEVEL_3_SECONDS = 60.0

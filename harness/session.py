@@ -27,7 +27,7 @@ from harness.record.rotation import ROTATED
 from harness.record.snapshot import Snapshot
 from harness.record.view import SessionView
 from harness.support.home import lockstep_home
-from harness.taskfile import load_task
+from harness.task.load import load_task
 
 __all__ = ["Progress", "Session", "SessionView", "Verification", "Verifier", "VerifierFactory", "levels_verifier"]
 

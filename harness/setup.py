@@ -26,7 +26,7 @@ from packaging.version import Version
 import harness.protocol.worker
 from harness.errors import SetupError
 from harness.support.home import locked, lockstep_home
-from harness.task import REFERENCE_DIRECTORY, Task
+from harness.task.contract import REFERENCE_DIRECTORY, Task
 
 OLDEST_PYTHON = (3, 8)
 MARKER = "lockstep-environment.json"

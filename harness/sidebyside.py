@@ -18,9 +18,9 @@ from harness.levels.pair import Pair, Progress
 from harness.model import Array, Case, Leaves, leaves_from_json
 from harness.reference import start_references
 from harness.setup import setup
-from harness.suite import Suite
 from harness.support.foreign import json_of
-from harness.task import Mode, Task
+from harness.task.contract import Mode, Task
+from harness.task.suite import Suite
 from harness.verify import silent
 from sandboxes import Driver
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness import skeleton_rust
 from harness.model import STATE, Leaf
-from harness.task import CANDIDATE_DIRECTORY, Task
+from harness.task.contract import CANDIDATE_DIRECTORY, Task
 
 
 def causes_first(leaves: Mapping[str, Leaf]) -> list[tuple[str, Leaf]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from harness.model import STATE, Leaf
-from harness.task import Task, TaskDraw
+from harness.task.contract import Task, TaskDraw
 
 _TYPES = {
     "bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",

@@ -24,7 +24,7 @@ from harness.errors import BadAnswer, Crashed, TimedOut
 from harness.model import Array
 from harness.package import write_package
 from harness.protocol.worker import ProtocolError, decode
-from harness.task import Task
+from harness.task.contract import Task
 from sandboxes import Driver, Limits, Mount, SandboxSpec
 
 WHERE = "the candidate, as its users run it"

@@ -30,9 +30,9 @@ from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
 from harness.reference import start_reference, start_references
 from harness.setup import setup
-from harness.suite import load_suite
 from harness.support import memory
-from harness.task import TRAINING_LEVEL, Task, caches
+from harness.task.contract import TRAINING_LEVEL, Task, caches
+from harness.task.suite import load_suite
 from sandboxes import Driver, SandboxError
 
 CONTRACT = "contract"

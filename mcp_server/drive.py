@@ -29,7 +29,7 @@ from harness.record.view import SessionView
 from harness.replay.changes import agents_files
 from harness.session import Progress
 from harness.support.home import lockstep_home
-from harness.task import TRAINING_LEVEL
+from harness.task.contract import TRAINING_LEVEL
 from mcp_server.results import FileWritten, SessionStatus
 from mcp_server.toolbox import Tools, connected
 

@@ -14,7 +14,7 @@ from hypothesis import given
 
 from harness.compare import Difference, compare, compare_leaves, compare_many, differing_rows, value_text
 from harness.model import Array, Case, Draw, Leaf, Trajectory
-from harness.task import Tolerance
+from harness.task.contract import Tolerance
 
 NEAR = Tolerance(atol=1e-6, rtol=1e-3)
 LEAVES = {

@@ -15,8 +15,8 @@ import pytest
 
 from harness.errors import LockstepError, TaskError
 from harness.export import export
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
 
 ROOT = Path(__file__).parent.parent
 ATTESTATION = b'{"payloadType": "application/vnd.in-toto+json", "payload": "", "signatures": []}'

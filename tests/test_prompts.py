@@ -14,7 +14,7 @@ from harness.errors import LockstepError
 from harness.model import Case, Divergence, Draw
 from harness.prompts import fill, repair_prompt, slots
 from harness.support.embedded import prompt_text
-from harness.task import Candidate, Module, Reference, Task
+from harness.task.contract import Candidate, Module, Reference, Task
 
 TASK = Task(
     name="hill",

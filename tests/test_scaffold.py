@@ -21,9 +21,9 @@ from harness.model import Case, Outcome
 from harness.reference import start_reference
 from harness.scaffold import new
 from harness.setup import Installed
-from harness.suite import load_suite
-from harness.task import LAW_EPISODES, Law, Mode, Task
-from harness.taskfile import load_task
+from harness.task.contract import LAW_EPISODES, Law, Mode, Task
+from harness.task.load import load_task
+from harness.task.suite import load_suite
 
 REPOSITORY = Path(__file__).parents[1]
 HERE = Installed(Path(sys.prefix), Path(sys.executable))

@@ -21,8 +21,8 @@ from harness.model import Case
 from harness.reference import start_reference
 from harness.setup import MARKER, Installed, find_interpreter, installed, reference_command, setup
 from harness.support.home import lockstep_home
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -173,7 +173,7 @@ DRIVER = """
 import sys
 from pathlib import Path
 from harness.setup import setup
-from harness.taskfile import load_task
+from harness.task.load import load_task
 print(setup(load_task(Path(sys.argv[1])), print).prefix)
 """
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from harness.task import Budgets, Candidate, Limits, Module, Reference, Task, TaskDraw, Tolerance, Transfer
-from harness.training.config import PpoConfig
+from harness.task.contract import Budgets, Candidate, Limits, Module, Reference, Task, TaskDraw, Tolerance, Transfer
+from harness.task.training import PpoConfig
 from tests.test_taskfile import RIGHT, mistakes, read
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "task.md").read_text()

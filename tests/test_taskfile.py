@@ -10,8 +10,20 @@ import pytest
 
 from harness.errors import TaskError
 from harness.model import Leaf
-from harness.task import Budgets, Candidate, Law, Limits, Mode, Module, Peer, Task, TaskDraw, Tolerance, Transfer
-from harness.taskfile import load_task, with_candidate
+from harness.task.contract import (
+    Budgets,
+    Candidate,
+    Law,
+    Limits,
+    Mode,
+    Module,
+    Peer,
+    Task,
+    TaskDraw,
+    Tolerance,
+    Transfer,
+)
+from harness.task.load import load_task, with_candidate
 
 ENVIRONMENTS = Path(__file__).parents[1] / "environments"
 

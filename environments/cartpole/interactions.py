@@ -4,8 +4,8 @@ from typing import Any
 
 import hypothesis.strategies as st
 
-from harness.suite import sequence
-from harness.task import Task
+from harness.task.contract import Task
+from harness.task.suite import sequence
 
 LENGTH = 12
 PUSHES = st.lists(st.integers(0, 1), min_size=1, max_size=LENGTH)

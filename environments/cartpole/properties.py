@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import numpy as np
 
 from harness.model import Array, Trajectory
-from harness.suite import feature, generator, invariant
+from harness.task.suite import feature, generator, invariant
 
 X_LIMIT = 2.4
 THETA_LIMIT = 12 * 2 * math.pi / 360

@@ -12,8 +12,8 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 
-from harness.suite import sequence
-from harness.task import Task
+from harness.task.contract import Task
+from harness.task.suite import sequence
 
 Sequence = st.SearchStrategy[dict[str, Any]]
 Snippet = st.SearchStrategy[bytes]

@@ -6,8 +6,8 @@ from typing import Any
 
 import hypothesis.strategies as st
 
-from harness.suite import sequence
-from harness.task import Task
+from harness.task.contract import Task
+from harness.task.suite import sequence
 
 Sequence = st.SearchStrategy[dict[str, Any]]
 

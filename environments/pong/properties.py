@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import numpy as np
 
 from harness.model import Array, Trajectory
-from harness.suite import feature, generator, invariant
+from harness.task.suite import feature, generator, invariant
 
 LOWEST, HIGHEST = -35.0, 605.0
 BALL, PADDLE = 32.0, 70.0

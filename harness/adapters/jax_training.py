@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.adapters.jax_env import JaxEnv
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 from harness.training.fused import FusedTrainer
 
 

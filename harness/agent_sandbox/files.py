@@ -21,7 +21,7 @@ from harness.agent_sandbox.place import WORKSPACE, AgentSandbox
 from harness.errors import SessionError
 from harness.record.names import objection
 from harness.support.files import DIRECTORY
-from harness.task import COMPILED, WRITABLE
+from harness.task.contract import COMPILED, WRITABLE
 from sandboxes import PathMissing, PathRefused
 
 MAX_TEXT_BYTES = 8 << 20

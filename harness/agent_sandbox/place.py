@@ -26,7 +26,7 @@ from harness.crates.runtime import CARGO_HOME, VENDOR, cargo_settings, sources
 from harness.crates.toolchain import Toolchain, toolchain
 from harness.errors import SessionError
 from harness.record.view import SessionView
-from harness.task import CASES_DIRECTORY, GUIDE_FILE, REFERENCE_DIRECTORY, WRITABLE, Task
+from harness.task.contract import CASES_DIRECTORY, GUIDE_FILE, REFERENCE_DIRECTORY, WRITABLE, Task
 from sandboxes import Driver, Limits, Mount, Sandbox, SandboxSpec
 
 WORKSPACE = "/workspace"

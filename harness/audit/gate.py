@@ -14,7 +14,7 @@ from harness.model import Outcome
 from harness.record.objects import Entry
 from harness.record.snapshot import snapshot
 from harness.record.store import Store
-from harness.task import CANDIDATE_DIRECTORY, CASES_DIRECTORY, PROPOSED_DIRECTORY, TASK_FILE
+from harness.task.contract import CANDIDATE_DIRECTORY, CASES_DIRECTORY, PROPOSED_DIRECTORY, TASK_FILE
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from harness.record.rotation import ROTATED
 from harness.record.snapshot import directory_hash, task_digest, trusted_changes, trusted_part
 from harness.record.store import Store
 from harness.support.foreign import json_of
-from harness.task import CASES_DIRECTORY
+from harness.task.contract import CASES_DIRECTORY
 
 
 class Walk:

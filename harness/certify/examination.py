@@ -17,8 +17,8 @@ from harness.model import CheckResult, Outcome
 from harness.profile import run as speed
 from harness.record.certificate import COVERAGE, PROBES, SPEED, STRENGTH, VERDICT, outcome_of, seed_of
 from harness.strength import run as strength
-from harness.suite import load_suite
-from harness.task import TRAINING_LEVEL, Task
+from harness.task.contract import TRAINING_LEVEL, Task
+from harness.task.suite import load_suite
 from harness.verify import Verifier
 from sandboxes import Driver, SandboxError
 

@@ -39,8 +39,8 @@ from harness.record.machine import conditions
 from harness.record.snapshot import trusted_part
 from harness.record.store import Store
 from harness.session import Session
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
 from sandboxes import choose
 
 

@@ -19,7 +19,7 @@ from harness.candidate import CandidateWorker
 from harness.levels.pair import Pair
 from harness.model import ENDINGS, CheckResult, Divergence, Outcome, Trajectory
 from harness.protocol.environment import Environment
-from harness.task import CANDIDATE_DIRECTORY, Mode, Task
+from harness.task.contract import CANDIDATE_DIRECTORY, Mode, Task
 from sandboxes import Driver
 
 LEVEL = 3

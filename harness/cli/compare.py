@@ -13,7 +13,7 @@ from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.verify import sandbox_option, seed_option
 
 if TYPE_CHECKING:
-    from harness.task import Task
+    from harness.task.contract import Task
     from sandboxes import Driver
 
 MAX_SHOWN = 300
@@ -41,7 +41,7 @@ def both_sides(directory: str, sandbox: str | None) -> tuple[Task, Path, Driver]
     """
     from harness.cli.places import session_at
     from harness.support.embedded import find_task
-    from harness.taskfile import load_task
+    from harness.task.load import load_task
     from sandboxes import choose
 
     here = session_at(Path(directory)) if Path(directory).is_dir() else None

@@ -47,7 +47,7 @@ def coverage(
     from harness.cli.places import opened, session_rather_than_task
     from harness.operations.coverage import coverage_directory, coverage_session
     from harness.support.embedded import find_task
-    from harness.taskfile import load_task
+    from harness.task.load import load_task
     from sandboxes import choose
 
     found = session_rather_than_task(where)

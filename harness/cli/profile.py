@@ -55,7 +55,7 @@ def profile(
     from harness.operations.profiling import profile_directory, profile_session
     from harness.profile.run import Settings
     from harness.support.embedded import find_task
-    from harness.taskfile import load_task
+    from harness.task.load import load_task
     from sandboxes import choose
 
     if no_peers and peers:

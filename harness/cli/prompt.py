@@ -50,7 +50,7 @@ def prompt(
     arguments = {argument: value for argument, value in given.items() if value is not None}
     if directory:
         from harness.support.embedded import find_task
-        from harness.taskfile import load_task
+        from harness.task.load import load_task
 
         text = render(name, arguments=arguments, task=load_task(find_task(directory)))
     else:

@@ -110,7 +110,7 @@ def export(output: Output, source: str, destination: Path, candidate: str | None
     from harness.errors import SessionError, TaskError
     from harness.export import export as write
     from harness.support.embedded import find_task
-    from harness.taskfile import load_task
+    from harness.task.load import load_task
 
     try:
         session = session_named(source)
@@ -138,7 +138,7 @@ def _export_verified(session: str, destination: Path) -> tuple[Path, dict[str, A
     from harness.record.attest import SUMMARY_FILE
     from harness.record.log import event_file
     from harness.record.view import SessionView
-    from harness.taskfile import load_task
+    from harness.task.load import load_task
 
     with SessionView(session) as view, view.exported_head() as (head, tree):
         made = write(load_task(tree), destination, event_file(view.store, head.id, SUMMARY_FILE))

@@ -24,7 +24,7 @@ def shell(output: Output, words: tuple[str, ...], sandbox: str | None) -> int:
     from harness.cli.places import session_at, session_named
     from harness.errors import SessionError
     from harness.record.view import SessionView
-    from harness.taskfile import load_task
+    from harness.task.load import load_task
     from sandboxes import choose
 
     # A file here is a program to run; elsewhere a path in a workspace names the session that works there.

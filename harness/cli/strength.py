@@ -63,7 +63,7 @@ def strength(
     from harness.strength import text
     from harness.strength.run import Settings
     from harness.support.embedded import find_task
-    from harness.taskfile import load_task
+    from harness.task.load import load_task
     from sandboxes import choose
 
     settings = Settings(level=level, every_level=every_level, sample=sample, only=only, jobs=jobs, fresh=fresh)

@@ -65,7 +65,7 @@ def setup(output: Output, task: str) -> int:
     """Build the environment of a task's reference, once; a second call finds it built."""
     from harness.setup import setup as build
     from harness.support.embedded import find_task
-    from harness.taskfile import load_task
+    from harness.task.load import load_task
 
     found = load_task(find_task(task))
     output.kept = "an unfinished environment is built anew by the next call"
@@ -86,7 +86,7 @@ def check_reference(output: Output, task: str) -> int:
     from harness.reference import start_reference
     from harness.setup import setup as build
     from harness.support.embedded import find_task
-    from harness.taskfile import load_task
+    from harness.task.load import load_task
 
     found = load_task(find_task(task))
     with output.progress() as progress:

@@ -15,8 +15,8 @@ from harness.cli.verify import candidate_option, chosen_candidate, sandbox_optio
 
 if TYPE_CHECKING:
     from harness.protocol.environment import Environment, Pool
-    from harness.task import Task
-    from harness.training.config import PpoConfig
+    from harness.task.contract import Task
+    from harness.task.training import PpoConfig
     from harness.training.trained import Trained
 
 DEFAULT_STEPS = 200_000
@@ -63,7 +63,7 @@ def train(
     from harness.reference import start_references
     from harness.setup import setup
     from harness.support.embedded import find_task
-    from harness.taskfile import load_task
+    from harness.task.load import load_task
     from harness.training.remote import train_candidate
     from sandboxes import choose
 
@@ -113,7 +113,7 @@ def train(
 
 
 def _config(task: Task, settings: tuple[str, ...]) -> PpoConfig:
-    from harness.training.config import PpoConfig
+    from harness.task.training import PpoConfig
 
     chosen: dict[str, Any] = dict(task.transfer.ppo) if task.transfer else {}
     for setting in settings:

@@ -16,7 +16,7 @@ from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_NEE
 if TYPE_CHECKING:
     from harness.model import Divergence, Verdict
     from harness.session import Verification
-    from harness.task import Task
+    from harness.task.contract import Task
 
 sandbox_option = click.option(
     "--sandbox", metavar="DRIVER", help="docker, bubblewrap or process; default: the best that works."
@@ -117,7 +117,7 @@ def _verify_session(
     from harness.operations.verification import verify as verify_session
     from harness.operations.words import shell_words
     from harness.session import levels_verifier
-    from harness.taskfile import load_task
+    from harness.task.load import load_task
 
     chosen = None if sandbox is None else functools.partial(levels_verifier, driver=sandbox)
     with opened(identifier, verifier=chosen) as session:
@@ -184,7 +184,7 @@ def _verify_directory(
     from harness.operations.explanation import first_of
     from harness.operations.words import shell_words
     from harness.support.embedded import find_task
-    from harness.taskfile import load_task
+    from harness.task.load import load_task
     from harness.verify import verify_directory
     from sandboxes import choose
 

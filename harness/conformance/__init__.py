@@ -15,7 +15,7 @@ from harness.conformance.kit import Failed, Kit, Passed, Skipped
 from harness.errors import LockstepError
 from harness.model import CheckResult, Outcome
 from harness.protocol.environment import Environment
-from harness.task import Task
+from harness.task.contract import Task
 
 CHECKS: dict[str, Callable[[Kit], Passed]] = {
     "opens": declaration.opens,

@@ -8,7 +8,7 @@ from harness.compare import compare
 from harness.conformance.kit import Failed, Kit, Passed, divergence, outside, shown
 from harness.model import ENDINGS, STATE, Array, Case
 from harness.protocol.worker import SEEDS
-from harness.task import Mode
+from harness.task.contract import Mode
 
 
 def plays_episodes(kit: Kit) -> Passed:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from harness.conformance.kit import Kit, Passed, Skipped
 from harness.model import Case, Draw, Trajectory
-from harness.task import Mode
+from harness.task.contract import Mode
 
 
 def replays_its_tape(kit: Kit) -> Passed:

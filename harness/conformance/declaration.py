@@ -9,7 +9,7 @@ import numpy as np
 from harness.conformance.kit import STANDARD_POLICIES, Failed, Kit, Passed
 from harness.model import Leaf
 from harness.protocol.spec import CAPABILITIES
-from harness.task import Mode
+from harness.task.contract import Mode
 
 
 def opens(kit: Kit) -> Passed:

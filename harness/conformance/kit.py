@@ -14,7 +14,7 @@ from harness.errors import BadAnswer, Raised
 from harness.model import Array, Case, Divergence, Leaf, Trajectory
 from harness.protocol.environment import Environment
 from harness.protocol.spec import Spec
-from harness.task import Task
+from harness.task.contract import Task
 
 EPISODES = 6
 HORIZON = 200

@@ -9,7 +9,7 @@ import numpy as np
 from harness.compare import compare, compare_leaves
 from harness.conformance.kit import Failed, Kit, Passed, Skipped, divergence, shown, without_reset
 from harness.model import ENDINGS, STATE, Case, Tape, Trajectory
-from harness.task import Mode
+from harness.task.contract import Mode
 
 
 def restores(kit: Kit) -> Passed:

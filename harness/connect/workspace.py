@@ -1,6 +1,6 @@
 """What lies in every workspace for an agent that is started there: the server's address and the working rules.
 
-These files are no part of a task. Snapshots leave them out (`harness.task.left_out`), so nothing that stands in them can
+These files are no part of a task. Snapshots leave them out (`harness.task.contract.left_out`), so nothing that stands in them can
 change a verdict, and whoever changes them misleads only himself.
 """
 
@@ -15,7 +15,7 @@ from harness.connect import jsonc
 from harness.connect.clients import CLIENTS
 from harness.connect.serve import NAME, local_server
 from harness.errors import SetupError
-from harness.task import GUIDE_FILE
+from harness.task.contract import GUIDE_FILE
 
 SERVERS_FILE = ".mcp.json"
 CLAUDE_FILE = ".claude/CLAUDE.md"

@@ -26,7 +26,7 @@ from harness.crates.counting import COUNTED, NO_RUNTIME
 from harness.crates.toolchain import Toolchain, toolchain
 from harness.errors import BadAnswer, BrokenContract, EnvironmentFailure, Raised, SetupError
 from harness.protocol.environment import Environment
-from harness.task import CANDIDATE_DIRECTORY, Task
+from harness.task.contract import CANDIDATE_DIRECTORY, Task
 from sandboxes import Driver, SandboxError
 
 _FUNCTION = re.compile(r"\bfn\s+([\w$]+)")

@@ -24,8 +24,8 @@ from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment
 from harness.reference import Command, start_reference
 from harness.setup import START, Installed, reference_command, setup
-from harness.suite import Suite, load_suite
-from harness.task import Task
+from harness.task.contract import Task
+from harness.task.suite import Suite, load_suite
 from sandboxes import SandboxError
 
 

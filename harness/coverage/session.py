@@ -11,7 +11,7 @@ from harness.errors import LockstepError
 from harness.model import Outcome
 from harness.recipe import VERDICT
 from harness.record.log import Event
-from harness.task import TRAINING_LEVEL
+from harness.task.contract import TRAINING_LEVEL
 from sandboxes import SandboxError
 
 COVERAGE = "coverage"

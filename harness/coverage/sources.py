@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.setup import Installed
-from harness.task import Task
+from harness.task.contract import Task
 
 PYTHON, NODE, C = "Python", "Node", "C"
 LANGUAGES = {

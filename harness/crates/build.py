@@ -34,7 +34,7 @@ from harness.crates.toolchain import toolchain
 from harness.errors import BrokenContract, Crashed, TimedOut
 from harness.support.foreign import json_of, toml_of
 from harness.support.home import lockstep_home
-from harness.task import CANDIDATE_DIRECTORY, Task, directory_digest
+from harness.task.contract import CANDIDATE_DIRECTORY, Task, directory_digest
 from sandboxes import Driver, Mount, SandboxError, SandboxSpec
 
 CANDIDATE = "/lockstep/candidate"

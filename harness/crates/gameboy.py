@@ -20,7 +20,7 @@ from harness.crates.toolchain import cargo_here
 from harness.errors import SetupError
 from harness.support.embedded import embedded_tasks, rust_sources
 from harness.support.home import lockstep_home
-from harness.task import COMPILED, caches, files_digest
+from harness.task.contract import COMPILED, caches, files_digest
 
 PACKAGE = "lockstep_gameboy"
 CORE = "environments/gameboy/candidate/core"

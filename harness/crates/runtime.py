@@ -21,7 +21,7 @@ from harness.crates.toolchain import Toolchain, cargo_here
 from harness.errors import SetupError
 from harness.support.embedded import rust_sources
 from harness.support.home import locked, lockstep_home
-from harness.task import files_digest
+from harness.task.contract import files_digest
 from sandboxes import Driver, Finished, Limits, Mount, Sandbox, SandboxSpec
 
 CRATES = ("env", "batch", "python")

@@ -22,7 +22,7 @@ from harness.host.jobs import CANCELLED, COMPARE, DONE, FAILED, PROFILE, REPLAY,
 from harness.operations import verification
 from harness.operations.words import tool_words
 from harness.session import Progress, Session
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from sandboxes import choose
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
 from harness.session import Progress, Session, Verifier, VerifierFactory, levels_verifier
 from harness.support.files import storing
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from sandboxes import choose
 
 IDLE_S = 600.0

@@ -23,7 +23,7 @@ from harness.levels.localise import localise
 from harness.levels.pair import Pair
 from harness.model import ENDINGS, STATE, Array, Case, CheckResult, Divergence, Draw, Outcome, Trajectory
 from harness.protocol.environment import Environment
-from harness.task import Mode
+from harness.task.contract import Mode
 
 LEVEL = 3
 NAME = "auto-reset batch"

@@ -16,7 +16,7 @@ from harness.errors import BadAnswer
 from harness.levels.laws import LawResult, test_law
 from harness.levels.pair import Pair
 from harness.model import ENDINGS, Array, Trajectory
-from harness.task import Mode, TaskDraw
+from harness.task.contract import Mode, TaskDraw
 
 MOMENTS = ("reset", "step")
 REFERENCE_DRAWS = 2000

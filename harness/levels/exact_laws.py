@@ -10,7 +10,7 @@ from scipy import special
 from harness.levels import statistics
 from harness.levels.comparisons import LawResult, worst_result
 from harness.model import Array
-from harness.task import Law
+from harness.task.contract import Law
 
 TABLE = 64
 """Number of integers up to which their law is always tested as a table, and not as a grid on a line."""

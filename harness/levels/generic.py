@@ -16,7 +16,7 @@ from harness.levels.batch import demand_arrays, drawn_shape, reference_draws
 from harness.levels.laws import LawResult, independence_of_draws, test_law, verdict
 from harness.levels.pair import Pair, step_case
 from harness.model import Array, Case, CheckResult, Divergence, Draw, Outcome, Trajectory
-from harness.task import TaskDraw
+from harness.task.contract import TaskDraw
 
 LEVEL = 1
 PATH_CASES = 4

@@ -19,7 +19,7 @@ from harness.levels.localise import localise
 from harness.levels.pair import Pair
 from harness.levels.property import playable
 from harness.model import Case, CheckResult, Divergence, Outcome
-from harness.suite import Sequence
+from harness.task.suite import Sequence
 
 LEVEL = 2
 SWEEP = 8

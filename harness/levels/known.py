@@ -17,7 +17,7 @@ from harness.levels.localise import compare_probe, localise
 from harness.levels.pair import Pair
 from harness.model import Case, CheckResult, Divergence, Leaves, Outcome, leaves_from_json, leaves_to_json
 from harness.support.foreign import json_of
-from harness.task import CASES_DIRECTORY
+from harness.task.contract import CASES_DIRECTORY
 
 NAME = "known cases"
 

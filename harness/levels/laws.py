@@ -28,7 +28,7 @@ from harness.levels.exact_laws import follows_law, outside_support, repeated_sam
 from harness.levels.independence import independence_of_draws, independence_of_elements, independence_of_samples
 from harness.levels.outcomes import compare_outcomes
 from harness.model import Array
-from harness.task import TaskDraw
+from harness.task.contract import TaskDraw
 
 __all__ = [
     "LawResult",

@@ -17,7 +17,7 @@ from harness.errors import Raised
 from harness.levels.pair import Pair, step_case
 from harness.levels.shrink import plainest, shortest
 from harness.model import STATE, Array, Case, Divergence, Leaves, Trajectory
-from harness.task import Mode, TaskProbe
+from harness.task.contract import Mode, TaskProbe
 
 
 def localise(

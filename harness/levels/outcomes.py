@@ -19,7 +19,7 @@ from harness.levels.comparisons import (
     orderable,
 )
 from harness.model import Array, Trajectory
-from harness.task import LAW_EPISODES
+from harness.task.contract import LAW_EPISODES
 
 
 def compare_outcomes(

@@ -18,8 +18,8 @@ from harness.model import STATE, Array, Case, Leaf, Leaves, Trajectory, feed_dig
 from harness.protocol.environment import Environment, Pool
 from harness.protocol.worker import Leaf as WorkerLeaf
 from harness.protocol.worker import random_actions
-from harness.suite import Suite
-from harness.task import Mode, Task
+from harness.task.contract import Mode, Task
+from harness.task.suite import Suite
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is."""

@@ -20,8 +20,8 @@ from harness.levels.pair import Pair, anywhere, step_case
 from harness.levels.shrink import plainest
 from harness.levels.strategies import probe_inputs, simplest_failure
 from harness.model import Array, Case, CheckResult, Divergence, Leaves, Outcome
-from harness.suite import Invariant
-from harness.task import Module, TaskProbe
+from harness.task.contract import Module, TaskProbe
+from harness.task.suite import Invariant
 
 LEVEL = 1
 SWEEP = 10

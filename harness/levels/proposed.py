@@ -16,7 +16,7 @@ from harness.levels.pair import Pair
 from harness.model import Case, CheckResult, Divergence, Outcome, Trajectory
 from harness.protocol.channel import Channel
 from harness.support.foreign import json_of
-from harness.task import PROPERTIES_FILE, PROPOSED_DIRECTORY, Task
+from harness.task.contract import PROPERTIES_FILE, PROPOSED_DIRECTORY, Task
 
 LEVEL = 2
 EPISODES = 4

@@ -16,7 +16,7 @@ from hypothesis.internal.constants_ast import Constants
 
 from harness.errors import EnvironmentFailure
 from harness.model import Array, Leaf
-from harness.task import Task, TaskProbe
+from harness.task.contract import Task, TaskProbe
 
 SEED = "seed"
 

@@ -29,7 +29,7 @@ from harness.levels.rollout import Tally
 from harness.levels.transfer_groups import Comparison, Group, distance, policies_told
 from harness.levels.transfer_policies import CANDIDATE, REFERENCE, Trainer
 from harness.model import CheckResult, Divergence, Outcome, Trajectory
-from harness.task import Mode, Transfer
+from harness.task.contract import Mode, Transfer
 from harness.training.trained import Trained
 
 __all__ = ["LEVEL", "Trainer", "checks"]

@@ -20,7 +20,7 @@ from harness.levels.pair import Pair
 from harness.model import ENDINGS, Case, Leaves
 from harness.session import Progress
 from harness.sidebyside import Episode, SideBySide
-from harness.task import Task
+from harness.task.contract import Task
 from harness.verify import copy_candidate, silent
 from sandboxes import Driver
 

@@ -14,8 +14,8 @@ from harness.coverage.result import Coverage
 from harness.coverage.session import CANDIDATE, COVERAGE, LONGEST_LEVEL, lines_of
 from harness.model import Outcome
 from harness.session import Progress, Session
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
 from harness.verify import Verifier, copy_candidate, silent
 from sandboxes import Driver, choose
 

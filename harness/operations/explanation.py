@@ -16,8 +16,8 @@ from harness.recipe import VERDICT
 from harness.record.log import VERDICT_FILE, Event, event_file
 from harness.record.view import SessionView
 from harness.support.home import lockstep_home
-from harness.task import CASES_DIRECTORY, Task
-from harness.taskfile import load_task
+from harness.task.contract import CASES_DIRECTORY, Task
+from harness.task.load import load_task
 
 
 def explain(

@@ -12,8 +12,8 @@ from harness import recipe
 from harness.profile import text
 from harness.profile.run import Settings, profile
 from harness.session import Progress, Session
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
 from harness.verify import copy_candidate, silent
 from sandboxes import Driver, choose
 

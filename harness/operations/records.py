@@ -22,8 +22,8 @@ from harness.session import Session
 from harness.skeleton import write_skeleton
 from harness.support.embedded import find_task
 from harness.support.home import lockstep_home
-from harness.task import TASK_FILE, caches
-from harness.taskfile import load_task, with_candidate
+from harness.task.contract import TASK_FILE, caches
+from harness.task.load import load_task, with_candidate
 
 
 def start(

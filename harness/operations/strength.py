@@ -11,8 +11,8 @@ from harness.report.measured import STRENGTH
 from harness.session import Progress, Session
 from harness.strength import text
 from harness.strength.run import Settings, measure
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
 from harness.verify import silent
 from sandboxes import Driver, choose
 

@@ -13,7 +13,7 @@ from harness.model import Divergence
 from harness.operations.explanation import first_of, kept_case
 from harness.operations.words import Words
 from harness.session import Progress, Session, Verification
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from harness.usage import import_transcripts
 
 NEEDS_HUMAN = "NEEDS_HUMAN"

@@ -13,7 +13,7 @@ from harness.adapters.jax_flags import jax_environment
 from harness.candidate import BASE_PACKAGES, SandboxedWorker
 from harness.profile.contenders import CANDIDATE, Cell
 from harness.protocol.channel import Channel
-from harness.task import Task
+from harness.task.contract import Task
 from sandboxes import Driver
 
 ADAPTER = "harness.adapters.jax_machine:Machine"

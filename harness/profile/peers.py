@@ -16,7 +16,7 @@ from harness.profile.contenders import KINDS, PEER, TRAIN, Contender
 from harness.protocol.channel import Channel
 from harness.reference import MEMORY_BYTES
 from harness.setup import Progress, reference_command, setup
-from harness.task import Peer, Reference, Task
+from harness.task.contract import Peer, Reference, Task
 from sandboxes import Limits, Mount, SandboxSpec, choose
 
 TIMEOUT_S = 120.0

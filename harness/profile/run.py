@@ -41,8 +41,8 @@ from harness.protocol.environment import Environment, Pool
 from harness.record.machine import fingerprint
 from harness.reference import start_references
 from harness.setup import setup
-from harness.suite import load_suite
-from harness.task import Task
+from harness.task.contract import Task
+from harness.task.suite import load_suite
 from harness.verify import silent
 from sandboxes import Driver, SandboxError
 

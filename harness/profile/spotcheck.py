@@ -23,7 +23,7 @@ from harness.levels.localise import localise
 from harness.levels.pair import Pair
 from harness.model import Array, CheckResult, Divergence, Outcome, Trajectory
 from harness.profile.contenders import DEADLINE_S, Cell
-from harness.task import Mode
+from harness.task.contract import Mode
 
 LEVEL = 3
 RULE = "profiled"

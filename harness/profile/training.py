@@ -26,8 +26,8 @@ from harness.profile.result import Measurement
 from harness.protocol.environment import Pool
 from harness.protocol.lanes import Lanes
 from harness.protocol.spec import Spec
-from harness.task import Task
-from harness.training.config import PpoConfig
+from harness.task.contract import Task
+from harness.task.training import PpoConfig
 from sandboxes import Driver
 
 if TYPE_CHECKING:

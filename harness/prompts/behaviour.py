@@ -12,7 +12,7 @@ from harness.explain import as_data, leaves_text
 from harness.model import Array, Leaf
 from harness.reference import start_reference
 from harness.setup import installed
-from harness.task import CASES_DIRECTORY, INTERACTIONS_FILE, PROPERTIES_FILE, Module, Task
+from harness.task.contract import CASES_DIRECTORY, INTERACTIONS_FILE, PROPERTIES_FILE, Module, Task
 
 MAX_QUIRKS = 4_000
 MAX_ROW = 400

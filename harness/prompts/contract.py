@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.explain import array_text
 from harness.model import STATE, Case, Leaf
-from harness.task import Mode, Module, Task, TaskDraw
+from harness.task.contract import Mode, Module, Task, TaskDraw
 
 MAX_LEAVES = 60
 MAX_PROBES = 12

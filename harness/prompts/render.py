@@ -22,8 +22,8 @@ from harness.record.machine import fingerprint
 from harness.record.view import SessionView
 from harness.support.embedded import prompt_text
 from harness.support.home import lockstep_home
-from harness.task import CASES_DIRECTORY, Module, Task
-from harness.taskfile import load_task
+from harness.task.contract import CASES_DIRECTORY, Module, Task
+from harness.task.load import load_task
 
 MAX_ARGUMENT = 6_000
 

@@ -7,7 +7,7 @@ import textwrap
 from harness.explain import CONTRACT, as_data, describe
 from harness.model import Divergence
 from harness.prompts.template import fill, load
-from harness.task import Module, Task
+from harness.task.contract import Module, Task
 
 WIDTH = 96
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.coverage.sources import candidates
 from harness.explain import as_data
 from harness.setup import Installed, installed
-from harness.task import Module, Task
+from harness.task.contract import Module, Task
 
 MAX_CHARACTERS = 14_000
 """Cap of all source in one prompt, about 4,000 tokens; what is cut is named by file and lines."""

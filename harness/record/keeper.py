@@ -32,7 +32,7 @@ from harness.record.snapshot import (
 from harness.record.store import Store
 from harness.record.story import Story
 from harness.support.files import clear_temporaries, remove_below, storing, write_below, write_durably
-from harness.task import CASES_DIRECTORY, PROPOSED_DIRECTORY
+from harness.task.contract import CASES_DIRECTORY, PROPOSED_DIRECTORY
 
 REFUSED = "refused"
 """The kind of event that tells of a workspace that could not be taken."""

@@ -25,7 +25,7 @@ from harness.record.rotation import ROTATED, handing_over, key_in_force
 from harness.record.snapshot import Snapshot
 from harness.record.store import Store
 from harness.support.foreign import json_of
-from harness.task import CASES_DIRECTORY
+from harness.task.contract import CASES_DIRECTORY
 
 EVENTS = "refs/lockstep/events"
 MAIN = "refs/heads/main"

@@ -14,7 +14,7 @@ from harness.record.names import objection
 from harness.record.objects import EXECUTABLE, FILE, Entry
 from harness.record.store import MAX_DEPTH, Store
 from harness.support.files import DIRECTORY
-from harness.task import CACHE_TAG, CASES_DIRECTORY, COMPILED, WRITABLE, left_out
+from harness.task.contract import CACHE_TAG, CASES_DIRECTORY, COMPILED, WRITABLE, left_out
 
 MAX_FILE_BYTES = 64 << 20
 MAX_FILES = 20_000
@@ -127,7 +127,7 @@ def directory_hash(store: Store, files: Mapping[str, Entry]) -> str:
 
 
 def task_digest(store: Store, trusted: Mapping[str, Entry]) -> str:
-    """`harness.task.Task.digest`, computed from recorded files."""
+    """`harness.task.contract.Task.digest`, computed from recorded files."""
     lines = (
         f"{path}\0{store.sha256(trusted[path].id)}\n"
         for path in sorted(trusted)

@@ -22,8 +22,8 @@ from harness.record.store import Store
 from harness.replay.reproduction import Match, Reproduction, reproduction, verdict_digest
 from harness.support.files import write_below
 from harness.support.foreign import json_of
-from harness.task import TRAINING_LEVEL
-from harness.taskfile import load_task
+from harness.task.contract import TRAINING_LEVEL
+from harness.task.load import load_task
 from harness.verify import Verifier, silent
 from sandboxes import Driver, SandboxUnavailable, choose
 

@@ -14,7 +14,7 @@ from harness.record.log import Event
 from harness.report import plain
 from harness.report.frames import Frames
 from harness.report.reading import Reading
-from harness.task import CASES_DIRECTORY
+from harness.task.contract import CASES_DIRECTORY
 
 RUNNING = "running"
 SHOWN_DIVERGENCES = 12

@@ -18,7 +18,7 @@ from harness.crates.build import build
 from harness.errors import BadAnswer, EnvironmentFailure
 from harness.protocol.environment import Environment
 from harness.strength.statuses import COMPILED, LOWERED, OPTIMISED
-from harness.task import Task
+from harness.task.contract import Task
 from sandboxes import Driver
 
 

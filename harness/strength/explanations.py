@@ -24,7 +24,7 @@ from typing import Any
 from harness.errors import TaskError
 from harness.strength.mutants import Mutant
 from harness.support.foreign import toml_of
-from harness.task import SURVIVORS_FILE
+from harness.task.contract import SURVIVORS_FILE
 
 EQUIVALENT, MISSED = "equivalent", "missed"
 _TEXTS = ("file", "function", "operator", "before", "after", "verdict", "because")

@@ -13,7 +13,7 @@ from typing import Any
 from harness.strength.faults import Edit, Fault, applied
 from harness.strength.python_faults import is_python, python_faults
 from harness.strength.rust_faults import rust_faults, rust_files
-from harness.task import COMPILED
+from harness.task.contract import COMPILED
 
 
 @dataclass(frozen=True)

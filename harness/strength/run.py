@@ -31,7 +31,7 @@ from harness.strength.result import Judged, Strength
 from harness.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURVIVED
 from harness.support.files import make_writable
 from harness.support.home import lockstep_home
-from harness.task import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task, directory_digest
+from harness.task.contract import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task, directory_digest
 from harness.verify import Verifier, copy_candidate, silent
 from sandboxes import Driver
 

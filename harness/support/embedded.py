@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.errors import LockstepError, TaskError
 
-TASK_FILE = "task.toml"  # as in harness.task, which would load numpy to find a file
+TASK_FILE = "task.toml"  # as in harness.task.contract, which would load numpy to find a file
 _PACKAGE = Path(__file__).resolve().parents[1]
 _ROOT = _PACKAGE / "_data" if (_PACKAGE / "_data").is_dir() else _PACKAGE.parent
 

@@ -8,8 +8,8 @@ from typing import Any
 import hypothesis.strategies as st
 
 from harness.levels.strategies import leaf_values
-from harness.suite import sequence
-from harness.task import Task
+from harness.task.contract import Task
+from harness.task.suite import sequence
 
 
 def one_action(task: Task) -> st.SearchStrategy[dict[str, Any]]:

@@ -8,7 +8,7 @@
 import numpy as np
 
 from harness.model import Array, Trajectory
-from harness.suite import feature, invariant
+from harness.task.suite import feature, invariant
 
 
 @invariant()

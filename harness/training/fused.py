@@ -22,7 +22,7 @@ from harness.adapters.jax_lanes import Lane
 from harness.adapters.leaves import pack_action
 from harness.policy import Policy
 from harness.ppo import Array, Batch, Learner, Ppo
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 
 F32 = jnp.float32
 

@@ -19,7 +19,7 @@ from harness.model import Array, Leaf, Leaves
 from harness.policy import Policy
 from harness.ppo import Batch, Ppo
 from harness.protocol.lanes import Stepped
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 from harness.training.segments import Played, Report, demand_config, silent, train_segments
 from harness.training.trained import Trained
 

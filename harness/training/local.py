@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.adapters.jax_env import JaxEnv
 from harness.model import Leaves
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 from harness.training.fused import FusedTrainer
 from harness.training.segments import Played, Report, demand_config, silent, train_segments
 from harness.training.trained import Trained

@@ -13,7 +13,7 @@ from harness.model import Leaf, Leaves
 from harness.policy import Policy
 from harness.ppo import Ppo
 from harness.protocol.environment import Environment
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 from harness.training.segments import Played, Report, demand_config, silent, train_segments
 from harness.training.trained import Trained
 

@@ -13,7 +13,7 @@ from harness.adapters.jax_flags import prepare_process
 from harness.errors import TrainingError
 from harness.model import Array, Leaves
 from harness.ppo import Ppo
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 from harness.training.log import Log
 from harness.training.trained import Checkpoint, Progress, Trained, stacked, unstacked
 

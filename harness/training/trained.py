@@ -16,7 +16,7 @@ import numpy as np
 from harness.errors import TrainingError
 from harness.model import Leaves, feed_digest
 from harness.support.foreign import json_of
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 
 _ABOUT, _BEST = "about", "best/"
 

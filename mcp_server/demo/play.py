@@ -21,8 +21,8 @@ from harness.record.directory import find
 from harness.session import Progress
 from harness.support.embedded import find_task
 from harness.support.home import lockstep_home
-from harness.task import TASK_FILE, caches
-from harness.taskfile import load_task, without_training
+from harness.task.contract import TASK_FILE, caches
+from harness.task.load import load_task, without_training
 from mcp_server.demo import agent
 from mcp_server.demo.agent import Diagnosis
 from mcp_server.demo.faults import Fault, faulty

@@ -12,8 +12,8 @@ import pytest
 
 from harness.candidate import candidate_options
 from harness.protocol.worker import SingleEnvironment
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
 from tests.adapters.process import Worker
 
 DIRECTORY = Path(__file__).parents[2] / "environments/cartpole"

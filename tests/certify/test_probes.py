@@ -12,8 +12,8 @@ import sandboxes
 from harness.certify import probes
 from harness.levels.pair import Pair
 from harness.model import CheckResult, Outcome
-from harness.suite import load_suite
-from harness.taskfile import load_task
+from harness.task.load import load_task
+from harness.task.suite import load_suite
 from harness.verify import Verifier, silent
 from tests.levels.conftest import Walk
 

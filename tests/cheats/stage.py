@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.model import Verdict
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from harness.verify import Verifier
 from sandboxes import Driver
 

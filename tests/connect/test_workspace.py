@@ -10,8 +10,8 @@ import pytest
 
 from harness.session import Session
 from harness.support.embedded import prompt_text
-from harness.task import trusted_files
-from harness.taskfile import load_task
+from harness.task.contract import trusted_files
+from harness.task.load import load_task
 from tests.session.standin import FileComparison, factory, make_task
 
 Start = Callable[[], Session]

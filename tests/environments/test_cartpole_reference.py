@@ -20,9 +20,9 @@ from harness.model import Case, Outcome, Trajectory
 from harness.protocol.worker import SingleEnvironment, load
 from harness.reference import start_reference
 from harness.setup import setup
-from harness.suite import Sequence, Suite, load_suite
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
+from harness.task.suite import Sequence, Suite, load_suite
 
 DIRECTORY = Path(__file__).parents[2] / "environments" / "cartpole"
 THETA_LIMIT = 12 * 2 * math.pi / 360

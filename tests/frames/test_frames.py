@@ -18,7 +18,7 @@ from harness.audit import audit
 from harness.model import Array, Outcome, Verdict
 from harness.record.log import VERDICT_FILE, event_file
 from harness.session import Progress, Session, Verifier
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from harness.verify import Verifier as LevelsVerifier
 from tests.frames.conftest import ADAPTER, RIGHT, WRONG
 from tests.levels.conftest import Walk

@@ -16,7 +16,7 @@ from harness.agent_sandbox import AgentSandbox, edit_file, list_files, read_file
 from harness.agent_sandbox.files import MAX_ENTRIES, MAX_TEXT_BYTES
 from harness.errors import SessionError
 from harness.session import Session
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from tests.session.standin import factory, make_task
 
 SECRET = "the content of a key\n"

@@ -10,7 +10,7 @@ import pytest
 
 import sandboxes
 from harness.model import Verdict
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from harness.verify import Verifier
 
 WALK = Path(__file__).parent / "walk"

@@ -8,7 +8,7 @@ import pytest
 from harness.levels import laws
 from harness.levels.comparisons import ELEMENTS, LawResult, chosen
 from harness.model import Array
-from harness.task import Law, TaskDraw
+from harness.task.contract import Law, TaskDraw
 
 Sampler = Callable[[np.random.Generator, int], Array]
 

@@ -11,7 +11,7 @@ import pytest
 from harness.levels import interaction
 from harness.levels.pair import Pair
 from harness.model import Case, CheckResult, Divergence, Outcome, Verdict
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from tests.levels.conftest import Edits, Walk
 
 MOVE = '    after = {"place": state["place"] + move, "steps": state["steps"] + 1}\n'

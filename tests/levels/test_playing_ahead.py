@@ -11,8 +11,8 @@ import sandboxes
 from harness.levels import rollout
 from harness.levels.pair import Pair
 from harness.model import Outcome
-from harness.suite import load_suite
-from harness.taskfile import load_task
+from harness.task.load import load_task
+from harness.task.suite import load_suite
 from harness.verify import Verifier
 from tests.levels.conftest import WALK, Walk
 

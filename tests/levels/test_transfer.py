@@ -15,9 +15,9 @@ from harness.levels import transfer, transfer_policies
 from harness.model import CheckResult, LevelReport, Outcome
 from harness.policy import Policy
 from harness.ppo import Ppo
-from harness.task import TASK_FILE
-from harness.taskfile import load_task, without_training
-from harness.training.config import PpoConfig
+from harness.task.contract import TASK_FILE
+from harness.task.load import load_task, without_training
+from harness.task.training import PpoConfig
 from harness.training.trained import Trained
 from harness.verify import Verifier
 

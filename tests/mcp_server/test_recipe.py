@@ -17,8 +17,8 @@ from mcp.types import TextResourceContents
 
 from harness.host import jobs
 from harness.support.embedded import embedded_tasks
-from harness.task import TASK_FILE
-from harness.taskfile import without_training
+from harness.task.contract import TASK_FILE
+from harness.task.load import without_training
 from tests.mcp_server.conftest import RIGHT, WRONG, Place, call, newest_job, processes_with, until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.model import Divergence, Leaves
-from harness.task import Task
+from harness.task.contract import Task
 from harness.verify import Verifier
 from tests.mutants.plant import Mutant, assert_caught, plant
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.model import Divergence, Outcome, Verdict
-from harness.task import Task
+from harness.task.contract import Task
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import sandboxes
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
 from harness.verify import Verifier
 from tests.mutants.gameboy import FAULTS, EmulatorFault, catch
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sandboxes
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from harness.verify import Verifier
 from tests.mutants import cartpole, pong
 from tests.mutants.plant import Mutant, assert_caught, plant

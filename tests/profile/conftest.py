@@ -15,8 +15,8 @@ from harness.profile.contenders import CANDIDATE, Cell, Contender, interleaved, 
 from harness.profile.spotcheck import SpotCheck, spot_check
 from harness.reference import start_references
 from harness.setup import setup
-from harness.suite import load_suite
-from harness.taskfile import load_task
+from harness.task.load import load_task
+from harness.task.suite import load_suite
 from harness.verify import silent
 from tests.levels.conftest import Walk
 

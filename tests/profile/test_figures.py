@@ -10,7 +10,7 @@ from harness.profile import text
 from harness.profile.advice import advise
 from harness.profile.contenders import CANDIDATE, PEER, Cell, Contender
 from harness.profile.machine import Abilities, bound, output_bytes, suspicious
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from tests.levels.conftest import WALK
 
 

@@ -16,7 +16,7 @@ from harness.profile import text
 from harness.profile.run import Settings, profile
 from harness.prompts.render import render
 from harness.session import Session
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from tests.levels.conftest import Walk
 
 pytestmark = pytest.mark.slow

@@ -14,8 +14,8 @@ from harness.prompts import Calls, render, templates
 from harness.prompts.source import MAX_CHARACTERS, excerpts, quoted
 from harness.prompts.template import parse
 from harness.session import Session
-from harness.task import Candidate, Reference, Task, Transfer
-from harness.taskfile import load_task
+from harness.task.contract import Candidate, Reference, Task, Transfer
+from harness.task.load import load_task
 from tests.prompts.test_snapshots import HILL, hill
 from tests.session.standin import FileComparison, factory, make_task
 

@@ -17,9 +17,9 @@ from harness.errors import LockstepError
 from harness.model import Case, Divergence
 from harness.prompts import Calls, fill, load, render, repair_prompt, templates
 from harness.record.machine import fingerprint
-from harness.support import embedded as data
-from harness.task import Candidate, Reference, Task
-from harness.taskfile import load_task
+from harness.support import embedded
+from harness.task.contract import Candidate, Reference, Task
+from harness.task.load import load_task
 
 HERE = Path(__file__).parent
 SNAPSHOTS = HERE / "snapshots"
@@ -78,15 +78,15 @@ def test_a_prompt_says_what_its_snapshot_says(name: str) -> None:
 
 
 def test_every_template_has_a_snapshot_and_every_file_is_a_template() -> None:
-    files = {path.stem for path in (Path(data.__file__).parents[1] / "prompts").glob("*.md")}
+    files = {path.stem for path in (Path(embedded.__file__).parents[2] / "prompts").glob("*.md")}
     assert set(templates()) == set(PROMPTS) == files == {path.stem for path in SNAPSHOTS.glob("*.md")}
 
 
 @pytest.fixture
 def own_prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the templates, which is read instead."""
-    shutil.copytree(Path(data.__file__).parents[1] / "prompts", tmp_path / "prompts")
-    monkeypatch.setattr(data, "_ROOT", tmp_path)
+    shutil.copytree(Path(embedded.__file__).parents[2] / "prompts", tmp_path / "prompts")
+    monkeypatch.setattr(embedded, "_ROOT", tmp_path)
     return tmp_path / "prompts"
 
 

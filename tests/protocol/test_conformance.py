@@ -11,7 +11,7 @@ import pytest
 from harness.conformance import CHECKS, check_reference
 from harness.model import CheckResult, Leaf, Outcome
 from harness.protocol.environment import Environment
-from harness.task import Budgets, Candidate, Mode, Module, Reference, Task, TaskDraw, TaskProbe
+from harness.task.contract import Budgets, Candidate, Mode, Module, Reference, Task, TaskDraw, TaskProbe
 from tests.protocol.walker import EDGE, Walker
 
 Open = Callable[..., Environment]

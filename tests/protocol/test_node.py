@@ -17,8 +17,8 @@ from harness.model import Case, Outcome
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
 from harness.protocol.worker import decode, encode
-from harness.suite import load_suite
-from harness.taskfile import load_task
+from harness.task.load import load_task
+from harness.task.suite import load_suite
 from sandboxes import Sandbox
 
 DIRECTORY = Path(__file__).parent / "node"

@@ -23,7 +23,7 @@ from harness.record.snapshot import (
 )
 from harness.record.store import Store
 from harness.support.files import write_below, write_durably
-from harness.task import Candidate, Reference, Task
+from harness.task.contract import Candidate, Reference, Task
 
 
 def refusal(workspace: Path, store: Store) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from harness.coverage.questions import Questions
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
 
 WALK = Path(__file__).parents[1] / "levels" / "walk"
 BEFORE = "    def step(self, action, draws=None):\n        before = self._place\n"

@@ -12,7 +12,7 @@ from harness.cli.coverage import _is_measured, _shown
 from harness.cli.main import main
 from harness.coverage.result import Coverage, File, Level
 from harness.session import Session
-from harness.task import Task
+from harness.task.contract import Task
 from tests.reference_coverage.conftest import line
 
 Make = Callable[..., Task]

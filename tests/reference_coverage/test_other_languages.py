@@ -17,8 +17,8 @@ from harness.protocol.environment import Environment
 from harness.reference import start_reference
 from harness.setup import setup
 from harness.support.embedded import find_task
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
 
 HERE = Path(__file__).parent
 COIN_RUN = HERE.parent / "protocol" / "node"

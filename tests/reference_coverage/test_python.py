@@ -14,7 +14,7 @@ from harness.coverage.questions import Questions
 from harness.coverage.result import Coverage
 from harness.coverage.session import lines_of
 from harness.setup import COVERAGE_PINS, Installed, installed, setup
-from harness.task import Task
+from harness.task.contract import Task
 from tests.reference_coverage.conftest import line, walks
 
 FILE = "reference/adapter.py"

@@ -15,7 +15,7 @@ from pathlib import Path
 from harness.model import Outcome
 from harness.session import Session
 from harness.support.embedded import find_task
-from harness.taskfile import load_task
+from harness.task.load import load_task
 from tests.mutants import cartpole, pong
 from tests.mutants.plant import Mutant
 

@@ -11,8 +11,8 @@ import pytest
 import sandboxes
 from harness.adapters.rust_batch import load_module
 from harness.crates.build import build
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
 from tests.rust.games import dice_task
 
 PONG = Path(__file__).parents[2] / "environments" / "pong"

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from harness.crates.data import VARIABLE, prepared
-from harness.taskfile import load_task
+from harness.task.load import load_task
 
 ROOT = Path(__file__).parents[2]
 PATCH = f'patch.crates-io.lockstep-env.path="{ROOT / "rust" / "env"}"'

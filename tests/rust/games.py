@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from harness.task import Candidate, Reference, Task
+from harness.task.contract import Candidate, Reference, Task
 from tests.levels.conftest import WALK
 
 HERE = Path(__file__).parent

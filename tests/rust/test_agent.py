@@ -13,7 +13,7 @@ from harness.agent_sandbox.place import AgentSandbox
 from harness.record.snapshot import snapshot
 from harness.session import Session
 from harness.support.embedded import find_task
-from harness.taskfile import load_task
+from harness.task.load import load_task
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]
 

@@ -20,7 +20,7 @@ from harness.crates.toolchain import toolchain
 from harness.errors import BrokenContract, EnvironmentFailure
 from harness.model import Case, Outcome, Verdict
 from harness.skeleton import write_skeleton
-from harness.task import Task
+from harness.task.contract import Task
 from harness.verify import Verifier
 from sandboxes import Mount
 

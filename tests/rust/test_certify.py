@@ -19,8 +19,8 @@ from harness.model import Outcome
 from harness.operations.certification import check
 from harness.record.certificate import PARTS, parts_of
 from harness.session import Session
-from harness.suite import load_suite
-from harness.taskfile import load_task
+from harness.task.load import load_task
+from harness.task.suite import load_suite
 from harness.verify import Verifier, silent
 from tests.rust.games import ENTRY, write_walk
 

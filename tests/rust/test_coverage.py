@@ -19,7 +19,7 @@ from harness.crates.counting import NO_RUNTIME
 from harness.crates.toolchain import toolchain
 from harness.errors import BrokenContract, SetupError
 from harness.operations.coverage import coverage_directory
-from harness.task import Task
+from harness.task.contract import Task
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]
 

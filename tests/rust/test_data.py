@@ -16,7 +16,7 @@ from harness.crates.build import build
 from harness.crates.data import prepared
 from harness.errors import SetupError
 from harness.export import export
-from harness.task import Reference, Task
+from harness.task.contract import Reference, Task
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]
 SCRIPT = "import pathlib, sys\n\n(pathlib.Path(sys.argv[1]) / 'frames').write_bytes(bytes([{frames}]))\n"

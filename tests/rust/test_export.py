@@ -14,7 +14,7 @@ import pytest
 
 from harness.adapters.rust_batch import RustBatch
 from harness.export import export
-from harness.task import Task
+from harness.task.contract import Task
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]
 ATTESTATION = b'{"payloadType": "application/vnd.in-toto+json", "payload": "", "signatures": []}'

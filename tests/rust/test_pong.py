@@ -12,7 +12,7 @@ import pytest
 import sandboxes
 from harness.model import Array, Case, Leaf, Trajectory
 from harness.protocol.environment import Environment
-from harness.task import Task
+from harness.task.contract import Task
 from harness.verify import Verifier
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]

@@ -11,7 +11,7 @@ from harness.strength.equivalence import Programs
 from harness.strength.mutants import enumerate_mutants
 from harness.strength.run import Settings, measure
 from harness.strength.statuses import COMPILED, KILLED, PROVED, STILLBORN
-from harness.task import Task
+from harness.task.contract import Task
 from harness.verify import copy_candidate
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]

@@ -17,8 +17,8 @@ from harness.cli import main
 from harness.crates.build import build
 from harness.protocol.environment import Environment
 from harness.protocol.worker import ProtocolError, SingleEnvironment
+from harness.task.training import PpoConfig
 from harness.training.batch import batch_lanes
-from harness.training.config import PpoConfig
 from harness.training.host import train_host
 from harness.training.trained import Trained
 from tests.adapters.contracts import DICE, dice_case

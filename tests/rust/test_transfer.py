@@ -12,7 +12,7 @@ import pytest
 from harness.levels import transfer_policies
 from harness.model import LevelReport, Outcome
 from harness.protocol.lanes import LaneStep, Stepped
-from harness.task import TASK_FILE
+from harness.task.contract import TASK_FILE
 from harness.training.trained import Trained
 from tests.levels.test_transfer import Run, named
 from tests.rust.games import write_walk

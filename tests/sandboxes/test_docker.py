@@ -364,7 +364,7 @@ def test_a_candidate_is_verified_in_a_container(
 ) -> None:
     from harness.model import Outcome
     from harness.support.embedded import embedded_tasks
-    from harness.taskfile import load_task
+    from harness.task.load import load_task
     from harness.verify import Verifier
 
     task = load_task(embedded_tasks()["cartpole"])

@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.model import Case, CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.session import Progress, Session, Verifier
-from harness.taskfile import load_task
+from harness.task.load import load_task
 
 MODULES = ("start", "moves")
 TRANSFER = """

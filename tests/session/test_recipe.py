@@ -9,7 +9,7 @@ import pytest
 from harness import recipe
 from harness.recipe import Plan, State, Step, advance, fold, next_step, phase, progress_made
 from harness.record.log import Event
-from harness.task import Limits
+from harness.task.contract import Limits
 
 PLAN = Plan(("start", "moves"), (1, 2, 3), Limits(iterations=3, seconds=100.0, dollars=5.0))
 START, MOVES, TWO, THREE = Step(1, "start"), Step(1, "moves"), Step(2), Step(3)

@@ -16,7 +16,7 @@ from harness.strength import text
 from harness.strength.mutants import Mutant, enumerate_mutants
 from harness.strength.result import strength_digest
 from harness.strength.run import Settings, StrengthError, measure
-from harness.taskfile import load_task
+from harness.task.load import load_task
 
 SEED = 11
 AFTER, BEFORE = 'jnp.abs(after["place"])', 'jnp.abs(state["place"])'
@@ -32,7 +32,7 @@ import sys
 from pathlib import Path
 import sandboxes
 from harness.strength.run import Settings, measure
-from harness.taskfile import load_task
+from harness.task.load import load_task
 
 directory, journals, seed, *only = sys.argv[1:]
 task = load_task(Path(directory))

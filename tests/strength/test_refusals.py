@@ -9,8 +9,8 @@ import pytest
 import sandboxes
 from harness.errors import TaskError
 from harness.strength.run import Settings, StrengthError, measure
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
 
 
 @pytest.fixture

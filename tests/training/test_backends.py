@@ -17,7 +17,7 @@ from harness.policy import Policy
 from harness.ppo import Ppo
 from harness.protocol.environment import Environment
 from harness.protocol.lanes import LaneStep
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 from harness.training.evaluate import evaluate
 from harness.training.host import train_host
 from harness.training.local import train_local

@@ -16,7 +16,7 @@ from harness.errors import TrainingError
 from harness.model import Leaves
 from harness.policy import Policy
 from harness.ppo import Ppo
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 from harness.training.host import train_host
 from harness.training.local import train_local
 from harness.training.segments import Played, silent, train_segments

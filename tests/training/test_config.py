@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 
 
 def test_a_config_is_what_its_description_says() -> None:
@@ -55,5 +55,5 @@ def test_steps_are_rounded_up_to_whole_updates_and_segments() -> None:
 
 
 def test_reading_a_config_does_not_import_jax() -> None:
-    program = "import sys, harness.training.config; assert 'jax' not in sys.modules"
+    program = "import sys, harness.task.training; assert 'jax' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)

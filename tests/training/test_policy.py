@@ -13,7 +13,7 @@ from harness.adapters.jax_rollout import random_key
 from harness.network import convolved
 from harness.policy import Actions, Policy
 from harness.ppo import Batch, Ppo
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 from tests.adapters.contracts import leaf
 from tests.training.conftest import cue
 

@@ -11,7 +11,7 @@ import pytest
 
 from harness.policy import Actions, Observed, Policy
 from harness.ppo import Batch, Ppo, _orders, advantage
-from harness.training.config import PpoConfig
+from harness.task.training import PpoConfig
 from tests.training.conftest import cue
 
 CONFIG = PpoConfig(num_envs=4, rollout_steps=8, epochs=2, minibatches=2, discount=0.9, gae_lambda=0.8)

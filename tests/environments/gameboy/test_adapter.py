@@ -16,7 +16,7 @@ from harness.model import Case, Draw, Outcome
 from harness.protocol.environment import Environment
 from harness.reference import start_reference
 from harness.setup import Installed
-from harness.task import Task
+from harness.task.contract import Task
 from tests.environments.gameboy.game import (
     CARTRIDGES,
     NOTHING,

@@ -16,7 +16,7 @@ from harness.crates.build import build
 from harness.crates.data import prepared
 from harness.model import Array, Case, Leaves, Outcome, Trajectory
 from harness.protocol.environment import Environment
-from harness.task import Task
+from harness.task.contract import Task
 from harness.verify import Verifier
 from tests.environments.gameboy.game import CARTRIDGES, NOTHING, i32, inserted, play, presses
 

@@ -9,7 +9,7 @@ import pytest
 
 from harness.model import Leaf, Leaves
 from harness.protocol.environment import Environment
-from harness.task import Task
+from harness.task.contract import Task
 
 pytestmark = pytest.mark.slow
 

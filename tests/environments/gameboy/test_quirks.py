@@ -13,7 +13,7 @@ import pytest
 
 from harness.protocol.environment import Environment
 from harness.setup import Installed
-from harness.task import Task
+from harness.task.contract import Task
 from tests.environments.gameboy.conftest import BARE
 from tests.environments.gameboy.game import NOTHING, inserted, play, run_python
 

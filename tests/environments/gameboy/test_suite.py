@@ -14,8 +14,8 @@ from harness.errors import Raised
 from harness.levels.strategies import stack_actions
 from harness.model import Array, Case, Trajectory
 from harness.protocol.environment import Environment
-from harness.suite import Sequence, Suite
-from harness.task import Task
+from harness.task.contract import Task
+from harness.task.suite import Sequence, Suite
 from tests.environments.gameboy.game import CARTRIDGES, NOTHING, inserted, play, presses
 
 pytestmark = pytest.mark.slow

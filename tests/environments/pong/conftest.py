@@ -12,9 +12,9 @@ import pytest
 from harness.protocol.environment import Environment
 from harness.reference import start_reference
 from harness.setup import Installed, setup
-from harness.suite import Suite, load_suite
-from harness.task import Task
-from harness.taskfile import load_task
+from harness.task.contract import Task
+from harness.task.load import load_task
+from harness.task.suite import Suite, load_suite
 from tests.environments.pong.game import DIRECTORY, run_python
 
 BARE = """

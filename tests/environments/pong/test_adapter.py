@@ -21,8 +21,8 @@ from harness.model import Case, Draw, Outcome, Trajectory
 from harness.protocol.environment import Environment
 from harness.reference import start_reference
 from harness.setup import Installed
-from harness.suite import Suite
-from harness.task import Task
+from harness.task.contract import Task
+from harness.task.suite import Suite
 from harness.verify import verify_directory
 from tests.environments.pong.game import DIRECTORY, DOWN, STILL, field, from_state, i32, play, run_python, seen, u32
 

@@ -12,7 +12,7 @@ import pytest
 from harness.model import Case
 from harness.protocol.environment import Environment
 from harness.setup import Installed
-from harness.task import Task
+from harness.task.contract import Task
 from tests.environments.pong.game import (
     DIRECTORY,
     DOWN,

@@ -17,8 +17,8 @@ from harness.levels import known, proposed
 from harness.model import Case
 from harness.record import directory as directories
 from harness.support.embedded import find_task
-from harness.taskfile import load_task
-from harness.training.config import PpoConfig
+from harness.task.load import load_task
+from harness.task.training import PpoConfig
 from harness.training.trained import Checkpoint, Progress, Trained
 from mcp_server.tokens import TokenFile
 from tests.fuzz.mutate import as_bytes, either, json_text, of_bytes, of_json, of_toml

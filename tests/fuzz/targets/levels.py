@@ -18,8 +18,8 @@ from harness.levels.pair import Pair
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Pool
 from harness.protocol.worker import decode, encode
-from harness.suite import Suite
-from harness.taskfile import load_task
+from harness.task.load import load_task
+from harness.task.suite import Suite
 from tests.fuzz.target import each
 from tests.fuzz.wire import NONCE, TIMEOUT_S, Answering, Played, environment, nonce_of, real, replaying
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness.suite import feature, invariant
+from harness.task.suite import feature, invariant
 
 
 @invariant(module="moving")

@@ -1,7 +1,7 @@
 """Where parts of the hill meet."""
 
-from harness.suite import sequence
-from harness.task import Task
+from harness.task.contract import Task
+from harness.task.suite import sequence
 
 
 @sequence("over the top in the wind")

@@ -1,7 +1,7 @@
 """What is true of the hill."""
 
 from harness.model import Trajectory
-from harness.suite import feature, generator, invariant
+from harness.task.suite import feature, generator, invariant
 
 
 @invariant(module="rolling")

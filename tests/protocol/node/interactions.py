@@ -2,7 +2,7 @@
 
 import hypothesis.strategies as st
 
-from harness.suite import sequence
+from harness.task.suite import sequence
 
 
 @sequence("to and fro")

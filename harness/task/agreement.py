@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from harness.model import STATE, Leaf
-from harness.task import LAW_EPISODES, Budgets, Mode, Transfer
-from harness.toml_schema import Place, valid
+from harness.task.contract import LAW_EPISODES, Budgets, Mode, Transfer
+from harness.task.schema import Place, valid
 
 SINGLE_LEAVES = ("reward", "terminated", "truncated")
 LEAF_TREES = ("observation", "action", "legal_actions")

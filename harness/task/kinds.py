@@ -11,8 +11,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from harness.model import Leaf
-from harness.task import Law, TaskDraw, Tolerance
-from harness.toml_schema import (
+from harness.task.contract import Law, TaskDraw, Tolerance
+from harness.task.schema import (
     INVALID,
     Kind,
     Place,
@@ -26,7 +26,7 @@ from harness.toml_schema import (
     text,
     whole,
 )
-from harness.training.config import DEFAULTS, mistakes_in
+from harness.task.training import DEFAULTS, mistakes_in
 
 PINNED = "one exact version, as in `numpy==2.4.6`"
 _WIDTHS = (8, 16, 32, 64)

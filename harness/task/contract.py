@@ -1,6 +1,6 @@
 """What a task is: the contract between a reference, its candidates and the verifier, as `task.toml` states it.
 
-`harness.taskfile` reads one from a directory; nothing in the harness changes one.
+`harness.task.load` reads one from a directory; nothing in the harness changes one.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class Transfer:
         seeds: how many trainings there are in each backend at each look; the last number is the budget.
         episodes: how many episodes each policy plays in each backend.
         draws: values of draws of resets, by name: these are the same in all episodes of the level.
-        ppo: hyper-parameters that differ from those of `harness.training.config.PpoConfig`.
+        ppo: hyper-parameters that differ from those of `harness.task.training.PpoConfig`.
     """
 
     margin: float

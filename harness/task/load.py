@@ -1,7 +1,7 @@
 """Reads `task.toml` and the `Task` that it states.
 
 A wrong file gets every mistake reported at once, each with its line and what would be right. `_schema` is the list of
-what may be written; `harness.task_agreement` checks what no table can know alone.
+what may be written; `harness.task.agreement` checks what no table can know alone.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from harness import task_kinds as kinds
 from harness.errors import TaskError
 from harness.model import STATE
 from harness.support.foreign import toml_of
 from harness.support.toml_lines import key_lines
-from harness.task import (
+from harness.task import kinds
+from harness.task.agreement import LEAF_TREES, SINGLE_LEAVES, check_agreement
+from harness.task.contract import (
     CANDIDATE_DIRECTORY,
     REFERENCE_DIRECTORY,
     TASK_FILE,
@@ -31,8 +32,7 @@ from harness.task import (
     TaskProbe,
     Transfer,
 )
-from harness.task_agreement import LEAF_TREES, SINGLE_LEAVES, check_agreement
-from harness.toml_schema import (
+from harness.task.schema import (
     Kind,
     Mistakes,
     Place,
@@ -242,7 +242,7 @@ def _leaf_path(path: Any, place: Place) -> Any:
 
 
 def _build(read: dict[str, Any], directory: Path) -> Task:
-    """The task of a document without mistakes; what it leaves out takes the defaults of `harness.task`."""
+    """The task of a document without mistakes; what it leaves out takes the defaults of `harness.task.contract`."""
     randomness = read["randomness"]
     also = read["candidate"].pop("also", ())
     return Task(

@@ -17,7 +17,7 @@ import numpy as np
 
 from harness.errors import TaskError
 from harness.model import Array, Trajectory
-from harness.task import INTERACTIONS_FILE, PROPERTIES_FILE, Task
+from harness.task.contract import INTERACTIONS_FILE, PROPERTIES_FILE, Task
 
 RowCheck = Callable[[Trajectory], Any]
 
