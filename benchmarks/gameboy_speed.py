@@ -28,7 +28,7 @@ from benchmarks.common import ENVIRONMENTS, report, spread
 from environments.gameboy.assembler import assemble
 from harness.crates.data import prepared
 from harness.crates.gameboy import gameboy
-from harness.setup import setup
+from harness.reference.install import setup
 from harness.task.load import load_task
 
 TASK = ENVIRONMENTS / "gameboy"

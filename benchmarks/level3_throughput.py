@@ -16,7 +16,7 @@ from pathlib import Path
 
 import sandboxes
 from benchmarks.common import ENVIRONMENTS, candidate_tree, must_pass, report, run_python, spread
-from harness.setup import setup
+from harness.reference.install import setup
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verify import Verifier

@@ -12,8 +12,8 @@ from benchmarks.common import ENVIRONMENTS, report
 from harness.candidate import CandidateWorker
 from harness.levels.localise import localise
 from harness.levels.pair import Pair
-from harness.reference import start_references
-from harness.setup import setup
+from harness.reference.install import setup
+from harness.reference.start import start_references
 from harness.task.load import load_task
 from harness.task.suite import load_suite
 from harness.verify import silent

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import ENVIRONMENTS, report, spread
-from harness.setup import setup
+from harness.reference.install import setup
 from harness.task.contract import Reference
 from harness.task.load import load_task
 

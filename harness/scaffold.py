@@ -23,9 +23,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from harness.errors import SetupError
-from harness.reference import start_reference
+from harness.reference.install import Installed, Progress, setup
+from harness.reference.start import start_reference
 from harness.scaffold_files import Findings, write_task
-from harness.setup import Installed, Progress, setup
 from harness.skeleton import write_skeleton
 from harness.task.contract import CANDIDATE_DIRECTORY, REFERENCE_DIRECTORY, Candidate, Reference, Task
 from harness.task.kinds import PINNED, problem_with_requirement

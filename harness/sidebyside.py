@@ -16,8 +16,8 @@ from harness.errors import TaskError
 from harness.levels.known import ProbeCase
 from harness.levels.pair import Pair, Progress
 from harness.model import Array, Case, Leaves, leaves_from_json
-from harness.reference import start_references
-from harness.setup import setup
+from harness.reference.install import setup
+from harness.reference.start import start_references
 from harness.support.foreign import json_of
 from harness.task.contract import Mode, Task
 from harness.task.suite import Suite

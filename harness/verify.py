@@ -28,8 +28,8 @@ from harness.levels.pair import Pair, Progress
 from harness.model import Array, CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
-from harness.reference import start_reference, start_references
-from harness.setup import setup
+from harness.reference.install import setup
+from harness.reference.start import start_reference, start_references
 from harness.support import memory
 from harness.task.contract import TRAINING_LEVEL, Task, caches
 from harness.task.suite import load_suite

@@ -18,9 +18,9 @@ from harness.conformance import check_reference
 from harness.coverage.sources import places
 from harness.errors import SetupError
 from harness.model import Case, Outcome
-from harness.reference import start_reference
+from harness.reference.install import Installed
+from harness.reference.start import start_reference
 from harness.scaffold import new
-from harness.setup import Installed
 from harness.task.contract import LAW_EPISODES, Law, Mode, Task
 from harness.task.load import load_task
 from harness.task.suite import load_suite

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness import setup as building
 from harness.errors import SetupError
 from harness.model import Case
-from harness.reference import start_reference
-from harness.setup import MARKER, Installed, find_interpreter, installed, reference_command, setup
+from harness.reference import install as building
+from harness.reference.install import MARKER, Installed, find_interpreter, installed, reference_command, setup
+from harness.reference.start import start_reference
 from harness.support.home import lockstep_home
 from harness.task.contract import Task
 from harness.task.load import load_task
@@ -172,7 +172,7 @@ def test_a_changed_build_file_makes_a_new_environment_and_a_changed_adapter_does
 DRIVER = """
 import sys
 from pathlib import Path
-from harness.setup import setup
+from harness.reference.install import setup
 from harness.task.load import load_task
 print(setup(load_task(Path(sys.argv[1])), print).prefix)
 """

@@ -63,7 +63,7 @@ def new(
 @click.argument("task", default=".")
 def setup(output: Output, task: str) -> int:
     """Build the environment of a task's reference, once; a second call finds it built."""
-    from harness.setup import setup as build
+    from harness.reference.install import setup as build
     from harness.support.embedded import find_task
     from harness.task.load import load_task
 
@@ -83,8 +83,8 @@ def check_reference(output: Output, task: str) -> int:
     from harness.cli import show
     from harness.conformance import check_reference as check
     from harness.model import Outcome
-    from harness.reference import start_reference
-    from harness.setup import setup as build
+    from harness.reference.install import setup as build
+    from harness.reference.start import start_reference
     from harness.support.embedded import find_task
     from harness.task.load import load_task
 

@@ -60,8 +60,8 @@ def train(
     """
     from harness.candidate import CandidateWorker
     from harness.cli import show
-    from harness.reference import start_references
-    from harness.setup import setup
+    from harness.reference.install import setup
+    from harness.reference.start import start_references
     from harness.support.embedded import find_task
     from harness.task.load import load_task
     from harness.training.remote import train_candidate

@@ -22,8 +22,8 @@ from harness.coverage.sources import NODE, PYTHON, C, Place, names_places, place
 from harness.errors import BadAnswer, EnvironmentFailure, Raised
 from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment
-from harness.reference import Command, start_reference
-from harness.setup import START, Installed, reference_command, setup
+from harness.reference.install import START, Installed, reference_command, setup
+from harness.reference.start import Command, start_reference
 from harness.task.contract import Task
 from harness.task.suite import Suite, load_suite
 from sandboxes import SandboxError

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.setup import Installed
+from harness.reference.install import Installed
 from harness.task.contract import Task
 
 PYTHON, NODE, C = "Python", "Node", "C"

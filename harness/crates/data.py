@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 
 from harness.crates.runtime import Progress, made, silent
-from harness.setup import run_script, setup
+from harness.reference.install import run_script, setup
 from harness.support.home import lockstep_home
 from harness.task.contract import CANDIDATE_DIRECTORY, CASES_DIRECTORY, Task, directory_digest, left_out
 from sandboxes import Mount, Sandbox

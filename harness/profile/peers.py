@@ -14,8 +14,8 @@ from harness.adapters.jax_flags import jax_environment
 from harness.errors import BadAnswer
 from harness.profile.contenders import KINDS, PEER, TRAIN, Contender
 from harness.protocol.channel import Channel
-from harness.reference import MEMORY_BYTES
-from harness.setup import Progress, reference_command, setup
+from harness.reference.install import Progress, reference_command, setup
+from harness.reference.start import MEMORY_BYTES
 from harness.task.contract import Peer, Reference, Task
 from sandboxes import Limits, Mount, SandboxSpec, choose
 

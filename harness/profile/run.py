@@ -39,8 +39,8 @@ from harness.profile.spotcheck import SpotCheck, spot_check, worst
 from harness.profile.training import config_for, measure_training
 from harness.protocol.environment import Environment, Pool
 from harness.record.machine import fingerprint
-from harness.reference import start_references
-from harness.setup import setup
+from harness.reference.install import setup
+from harness.reference.start import start_references
 from harness.task.contract import Task
 from harness.task.suite import load_suite
 from harness.verify import silent

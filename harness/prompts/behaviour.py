@@ -10,8 +10,8 @@ import numpy as np
 from harness.errors import LockstepError
 from harness.explain import as_data, leaves_text
 from harness.model import Array, Leaf
-from harness.reference import start_reference
-from harness.setup import installed
+from harness.reference.install import installed
+from harness.reference.start import start_reference
 from harness.task.contract import CASES_DIRECTORY, INTERACTIONS_FILE, PROPERTIES_FILE, Module, Task
 
 MAX_QUIRKS = 4_000

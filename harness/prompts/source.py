@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.coverage.sources import candidates
 from harness.explain import as_data
-from harness.setup import Installed, installed
+from harness.reference.install import Installed, installed
 from harness.task.contract import Module, Task
 
 MAX_CHARACTERS = 14_000

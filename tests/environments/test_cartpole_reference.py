@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from harness.conformance import check_reference
 from harness.model import Case, Outcome, Trajectory
 from harness.protocol.worker import SingleEnvironment, load
-from harness.reference import start_reference
-from harness.setup import setup
+from harness.reference.install import setup
+from harness.reference.start import start_reference
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.task.suite import Sequence, Suite, load_suite

@@ -13,8 +13,8 @@ from harness.candidate import CandidateWorker
 from harness.levels.pair import Pair
 from harness.profile.contenders import CANDIDATE, Cell, Contender, interleaved, prepare
 from harness.profile.spotcheck import SpotCheck, spot_check
-from harness.reference import start_references
-from harness.setup import setup
+from harness.reference.install import setup
+from harness.reference.start import start_references
 from harness.task.load import load_task
 from harness.task.suite import load_suite
 from harness.verify import silent

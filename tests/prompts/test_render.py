@@ -109,7 +109,7 @@ def test_a_source_that_is_nowhere_is_said_to_be_nowhere() -> None:
 
 def test_a_source_is_found_in_the_environment_of_the_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from harness.prompts import source
-    from harness.setup import Installed
+    from harness.reference.install import Installed
 
     package = tmp_path / "lib" / "python3.11" / "site-packages" / "hill"
     package.mkdir(parents=True)

@@ -14,8 +14,8 @@ from harness.coverage.questions import Questions
 from harness.coverage.reading import Reach
 from harness.model import Case
 from harness.protocol.environment import Environment
-from harness.reference import start_reference
-from harness.setup import setup
+from harness.reference.install import setup
+from harness.reference.start import start_reference
 from harness.support.embedded import find_task
 from harness.task.contract import Task
 from harness.task.load import load_task

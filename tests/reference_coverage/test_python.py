@@ -13,7 +13,7 @@ from harness.coverage.measure import measure
 from harness.coverage.questions import Questions
 from harness.coverage.result import Coverage
 from harness.coverage.session import lines_of
-from harness.setup import COVERAGE_PINS, Installed, installed, setup
+from harness.reference.install import COVERAGE_PINS, Installed, installed, setup
 from harness.task.contract import Task
 from tests.reference_coverage.conftest import line, walks
 

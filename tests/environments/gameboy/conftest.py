@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from harness.protocol.environment import Environment
-from harness.reference import start_reference
-from harness.setup import Installed, setup
+from harness.reference.install import Installed, setup
+from harness.reference.start import start_reference
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.task.suite import Suite, load_suite

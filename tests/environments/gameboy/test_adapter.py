@@ -14,8 +14,8 @@ from harness.conformance import check_reference
 from harness.errors import Raised
 from harness.model import Case, Draw, Outcome
 from harness.protocol.environment import Environment
-from harness.reference import start_reference
-from harness.setup import Installed
+from harness.reference.install import Installed
+from harness.reference.start import start_reference
 from harness.task.contract import Task
 from tests.environments.gameboy.game import (
     CARTRIDGES,

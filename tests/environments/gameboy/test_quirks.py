@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from harness.protocol.environment import Environment
-from harness.setup import Installed
+from harness.reference.install import Installed
 from harness.task.contract import Task
 from tests.environments.gameboy.conftest import BARE
 from tests.environments.gameboy.game import NOTHING, inserted, play, run_python

@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.model import Array, Case, Draw, Trajectory
 from harness.protocol.environment import Environment
-from harness.setup import Installed, reference_command
+from harness.reference.install import Installed, reference_command
 from harness.task.contract import Task
 
 DIRECTORY = Path(__file__).parents[3] / "environments" / "pong"

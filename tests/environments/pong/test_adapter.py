@@ -19,8 +19,8 @@ from harness.conformance import check_reference
 from harness.errors import Raised
 from harness.model import Case, Draw, Outcome, Trajectory
 from harness.protocol.environment import Environment
-from harness.reference import start_reference
-from harness.setup import Installed
+from harness.reference.install import Installed
+from harness.reference.start import start_reference
 from harness.task.contract import Task
 from harness.task.suite import Suite
 from harness.verify import verify_directory

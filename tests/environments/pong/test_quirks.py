@@ -11,7 +11,7 @@ import pytest
 
 from harness.model import Case
 from harness.protocol.environment import Environment
-from harness.setup import Installed
+from harness.reference.install import Installed
 from harness.task.contract import Task
 from tests.environments.pong.game import (
     DIRECTORY,

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
-from harness.setup import Installed, reference_command
+from harness.reference.install import Installed, reference_command
 from harness.task.contract import Task
 from sandboxes import Limits, Mount, Running, Sandbox, SandboxSpec, choose
 

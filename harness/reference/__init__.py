@@ -1,0 +1,1 @@
+"""A reference: the environment of its own that it is installed in, and its workers."""
