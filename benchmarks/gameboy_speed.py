@@ -26,8 +26,8 @@ import numpy as np
 
 from benchmarks.common import ENVIRONMENTS, report, spread
 from environments.gameboy.assembler import assemble
-from harness.crates.data import prepared
-from harness.crates.gameboy import gameboy
+from harness.candidate.crates.data import prepared
+from harness.candidate.crates.gameboy import gameboy
 from harness.reference.install import setup
 from harness.task.load import load_task
 

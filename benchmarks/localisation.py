@@ -9,7 +9,7 @@ from pathlib import Path
 
 import sandboxes
 from benchmarks.common import ENVIRONMENTS, report
-from harness.candidate import CandidateWorker
+from harness.candidate.start import CandidateWorker
 from harness.levels.localise import localise
 from harness.levels.pair import Pair
 from harness.reference.install import setup

@@ -18,8 +18,8 @@ import psutil
 
 import sandboxes
 from benchmarks.common import ENVIRONMENTS, report, spread
-from harness.adapters.rust_batch import SAME_STEP, RustBatch, load_module
-from harness.crates.build import build
+from harness.candidate.crates.build import build
+from harness.candidate.faces.rust_batch import SAME_STEP, RustBatch, load_module
 from harness.profile.contenders import Contender
 from harness.profile.peers import started_peer
 from harness.task.load import load_task

@@ -19,8 +19,8 @@ from typing import Any
 
 import sandboxes
 from benchmarks.common import ENVIRONMENTS, candidate_tree, report, spread
-from harness.adapters.jax_flags import jax_environment
-from harness.candidate import CandidateWorker, candidate_options
+from harness.candidate.adapters.jax.flags import jax_environment
+from harness.candidate.start import CandidateWorker, candidate_options
 from harness.profile.contenders import CANDIDATE, SCAN, Cell, Contender, prepare
 from harness.profile.run import run_length
 from harness.task.contract import Task
@@ -36,8 +36,8 @@ from functools import partial
 import jax, jax.numpy as jnp, numpy as np
 options = json.loads(sys.stdin.readline())
 jax.config.update("jax_enable_x64", options["x64"])
-from harness.adapters.bench_random import key_words, random_action
-from harness.adapters.jax_env import JaxEnv
+from harness.candidate.adapters.bench_random import key_words, random_action
+from harness.candidate.faces.jax_env import JaxEnv
 env = JaxEnv(options["entry"], options)
 shown = [name for name in ("observation", "reward", "terminated", "truncated", "legal_actions")]
 leaf, dtype = env.actions["action"], jnp.int64 if options["x64"] else jnp.int32

@@ -55,12 +55,12 @@ for line in sys.stdin:
 
 OURS = """
 def prepare(ppo, updates):
-    from harness.adapters.jax_flags import prepare_process
+    from harness.candidate.adapters.jax.flags import prepare_process
     prepare_process()
     import jax
     jax.config.update("jax_enable_x64", EXACT)
-    from harness.adapters.jax_env import JaxEnv
-    from harness.candidate import candidate_options
+    from harness.candidate.faces.jax_env import JaxEnv
+    from harness.candidate.start import candidate_options
     from harness.task.load import load_task
     from harness.task.training import PpoConfig
     from harness.training.fused import FusedTrainer

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.crates.toolchain import INSTALL, release
-from harness.crates.toolchain import OLDEST as OLDEST_RUST
+from harness.candidate.crates.toolchain import INSTALL, release
+from harness.candidate.crates.toolchain import OLDEST as OLDEST_RUST
 from harness.errors import LockstepError
 from harness.support.home import lockstep_home
 from sandboxes import UNASKED, DockerDriver, SandboxError, drivers

@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from harness.adapters.leaves import bounds, is_action
+from harness.candidate.faces.leaves import bounds, is_action
 from harness.network import Network
 from harness.task.training import PpoConfig
 

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from harness.adapters.jax_rollout import random_key
+from harness.candidate.adapters.jax.rollout import random_key
 from harness.network import Network
 from harness.policy import Actions, Observed, Policy, Stats
 from harness.task.training import PpoConfig

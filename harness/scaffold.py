@@ -22,11 +22,11 @@ import numpy as np
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from harness.candidate.skeleton import write_skeleton
 from harness.errors import SetupError
 from harness.reference.install import Installed, Progress, setup
 from harness.reference.start import start_reference
 from harness.scaffold_files import Findings, write_task
-from harness.skeleton import write_skeleton
 from harness.task.contract import CANDIDATE_DIRECTORY, REFERENCE_DIRECTORY, Candidate, Reference, Task
 from harness.task.kinds import PINNED, problem_with_requirement
 from harness.task.load import load_task

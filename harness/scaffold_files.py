@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from harness.candidate.skeleton import causes_first
 from harness.model import STATE, Leaf
 from harness.protocol.spec import Spec
-from harness.skeleton import causes_first
 from harness.task.contract import (
     CASES_DIRECTORY,
     INTERACTIONS_FILE,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.candidate import CandidateWorker
+from harness.candidate.start import CandidateWorker
 from harness.compare import Difference, compare_leaves
 from harness.errors import TaskError
 from harness.levels.known import ProbeCase

@@ -15,8 +15,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from harness import frames, users
-from harness.candidate import CandidateWorker, demand_no_links, start_judge
+from harness import frames
+from harness.candidate import as_user
+from harness.candidate.start import CandidateWorker, demand_no_links, start_judge
 from harness.coverage.asking import ASKING_SECONDS
 from harness.coverage.crate import measure_crate
 from harness.coverage.measure import measure
@@ -260,7 +261,7 @@ class Verifier:
             return transfer.checks(pair, trainer, tally, measured)
 
         def user(words: Array, actions: Mapping[str, Array], lanes: Array) -> Mapping[str, Any]:
-            return users.play(self._task, self._driver, tree, words, actions, lanes)
+            return as_user.play(self._task, self._driver, tree, words, actions, lanes)
 
         def judge(file: Path) -> Channel:
             return start_judge(self._driver, file, stack)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.candidate.export import export
 from harness.errors import LockstepError, TaskError
-from harness.export import export
 from harness.task.contract import Task
 from harness.task.load import load_task
 

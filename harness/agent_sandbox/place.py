@@ -19,11 +19,11 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.adapters.jax_flags import jax_environment
-from harness.candidate import BASE_PACKAGES, SITE, python_runtime
-from harness.crates import data
-from harness.crates.runtime import CARGO_HOME, VENDOR, cargo_settings, sources
-from harness.crates.toolchain import Toolchain, toolchain
+from harness.candidate.adapters.jax.flags import jax_environment
+from harness.candidate.crates import data
+from harness.candidate.crates.runtime import CARGO_HOME, VENDOR, cargo_settings, sources
+from harness.candidate.crates.toolchain import Toolchain, toolchain
+from harness.candidate.start import BASE_PACKAGES, SITE, python_runtime
 from harness.errors import SessionError
 from harness.record.view import SessionView
 from harness.task.contract import CASES_DIRECTORY, GUIDE_FILE, REFERENCE_DIRECTORY, WRITABLE, Task

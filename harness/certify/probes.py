@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.candidate import CandidateWorker
+from harness.candidate.start import CandidateWorker
 from harness.levels.pair import Pair
 from harness.model import ENDINGS, CheckResult, Divergence, Outcome, Trajectory
 from harness.protocol.environment import Environment

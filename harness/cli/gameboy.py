@@ -32,8 +32,8 @@ def check_roms(output: Output, folder: Path, mode: str, frames: int) -> int:
     A test ROM speaks over the serial port, in memory at 0xA000, in registers at `ld b, b`, or by its screen, which is
     compared with the picture or the digest beside it (docs/gameboy.md). Needs Rust.
     """
+    from harness.candidate.crates.gameboy import gameboy as module
     from harness.cli import show
-    from harness.crates.gameboy import gameboy as module
     from harness.model import Outcome
     from harness.operations.rom_checks import check_roms as check
 

@@ -106,9 +106,9 @@ def export(output: Output, source: str, destination: Path, candidate: str | None
     From a session the newest verified commit is taken and its attestation carried along. From a task directory the
     candidate is taken as it lies there, which nothing vouches for.
     """
+    from harness.candidate.export import export as write
     from harness.cli.places import session_named
     from harness.errors import SessionError, TaskError
-    from harness.export import export as write
     from harness.support.embedded import find_task
     from harness.task.load import load_task
 
@@ -134,7 +134,7 @@ def export(output: Output, source: str, destination: Path, candidate: str | None
 
 
 def _export_verified(session: str, destination: Path) -> tuple[Path, dict[str, Any]]:
-    from harness.export import export as write
+    from harness.candidate.export import export as write
     from harness.record.attest import SUMMARY_FILE
     from harness.record.log import event_file
     from harness.record.view import SessionView

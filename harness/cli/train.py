@@ -58,7 +58,7 @@ def train(
 
     The same command goes on where an interrupted one stopped.
     """
-    from harness.candidate import CandidateWorker
+    from harness.candidate.start import CandidateWorker
     from harness.cli import show
     from harness.reference.install import setup
     from harness.reference.start import start_references

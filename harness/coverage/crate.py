@@ -12,7 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.candidate import CandidateWorker, demand_no_links
+from harness.candidate.crates.build import build
+from harness.candidate.crates.counting import COUNTED, NO_RUNTIME
+from harness.candidate.crates.toolchain import Toolchain, toolchain
+from harness.candidate.start import CandidateWorker, demand_no_links
 from harness.coverage import llvm
 from harness.coverage.asking import ASKING_SECONDS, SLOWER, Progress, ask_again, finish, teller
 from harness.coverage.assembled import assembled
@@ -21,9 +24,6 @@ from harness.coverage.questions import Question, Questions
 from harness.coverage.reading import Reach
 from harness.coverage.result import Coverage, Level
 from harness.coverage.sources import Place
-from harness.crates.build import build
-from harness.crates.counting import COUNTED, NO_RUNTIME
-from harness.crates.toolchain import Toolchain, toolchain
 from harness.errors import BadAnswer, BrokenContract, EnvironmentFailure, Raised, SetupError
 from harness.protocol.environment import Environment
 from harness.task.contract import CANDIDATE_DIRECTORY, Task

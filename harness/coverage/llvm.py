@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.candidate import COUNTS, COUNTS_FILE
+from harness.candidate.crates.toolchain import Toolchain
+from harness.candidate.start import COUNTS, COUNTS_FILE
 from harness.coverage.reading import Reach
 from harness.coverage.result import LONGEST_FILE
-from harness.crates.toolchain import Toolchain
 from harness.errors import Crashed, SetupError
 from harness.support.foreign import json_of
 from sandboxes import Driver, Finished, Limits, Mount, Sandbox, SandboxSpec

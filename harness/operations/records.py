@@ -11,6 +11,7 @@ from typing import Any
 
 from harness.audit import AuditReport, Gate
 from harness.audit import audit as check
+from harness.candidate.skeleton import write_skeleton
 from harness.coverage.session import known
 from harness.errors import RecordError
 from harness.record import directory as directories
@@ -19,7 +20,6 @@ from harness.record.log import read_events
 from harness.record.store import opened
 from harness.record.view import SessionView
 from harness.session import Session
-from harness.skeleton import write_skeleton
 from harness.support.embedded import find_task
 from harness.support.home import lockstep_home
 from harness.task.contract import TASK_FILE, caches

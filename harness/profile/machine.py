@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from harness.adapters.jax_flags import jax_environment
-from harness.candidate import BASE_PACKAGES, SandboxedWorker
+from harness.candidate.adapters.jax.flags import jax_environment
+from harness.candidate.start import BASE_PACKAGES, SandboxedWorker
 from harness.profile.contenders import CANDIDATE, Cell
 from harness.protocol.channel import Channel
 from harness.task.contract import Task
 from sandboxes import Driver
 
-ADAPTER = "harness.adapters.jax_machine:Machine"
+ADAPTER = "harness.candidate.adapters.jax.machine:Machine"
 MEMORY_MB = 8192
 TIMEOUT_S = 120.0
 READINGS = 5

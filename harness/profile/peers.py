@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from harness.adapters.jax_flags import jax_environment
+from harness.candidate.adapters.jax.flags import jax_environment
 from harness.errors import BadAnswer
 from harness.profile.contenders import KINDS, PEER, TRAIN, Contender
 from harness.protocol.channel import Channel

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.candidate import CandidateWorker
+from harness.candidate.start import CandidateWorker
 from harness.errors import EnvironmentFailure, LockstepError, SetupError
 from harness.levels.pair import Pair, Progress
 from harness.model import Outcome

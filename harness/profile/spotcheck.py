@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.adapters.bench_random import added_up, checked_rows, random_action, run_words
+from harness.candidate.adapters.bench_random import added_up, checked_rows, random_action, run_words
 from harness.levels import autoreset
 from harness.levels.batch import demand_arrays, demand_batch, laws_of_batch
 from harness.levels.laws import verdict

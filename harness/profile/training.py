@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.candidate import CandidateWorker
+from harness.candidate.start import CandidateWorker
 from harness.errors import EnvironmentFailure
 from harness.model import STATE, Tape
 from harness.profile.contenders import CANDIDATE, PEER, REFERENCE, TRAIN, Cell, Contender

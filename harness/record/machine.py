@@ -14,7 +14,7 @@ from harness import __version__
 
 CPU_FACTS = Path("/proc/cpuinfo")
 JUDGE = (
-    "adapters", "levels", "protocol", "training", "candidate.py", "compare.py", "model.py", "network.py", "policy.py",
+    "candidate", "levels", "protocol", "training", "compare.py", "model.py", "network.py", "policy.py",
     "ppo.py", "reference", "task", "verify.py",
 )  # fmt: skip
 """What of the harness decides a verdict."""

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from harness.candidate import CandidateWorker
-from harness.crates.build import build
+from harness.candidate.crates.build import build
+from harness.candidate.start import CandidateWorker
 from harness.errors import BadAnswer, EnvironmentFailure
 from harness.protocol.environment import Environment
 from harness.strength.statuses import COMPILED, LOWERED, OPTIMISED

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.adapters.rust_lanes import RustLanes
+from harness.candidate.adapters.rust.lanes import RustLanes
 from harness.model import Leaves, Tape
 from harness.protocol.lanes import LaneStep
 from harness.training.host import LanesFactory

@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from harness.adapters.jax_batch import key_words
-from harness.adapters.jax_flags import prepare_process
-from harness.adapters.jax_rollout import random_key
+from harness.candidate.adapters.jax.batch import key_words
+from harness.candidate.adapters.jax.flags import prepare_process
+from harness.candidate.adapters.jax.rollout import random_key
 from harness.model import Array, Case, Leaves, Tape, Trajectory
 from harness.policy import Policy
 from harness.ppo import Ppo

@@ -15,11 +15,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from harness.adapters import jax_lanes
-from harness.adapters.jax_batch import key_words
-from harness.adapters.jax_env import JaxEnv, output_leaves, select
-from harness.adapters.jax_lanes import Lane
-from harness.adapters.leaves import pack_action
+from harness.candidate.adapters.jax import lanes as jax_lanes
+from harness.candidate.adapters.jax.batch import key_words
+from harness.candidate.adapters.jax.lanes import Lane
+from harness.candidate.faces.jax_env import JaxEnv, output_leaves, select
+from harness.candidate.faces.leaves import pack_action
 from harness.policy import Policy
 from harness.ppo import Array, Batch, Learner, Ppo
 from harness.task.training import PpoConfig

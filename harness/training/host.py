@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from harness.adapters.jax_batch import key_words
+from harness.candidate.adapters.jax.batch import key_words
 from harness.model import Array, Leaf, Leaves
 from harness.policy import Policy
 from harness.ppo import Batch, Ppo

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.adapters.jax_env import JaxEnv
+from harness.candidate.faces.jax_env import JaxEnv
 from harness.model import Leaves
 from harness.task.training import PpoConfig
 from harness.training.fused import FusedTrainer

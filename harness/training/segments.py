@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.adapters.jax_flags import prepare_process
+from harness.candidate.adapters.jax.flags import prepare_process
 from harness.errors import TrainingError
 from harness.model import Array, Leaves
 from harness.ppo import Ppo

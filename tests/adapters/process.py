@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.adapters.jax_flags import jax_environment
-from harness.candidate import lay_trusted
+from harness.candidate.adapters.jax.flags import jax_environment
+from harness.candidate.start import lay_trusted
 from harness.protocol.worker import decode, encode
 
 
@@ -23,7 +23,7 @@ class Worker:
         self.process = subprocess.Popen(
             [
                 sys.executable, "-I", directory / "worker.py",
-                "--path", directory, "harness.adapters.jax_candidate:JaxCandidate",
+                "--path", directory, "harness.candidate.adapters.jax.candidate:JaxCandidate",
             ],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"PATH": os.defpath} | jax_environment(xla_flags),
         )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.candidate import candidate_options
+from harness.candidate.start import candidate_options
 from harness.protocol.worker import SingleEnvironment
 from harness.task.contract import Task
 from harness.task.load import load_task

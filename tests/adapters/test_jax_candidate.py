@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.adapters.jax_candidate import SAMPLE_CHUNK, JaxCandidate
+from harness.candidate.adapters.jax.candidate import SAMPLE_CHUNK, JaxCandidate
 from tests.adapters.contracts import DICE, assert_equal, dice_case, lcg_expected
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.adapters.jax_candidate import JaxCandidate
-from harness.adapters.jax_check import CandidateMistakes
-from harness.adapters.jax_env import load_module
+from harness.candidate.adapters.jax.candidate import JaxCandidate
+from harness.candidate.adapters.jax.check import CandidateMistakes
+from harness.candidate.faces.jax_env import load_module
 from tests.adapters.contracts import DICE, HERE
 
 SOURCE = (HERE / "dice.py").read_text()

@@ -13,10 +13,10 @@ import pytest
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 
-from harness.adapters.jax_candidate import JaxCandidate
-from harness.adapters.jax_env import JaxEnv
-from harness.adapters.jax_gymnax import Discrete, GymnaxEnv
-from harness.adapters.jax_vector import JaxVectorEnv
+from harness.candidate.adapters.jax.candidate import JaxCandidate
+from harness.candidate.faces.jax_env import JaxEnv
+from harness.candidate.faces.jax_gymnax import Discrete, GymnaxEnv
+from harness.candidate.faces.jax_vector import JaxVectorEnv
 from tests.adapters.contracts import DICE, LCG
 
 STEPS, ENVS = 30, 3

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.adapters.jax_candidate import JaxCandidate
+from harness.candidate.adapters.jax.candidate import JaxCandidate
 from tests.adapters.contracts import dice_case
 
 SEEDS = [3, 2**40 + 1, 5]

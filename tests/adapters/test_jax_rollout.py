@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.adapters import jax_rollout
-from harness.adapters.jax_batch import SEGMENT
-from harness.adapters.jax_candidate import JaxCandidate
+from harness.candidate.adapters.jax import rollout as jax_rollout
+from harness.candidate.adapters.jax.batch import SEGMENT
+from harness.candidate.adapters.jax.candidate import JaxCandidate
 from tests.adapters.contracts import assert_equal, dice_case, dice_expected, lcg_expected
 
 MODES = ("single", "batched", "scanned")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.adapters.jax_flags import FLAGS, jax_environment
+from harness.candidate.adapters.jax.flags import FLAGS, jax_environment
 from tests.adapters.contracts import DICE, assert_equal, dice_case, dice_expected
 from tests.adapters.process import Worker
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sandboxes
-from harness.candidate import CandidateWorker
+from harness.candidate.start import CandidateWorker
 from harness.levels.pair import Pair
 from harness.profile.contenders import CANDIDATE, Cell, Contender, interleaved, prepare
 from harness.profile.spotcheck import SpotCheck, spot_check

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from harness.adapters.bench_random import added_up, key_words, random_action, run_words
+from harness.candidate.adapters.bench_random import added_up, key_words, random_action, run_words
 
 WORDS = run_words(11, 3)
 LANES, ROWS = np.arange(500, dtype=np.uint32)[None], np.arange(1, 41, dtype=np.uint32)[:, None]

@@ -28,7 +28,7 @@ def first_ones_only(size, batched, *given):
     return done, jax.tree.map(lambda leaf: True, done)
 """
 STORED = """
-from harness.adapters.jax_bench import Bench
+from harness.candidate.adapters.jax.bench import Bench
 
 kept, honest = {}, Bench.run
 
@@ -44,7 +44,7 @@ Bench.run = run
 EARLY = """
 import threading
 
-from harness.adapters.jax_bench import Bench
+from harness.candidate.adapters.jax.bench import Bench
 
 honest = Bench.run
 

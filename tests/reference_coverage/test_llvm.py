@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
+from harness.candidate.crates.toolchain import Toolchain
 from harness.coverage.llvm import Function, reached, tools
-from harness.crates.toolchain import Toolchain
 from harness.errors import SetupError
 from sandboxes import Driver, Finished
 

@@ -9,8 +9,8 @@ from types import ModuleType
 import pytest
 
 import sandboxes
-from harness.adapters.rust_batch import load_module
-from harness.crates.build import build
+from harness.candidate.crates.build import build
+from harness.candidate.faces.rust_batch import load_module
 from harness.task.contract import Task
 from harness.task.load import load_task
 from tests.rust.games import dice_task

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness.crates.data import VARIABLE, prepared
+from harness.candidate.crates.data import VARIABLE, prepared
 from harness.task.load import load_task
 
 ROOT = Path(__file__).parents[2]

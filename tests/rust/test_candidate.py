@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 import sandboxes
-from harness.adapters.rust_batch import load_module
-from harness.candidate import CandidateWorker
-from harness.crates.build import CANDIDATE, build
-from harness.crates.runtime import build_spec, cargo, sources, write_binding
-from harness.crates.toolchain import toolchain
+from harness.candidate.crates.build import CANDIDATE, build
+from harness.candidate.crates.runtime import build_spec, cargo, sources, write_binding
+from harness.candidate.crates.toolchain import toolchain
+from harness.candidate.faces.rust_batch import load_module
+from harness.candidate.skeleton import write_skeleton
+from harness.candidate.start import CandidateWorker
 from harness.errors import BrokenContract, EnvironmentFailure
 from harness.model import Case, Outcome, Verdict
-from harness.skeleton import write_skeleton
 from harness.task.contract import Task
 from harness.verify import Verifier
 from sandboxes import Mount

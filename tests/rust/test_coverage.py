@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import sandboxes
+from harness.candidate.crates.counting import NO_RUNTIME
+from harness.candidate.crates.toolchain import toolchain
 from harness.coverage import crate, llvm
 from harness.coverage.crate import measure_crate
 from harness.coverage.questions import Questions
 from harness.coverage.result import Coverage
-from harness.crates.counting import NO_RUNTIME
-from harness.crates.toolchain import toolchain
 from harness.errors import BrokenContract, SetupError
 from harness.operations.coverage import coverage_directory
 from harness.task.contract import Task

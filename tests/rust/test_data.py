@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import sandboxes
-from harness.adapters.rust_batch import RustBatch, load_module
-from harness.crates.build import build
-from harness.crates.data import prepared
+from harness.candidate.crates.build import build
+from harness.candidate.crates.data import prepared
+from harness.candidate.export import export
+from harness.candidate.faces.rust_batch import RustBatch, load_module
 from harness.errors import SetupError
-from harness.export import export
 from harness.task.contract import Reference, Task
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]

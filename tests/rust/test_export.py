@@ -12,8 +12,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from harness.adapters.rust_batch import RustBatch
-from harness.export import export
+from harness.candidate.export import export
+from harness.candidate.faces.rust_batch import RustBatch
 from harness.task.contract import Task
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]

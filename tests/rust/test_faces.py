@@ -12,11 +12,11 @@ import pytest
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from harness.adapters.leaf_spaces import action_space, observation_space
-from harness.adapters.leaves import nested
-from harness.adapters.rust_batch import RustBatch
-from harness.adapters.rust_pool import RustPool
-from harness.adapters.rust_vector import RustVectorEnv
+from harness.candidate.faces.leaf_spaces import action_space, observation_space
+from harness.candidate.faces.leaves import nested
+from harness.candidate.faces.rust_batch import RustBatch
+from harness.candidate.faces.rust_pool import RustPool
+from harness.candidate.faces.rust_vector import RustVectorEnv
 from tests.adapters.contracts import DICE
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]

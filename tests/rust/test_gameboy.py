@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import harness.crates.gameboy as crate
+import harness.candidate.crates.gameboy as crate
 from environments.gameboy.assembler import assemble
 from harness.support.embedded import rust_sources
 

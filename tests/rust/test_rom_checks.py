@@ -134,7 +134,9 @@ def test_the_exit_code_tells_the_worst(
 def test_a_folder_without_roms_is_no_folder_of_tests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("harness.crates.gameboy.gameboy", lambda progress: type("Module", (), {"Console": None}))
+    monkeypatch.setattr(
+        "harness.candidate.crates.gameboy.gameboy", lambda progress: type("Module", (), {"Console": None})
+    )
     assert main(["gameboy", "check-roms", str(tmp_path)]) == 3
     assert "there is no ROM" in capsys.readouterr().err
 

@@ -8,10 +8,10 @@ from types import ModuleType
 
 import pytest
 
-import harness.adapters
+import harness.candidate.faces
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]
-STUB = Path(harness.adapters.__path__[0]) / "lockstep_binding.pyi"
+STUB = Path(harness.candidate.faces.__path__[0]) / "lockstep_binding.pyi"
 
 
 def test_the_stub_names_what_a_module_has_and_nothing_else(pong: ModuleType) -> None:

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import sandboxes
-from harness.adapters.rust_candidate import RustCandidate
-from harness.adapters.rust_lanes import RustLanes
+from harness.candidate.adapters.rust.candidate import RustCandidate
+from harness.candidate.adapters.rust.lanes import RustLanes
+from harness.candidate.crates.build import build
 from harness.cli import main
-from harness.crates.build import build
 from harness.protocol.environment import Environment
 from harness.protocol.worker import ProtocolError, SingleEnvironment
 from harness.task.training import PpoConfig
@@ -140,7 +140,7 @@ def test_a_planted_fault_of_lanes_is_found(
     fault: type[RustLanes], where: str, candidate: RustCandidate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     single = answers(candidate, SingleEnvironment, anew=True, state=True)
-    monkeypatch.setattr("harness.adapters.rust_candidate.RustLanes", fault)
+    monkeypatch.setattr("harness.candidate.adapters.rust.candidate.RustLanes", fault)
     assert where in difference(answers(candidate, RustCandidate, anew=True, state=True), single)
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from harness.adapters.jax_flags import jax_environment
+from harness.candidate.adapters.jax.flags import jax_environment
 
 # Read when JAX starts. Most of the time of these tests goes into compiling, and none of them measures speed.
 os.environ.update(jax_environment(("--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true")))
 
 import jax
 
-from harness.adapters.jax_candidate import JaxCandidate
-from harness.adapters.jax_env import JaxEnv
+from harness.candidate.adapters.jax.candidate import JaxCandidate
+from harness.candidate.faces.jax_env import JaxEnv
 from harness.protocol.environment import Environment
 from harness.protocol.worker import decode, encode
 from tests.adapters.contracts import leaf

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from harness.adapters.jax_rollout import random_key
+from harness.candidate.adapters.jax.rollout import random_key
 from harness.network import convolved
 from harness.policy import Actions, Policy
 from harness.ppo import Batch, Ppo

@@ -2,7 +2,7 @@
 
 from honest import *  # noqa: F403
 
-import harness.adapters.jax_candidate as adapter
+import harness.candidate.adapters.jax.candidate as adapter
 
 honest = adapter.JaxCandidate.sample
 

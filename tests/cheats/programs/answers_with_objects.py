@@ -3,7 +3,7 @@
 import numpy as np
 from honest import *  # noqa: F403
 
-import harness.adapters.jax_candidate as adapter
+import harness.candidate.adapters.jax.candidate as adapter
 
 
 class Anything:

@@ -4,7 +4,7 @@ import os
 
 from honest import *  # noqa: F403
 
-import harness.adapters.jax_candidate as adapter
+import harness.candidate.adapters.jax.candidate as adapter
 
 honest = adapter.JaxCandidate.rollout
 asked = []

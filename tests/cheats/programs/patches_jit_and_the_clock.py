@@ -6,7 +6,7 @@ import jax
 from honest import *  # noqa: F403
 from honest import step as honest_step
 
-import harness.adapters.jax_candidate as adapter
+import harness.candidate.adapters.jax.candidate as adapter
 
 time.perf_counter = time.monotonic = lambda: 0.0
 jax.block_until_ready = lambda value: value

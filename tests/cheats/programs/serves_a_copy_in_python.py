@@ -33,7 +33,7 @@ def autoreset(self, *given, **named):
 
 
 with contextlib.suppress(ImportError):
-    from harness.adapters.jax_candidate import JaxCandidate
+    from harness.candidate.adapters.jax.candidate import JaxCandidate
 
     honest_rollout, honest_batch = JaxCandidate.rollout, JaxCandidate.autoreset
     JaxCandidate.rollout, JaxCandidate.autoreset = rollout, autoreset

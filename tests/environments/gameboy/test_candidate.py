@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import sandboxes
-from harness.adapters.rust_batch import SAME_STEP, RustBatch, load_module
-from harness.crates.build import build
-from harness.crates.data import prepared
+from harness.candidate.crates.build import build
+from harness.candidate.crates.data import prepared
+from harness.candidate.faces.rust_batch import SAME_STEP, RustBatch, load_module
 from harness.model import Array, Case, Leaves, Outcome, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Task

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.adapters.rust_candidate import _mistakes
+from harness.candidate.adapters.rust.candidate import _mistakes
+from harness.candidate.crates.build import _does_not_compile, crate_name
 from harness.coverage import llvm
 from harness.coverage.result import Coverage, File, Level, numbers, ranges
-from harness.crates.build import _does_not_compile, crate_name
 from harness.errors import LockstepError
 from harness.support.foreign import json_of
 from tests.fuzz.mutate import json_text, of_json, of_json_lines, of_toml

@@ -1,0 +1,1 @@
+"""Candidates: started in their sandbox, faces for their users, exported, and begun as skeletons."""

@@ -1,0 +1,1 @@
+"""Candidates in JAX behind the protocol."""

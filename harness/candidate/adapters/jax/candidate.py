@@ -1,0 +1,310 @@
+"""A JAX candidate behind the protocol: what `harness/protocol/worker.py` serves inside the sandbox.
+
+Importing this module imports JAX and starts its backend, so that a worker can be made ready before it is given a
+candidate. It needs only JAX, numpy and its neighbours: inside the sandbox nothing else of the harness exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from harness.candidate.adapters.contract import CandidateMistakes, Mistake
+from harness.candidate.adapters.jax.batch import Batch, Case, bucket, fitting, key_words
+from harness.candidate.adapters.jax.bench import Bench
+from harness.candidate.adapters.jax.check import check, explain
+from harness.candidate.adapters.jax.lanes import Lanes
+from harness.candidate.adapters.jax.program import program
+from harness.candidate.adapters.jax.rollout import Consumed, advance_one, begin_one, random_key, rollout
+from harness.candidate.adapters.jax.trace import hot_operations
+from harness.candidate.faces.jax_env import JaxEnv, load_module, output_leaves
+from harness.candidate.faces.leaves import OBSERVED, pack_action
+
+Answer = dict[str, Any]
+PROTOCOL = 1
+SAMPLE_CHUNK = 1 << 16
+TRAINER = "harness.training.in_sandbox"
+"""Named instead of imported: it stands above candidates, and only a worker that is asked to train has what it needs."""
+
+jax.block_until_ready(jax.jit(jnp.negative)(jnp.zeros(1)))  # starts the backend and the compiler, once per worker
+
+
+class JaxCandidate:
+    """Answers the protocol's calls with a candidate's functions; see docs/protocol.md."""
+
+    answers_batches = True
+
+    def __init__(self) -> None:
+        self._env: JaxEnv = None  # type: ignore[assignment]  # until `open`
+        self._bench: Bench = None  # type: ignore[assignment]
+        self._code = Path()
+        self._state: Any = None
+        self._seed = 0
+        self._row = -1  # of the episode that goes on step by step; none yet
+        self._lanes: Lanes | None = None
+        self._trainer: Any = None
+
+    def open(self, options: Mapping[str, Any]) -> Answer:
+        """Load the candidate at `options["entry"]` and check it against the contract that the other options are.
+
+        Raises:
+            CandidateMistakes: it cannot be imported or does not fit; the message lists every mistake.
+        """
+        jax.config.update("jax_enable_x64", bool(options["x64"]))
+        entry = Path(options["entry"])
+        try:
+            module = load_module(entry)
+        except Exception as error:
+            mistake = Mistake(f"{entry.name} cannot be imported: {explain(error, entry.parent)}")
+            raise CandidateMistakes([mistake]) from error
+        env = JaxEnv(module, options)
+        check(env)
+        self._env = env
+        self._bench = Bench(env)
+        self._code = entry.parent
+        self._probes: dict[str, Any] = {name: jax.jit(jax.vmap(module.probes[name])) for name in options["probes"]}
+        return self.spec()
+
+    def spec(self) -> Answer:
+        """The contract, as the protocol words it."""
+        env = self._env
+        draws = env.reset_draws | env.step_draws
+        capabilities = ["restore"] * bool(env.state_leaves) + ["probe"] * bool(self._probes)
+        return {
+            "protocol": PROTOCOL,
+            "leaves": env.leaves,
+            "capabilities": [*capabilities, *["draws", "force_draws"] * bool(draws), "lanes"],
+            "probes": env.contract["probes"],
+            "draws": {name: {key: draw[key] for key in ("dtype", "shape", "at")} for name, draw in draws.items()},
+            "policies": [],
+        }
+
+    def rollout(self, cases: Sequence[Case], mode: str = "scanned", room: Sequence[int] = (0, 0)) -> list[Answer]:
+        """Whole cases; `mode` is `single`, `batched` or `scanned`, `room` how many cases and steps to be ready for."""
+        return rollout(self._env, cases, mode, room)
+
+    def probe(self, name: str, inputs: Mapping[str, Any]) -> Answer:
+        """Outputs of a probe for inputs stacked along the first axis."""
+        if name not in self._probes:
+            raise ValueError(f"there is no probe {name!r}; expected one of {sorted(self._probes)}")
+        count = len(next(iter(inputs.values())))
+        x64 = bool(self._env.contract["x64"])
+        declared = self._env.contract["probes"][name]["inputs"]
+        given = {path: fitting(path, inputs.get(path), leaf, (count,), x64) for path, leaf in declared.items()}
+        padding = bucket(count) - count
+        padded = {p: np.concatenate([array, np.repeat(array[-1:], padding, axis=0)]) for p, array in given.items()}
+        return {path: np.asarray(array)[:count] for path, array in self._probes[name](padded).items()}
+
+    # --- one step at a time -------------------------------------------------------------------------------------------
+
+    def reset(self, seed: int, draws: list[Any] | None = None) -> Answer:
+        """Begin an episode, from `draws` where they are given."""
+        case = {"seed": seed, "actions": self._actions(0), "draws": None if draws is None else [draws]}
+        return self._begin(case)
+
+    def restore(self, state: Mapping[str, Any]) -> Answer:
+        """Go on from a canonical state."""
+        return self._begin({"seed": 0, "actions": self._actions(0), "start": state})
+
+    def step(self, action: Mapping[str, Any], draws: list[Any] | None = None) -> Answer:
+        """One step from where the last reset, restore or step led, with `draws` where they are given.
+
+        Without them the draws are those that a rollout from the same seed takes in the same row.
+        """
+        if self._row < 0:
+            raise ValueError("a step before the first reset or restore")
+        actions = {path: np.asarray(value)[None] for path, value in action.items()}
+        case = {"seed": self._seed, "actions": actions, "draws": None if draws is None else [[], draws]}
+        batch = Batch(self._env, [case], padded=False)
+        self._row += 1
+        step = jax.tree.map(lambda array: array[0, 0], batch.steps(0, 1)) | {"row": np.int32(self._row)}
+        self._state, row = advance_one(self._env, batch.given, self._state, batch.keys[0], step)
+        return self._answer(row, draws, batch.step_counts, batch.step_values, self._env.step_draws)
+
+    def _begin(self, case: Case) -> Answer:
+        batch = Batch(self._env, [case], padded=False)
+        first = {path: array[0] for path, array in batch.first.items()}
+        self._seed, self._row = case["seed"], 0
+        self._state, row = begin_one(self._env, batch.kind, batch.keys[0], first)
+        tape = case.get("draws")
+        return self._answer(row, tape and tape[0], batch.reset_counts, batch.reset_values, self._env.reset_draws)
+
+    def _answer(self, row: Any, tape: Any, counts: Any, values: Any, draws: Any) -> Answer:
+        leaves, used, drawn = jax.tree.map(lambda array: np.asarray(array)[None, None], row)
+        consumed = Consumed(draws, values, counts, used, drawn)
+        return {
+            "leaves": {path: array[0] for path, array in leaves.items()},
+            "draws": consumed.rows(0, 1, None if tape is None else [tape]),
+        }
+
+    def _actions(self, count: int) -> dict[str, np.ndarray[Any, Any]]:
+        return {path: np.zeros((count, *leaf["shape"]), leaf["dtype"]) for path, leaf in self._env.actions.items()}
+
+    # --- many at once, and training -----------------------------------------------------------------------------------
+
+    def lanes(self, seeds: Sequence[int], draws: Sequence[Any] | None = None, state: bool = False) -> Answer:
+        """Begin one episode in each of as many lanes as there are seeds, with tapes where they are given."""
+        self._lanes = Lanes(self._env, seeds, draws, state)
+        return self._lanes.first
+
+    def advance(self, actions: Mapping[str, Any], next: Sequence[int] | None = None) -> Answer:
+        """Step all lanes that are not over; with `next`, those that end begin anew from their seeds there."""
+        if self._lanes is None:
+            raise ValueError("`lanes` comes before `advance`")
+        return self._lanes.advance(actions, next)
+
+    def train(
+        self,
+        config: Mapping[str, Any],
+        learners: Mapping[str, Any],
+        seeds: Sequence[int],
+        segment: int,
+        updates: int,
+        total: int,
+    ) -> Answer:
+        """Train one segment; see `harness.training.in_sandbox`."""
+        if self._trainer is None or self._trainer.config != config:
+            self._trainer = import_module(TRAINER).Trainer(self._env, config)
+        return self._trainer.segment(learners, seeds, segment, updates, total)
+
+    # --- chance and auto-reset ----------------------------------------------------------------------------------------
+
+    def sample(
+        self,
+        at: str,
+        seed: int,
+        count: int,
+        state: Mapping[str, Any] | None = None,
+        action: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """Draws by the candidate's own law: each `[count, *shape]`, with a slot axis behind `count` where the capacity
+        is above one.
+
+        Args:
+            at: `reset` or `step`.
+            state, action: where the step is taken, and with what. Without them: at a begin of the candidate's own, with
+                an action of zeros.
+        """
+        env = self._env
+        draws = {"reset": env.reset_draws, "step": env.step_draws}[at]
+        words = key_words(seed)
+        if at == "reset":
+            place: Any = ()
+        else:
+            leaves = self._actions(1) if action is None else {p: np.asarray(v)[None] for p, v in action.items()}
+            batch = Batch(env, [{"seed": seed, "actions": leaves, "start": state}], padded=False)
+            first = {path: array[0] for path, array in batch.first.items()}
+            begun, _ = begin_one(env, batch.kind, words, first)
+            place = (begun, pack_action(jax.tree.map(lambda array: array[0, 0], batch.steps(0, 1)["action"])))
+        size = min(bucket(count), SAMPLE_CHUNK)
+        parts = [_sample(env, at, words, np.uint32(start), size, place) for start in range(0, count, size)]
+        return {
+            name: np.concatenate([np.asarray(part[name]) for part in parts])[:count].astype(draw["dtype"], copy=False)
+            for name, draw in draws.items()
+        }
+
+    def autoreset(
+        self, seed: int, envs: int, steps: int, actions: Mapping[str, Any], lanes: Sequence[int] | None = None
+    ) -> Answer:
+        """What users train on: `envs` instances for `steps` steps, vmapped and scanned, with auto-reset.
+
+        Args:
+            actions: action leaves, each `[steps, envs, *leaf shape]`.
+            lanes: the instances to tell about, `shown` of them; None tells about all.
+
+        Returns:
+            `leaves`: every output and state leaf as a user sees it, `[steps + 1, shown, ...]`, row 0 the first reset;
+            and under `final/` the observation, legal actions and state from before the auto-reset, which differ from
+            these only where an episode ended.
+            `step_draws`, `step_used` `[steps, shown, ...]`, `reset_draws`, `reset_used` `[steps + 1, shown, ...]`: what was
+            drawn and how often each draw was taken, with a slot axis where the capacity is above one. The draws of a
+            reset count in row 0 and where an episode ended.
+        """
+        env = self._env
+        x64 = bool(env.contract["x64"])
+        held = {path: fitting(path, actions.get(path), leaf, (steps, envs), x64) for path, leaf in env.actions.items()}
+        # Random words are keys as good as those that JAX would split off, and cost nothing to compile.
+        words = np.random.default_rng(seed).integers(0, 1 << 32, (steps + 1, envs, 2), np.uint32)
+        shown = np.arange(envs, dtype=np.int32) if lanes is None else np.asarray(lanes, np.int32)
+        first, rows = jax.device_get(_autoreset(env, words, held, shown))
+        step_part = {"step_draws": rows.pop("step_draws"), "step_used": rows.pop("step_used")}
+        whole = jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, rows)
+        return step_part | whole
+
+    # --- measured runs (harness/profile) ------------------------------------------------------------------------------
+
+    def bench_prepare(self, kind: str, batch: int, length: int) -> Answer:
+        """Compile a measured run; see `Bench.prepare`."""
+        return self._bench.prepare(kind, batch, length)
+
+    def bench_run(self, kind: str, batch: int, length: int, seed: int, repeats: int) -> Answer:
+        """Do a measured run; see `Bench.run`."""
+        return self._bench.run(kind, batch, length, seed, repeats)
+
+    def bench_lanes(self, kind: str, batch: int, length: int, seed: int, repeat: int, lanes: Sequence[int]) -> Answer:
+        """All outputs of a repetition of a measured run, and what went into some of its lanes; see `Bench.lanes`."""
+        return self._bench.lanes(kind, batch, length, seed, repeat, lanes)
+
+    def bench_trace(self, batch: int) -> Answer:
+        """Where the time of the prepared step of a batch goes; see `hot_operations`."""
+        return hot_operations(*self._bench.program(batch), self._code)
+
+    # --- comparison of programs (harness/strength) --------------------------------------------------------------------
+
+    def program(self, form: str, names: Sequence[str] | None = None) -> Answer:
+        """What the candidate's functions compile to, as digests; see `harness.candidate.adapters.jax.program.program`."""
+        probes = {name: self._env.module.probes[name] for name in self._probes}
+        return program(self._env, probes, form, None if names is None else list(names))
+
+
+@partial(jax.jit, static_argnums=(0, 1, 4))
+def _sample(env: JaxEnv, at: str, words: Any, start: Any, count: int, place: Any) -> Any:
+    sampler = env.sample_reset if at == "reset" else lambda key: env.sample_step(key, *place)
+    return jax.vmap(lambda number: sampler(random_key(words, number)))(start + jnp.arange(count, dtype=jnp.uint32))
+
+
+@partial(jax.jit, static_argnums=0)
+def _autoreset(env: JaxEnv, words: Any, actions: Any, shown: Any) -> Any:
+    """First rows `[shown, ...]` and the later ones `[steps, shown, ...]`, with keys from `words` `[steps + 1, envs, 2]`.
+
+    Only the instances `shown` are kept, so that a wide batch needs no memory for rows that nobody asks for.
+    """
+
+    def kept(rows: Any) -> Any:
+        return jax.tree.map(lambda leaf: jnp.take(leaf, shown, axis=0), rows)
+
+    def row(outputs: Any, state: Any, final_outputs: Any, final_state: Any, draws: Any, used: Any) -> Any:
+        seen = {name: final_outputs[name] for name in OBSERVED if name in final_outputs}
+        final = output_leaves(seen) | env.encode(final_state)
+        leaves = output_leaves(outputs) | env.encode(state)
+        return {
+            "leaves": leaves | {f"final/{path}": leaf for path, leaf in final.items()},
+            "reset_draws": draws,
+            "reset_used": used,
+        }
+
+    def start(key: Any) -> Any:
+        draws = env.sample_reset(key)
+        state, outputs = env.begin(draws)
+        return state, row(outputs, state, outputs, state, draws, env.used(outputs, env.reset_draws))
+
+    def step(key: Any, state: Any, action: Any) -> Any:
+        t = env.transition(key, state, action)
+        seen = row(t["outputs"], t["state"], t["final_outputs"], t["final_state"], t["reset_draws"], t["reset_used"])
+        return t["state"], seen | {"step_draws": t["step_draws"], "step_used": t["step_used"]}
+
+    def body(states: Any, step_inputs: Any) -> Any:
+        keys, action = step_inputs
+        states, rows = jax.vmap(step)(keys, states, pack_action(action))
+        return states, kept(rows)
+
+    keys = random_key(words)
+    states, first = jax.vmap(start)(keys[0])
+    return kept(first), jax.lax.scan(body, states, (keys[1:], actions))[1]

@@ -1,0 +1,1 @@
+"""Candidates in Rust behind the protocol."""

@@ -1,0 +1,91 @@
+"""Measured runs of a candidate in Rust: what `harness.profile` times, from inside the sandbox.
+
+A run is the batch that users have under random actions, with auto-reset, on all processors. `step` is a loop of Python over
+steps; `scan` is the same here, since a step of the whole batch is one call into Rust either way. As in JAX the answer
+is the sum of the outputs of some steps, of which the last hangs on all others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from harness.candidate.adapters.bench_random import added_up, checked_rows, key_words, random_action, run_words
+from harness.candidate.faces.rust_batch import BASIC, SAME_STEP, RustBatch, seeds_of
+
+Answer = dict[str, Any]
+Array = np.ndarray[Any, Any]
+Look = Callable[[int, RustBatch], None]
+
+
+class RustBench:
+    """The measured runs of one candidate; batches stay made.
+
+    Args:
+        module: its extension module.
+        actions: the action leaves of the contract, by path.
+    """
+
+    def __init__(self, module: ModuleType, actions: Mapping[str, Mapping[str, Any]]) -> None:
+        self._module, self._actions = module, actions
+        self._batches: dict[int, RustBatch] = {}
+
+    def prepare(self, batch: int) -> Answer:
+        """Make the batch of a run."""
+        self._batches.setdefault(batch, RustBatch(self._module, batch, SAME_STEP))
+        return {"platform": "cpu", "device": "cpu", "devices": len(os.sched_getaffinity(0))}
+
+    def run(self, batch: int, length: int, seed: int, repeats: int) -> Answer:
+        """Do a run that was prepared: the sum of each repetition."""
+        sums = []
+        for repeat in range(repeats):
+            words, total = run_words(seed, repeat), 0
+            chosen = np.bincount(checked_rows(words, length), minlength=length)
+            for row, shown in enumerate(self._played(self._batches[batch], words, length)):
+                # Rows may stand there twice, as they do where the verifier adds up.
+                total += int(chosen[row]) * added_up(shown) if chosen[row] else 0
+            sums.append(total % (1 << 32))
+        return {"sums": sums}
+
+    def lanes(self, batch: int, length: int, seed: int, repeat: int, lanes: Sequence[int], look: Look) -> Answer:
+        """All outputs of a repetition again, and the actions of some lanes; `look` sees each row, from the reset on."""
+        watched = RustBatch(self._module, batch, SAME_STEP)
+        for lane in lanes:
+            watched.lanes.watch(lane, [])
+        taken: list[Mapping[str, Array]] = []
+        words, rows = run_words(seed, repeat), []
+        for shown in self._played(watched, words, length, look, taken):
+            rows.append({path: leaf.copy() for path, leaf in shown.items()})
+        return {
+            "outputs": {path: np.stack([row[path] for row in rows]) for path in rows[0]},
+            "actions": {path: np.stack([row[path][list(lanes)] for row in taken]) for path in self._actions},
+        }
+
+    def _played(
+        self, batch: RustBatch, words: Array, length: int, look: Look | None = None, taken: list[Any] | None = None
+    ) -> Iterator[Mapping[str, Array]]:
+        """A repetition, step by step: what is seen after each, in arrays that the next one writes to."""
+        lanes = np.arange(batch.count, dtype=np.uint32)
+        first, second = key_words(words, lanes, np.uint32(0))
+        batch.reset(seeds_of(np.stack(np.broadcast_arrays(first, second), -1)))
+        if look is not None:
+            look(0, batch)
+        shown = {**{name: getattr(batch, name) for name in BASIC}, **batch.seen}
+        for row in range(1, length + 1):
+            actions = {
+                path: self._action(number, path, words, lanes, row, batch) for number, path in enumerate(self._actions)
+            }
+            if taken is not None:
+                taken.append(actions)
+            batch.step(actions)
+            if look is not None:
+                look(row, batch)
+            yield shown
+
+    def _action(self, number: int, path: str, words: Array, lanes: Array, row: int, batch: RustBatch) -> Array:
+        leaf, legal = self._actions[path], batch.seen.get("legal_actions" + path.removeprefix("action"))
+        return random_action(np, number, leaf, words, lanes, np.uint32(row), legal).astype(leaf["dtype"], copy=False)

@@ -1,0 +1,275 @@
+"""A candidate in Rust behind the protocol: what `harness/protocol/worker.py` serves inside the sandbox.
+
+One instance is stepped call by call as any environment in Python is; batches are Rust's own. The compiled module runs in
+this process, which is why this process is in a sandbox.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from harness.candidate.adapters.contract import CandidateMistakes, Mistake
+from harness.candidate.adapters.rust.bench import RustBench
+from harness.candidate.adapters.rust.lanes import RustLanes
+from harness.candidate.adapters.rust.watched import Player, Tape, Told, as_taken
+from harness.candidate.faces.rust_batch import DISABLED, SAME_STEP, STATE, RustBatch, load_module, seeds_of
+from harness.protocol.worker import Leaf, ProtocolError, SingleEnvironment
+
+Array = np.ndarray[Any, Any]
+Answer = dict[str, Any]
+IDLE = 29
+"""Instances beside those that a `scanned` rollout asks for, so that they are shared out among threads."""
+
+
+class _Panicked(RuntimeError):
+    """The candidate's code panicked, at a place that its standard error names."""
+
+
+def _answering(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A call whose panics are errors of the environment: PyO3's are no `Exception`, so the worker would end with them."""
+
+    @functools.wraps(call)
+    def answered(*arguments: Any, **named: Any) -> Any:
+        try:
+            return call(*arguments, **named)
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":
+                raise
+            raise _Panicked(f"the candidate panicked: {error}") from None
+
+    return answered
+
+
+class RustCandidate(SingleEnvironment):
+    """Answers the protocol's calls with a module that was compiled from a candidate; see docs/protocol.md."""
+
+    answers_batches = True
+
+    def __init__(self) -> None:
+        self._module: ModuleType = None  # type: ignore[assignment]  # until `open`
+        self._contract: Mapping[str, Any] = {}
+        self._bench: RustBench = None  # type: ignore[assignment]
+        self._episodes: RustLanes | None = None
+        super().__init__(lambda **_: RustEpisode(self._module, self._contract))
+
+    def open(self, options: Mapping[str, Any]) -> Answer:
+        """Load the module at `options["entry"]` and hold it against the contract that the other options are.
+
+        Raises:
+            CandidateMistakes: it does not fit; the message lists every mistake.
+        """
+        self._module, self._contract = load_module(Path(options["entry"])), options
+        mistakes = list(_mistakes(self._module.SPEC, options))
+        if mistakes:
+            raise CandidateMistakes(mistakes)
+        actions = {path: leaf for path, leaf in options["leaves"].items() if path.split("/")[0] == "action"}
+        self._bench = RustBench(self._module, actions)
+        try:
+            return _answering(super().open)(dict(options))
+        except _Panicked as panicked:
+            raise CandidateMistakes([Mistake(f"an instance cannot be made: {panicked}")]) from None
+
+    reset, step, restore = map(_answering, (SingleEnvironment.reset, SingleEnvironment.step, SingleEnvironment.restore))
+
+    @_answering
+    def lanes(
+        self,
+        seeds: list[int],
+        draws: list[Any] | None = None,
+        state: bool = False,
+        fixed: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """Begin one episode for each seed, to be stepped together; see `RustLanes`."""
+        self._opened()
+        if not seeds or (draws is not None and len(draws) != len(seeds)):
+            raise ProtocolError("lanes need a seed each, and a tape each where tapes are given")
+        for seed, tape in zip(seeds, draws or [None] * len(seeds), strict=True):
+            self._demand_seed(seed)
+            self._forcing(tape)
+        self._forcing(fixed)
+        self._episodes = RustLanes(self._module, seeds, draws, state=state, noted=bool(self._draws), fixed=fixed)
+        return self._episodes.first
+
+    @_answering
+    def advance(self, actions: dict[str, Any], next: list[int] | None = None) -> Answer:
+        """Step each lane that is not over; with `next`, a lane that ends begins anew from its seed there."""
+        episodes = self._episodes
+        if episodes is None:
+            raise ProtocolError("`lanes` comes before `advance`")
+        given = {path: leaf.accept(actions[path]) for path, leaf in self._actions.items()}
+        if {len(array) for array in given.values()} | {episodes.count if next is None else len(next)} != {
+            episodes.count
+        }:
+            raise ProtocolError(f"{episodes.count} lanes need an action each, and a next seed each")
+        return episodes.advance(given, next)
+
+    @_answering
+    def rollout(self, cases: list[dict[str, Any]], mode: str = "single", room: Any = None) -> list[Answer]:
+        """Whole cases; `mode` is `single` (one instance, call by call), `batched` (instances that step together on one
+        thread) or `scanned` (on all, among others, with auto-reset).
+        """
+        if mode == "single":
+            return super().rollout(cases)
+        return self._together(cases, *{"batched": (DISABLED, 1, 0), "scanned": (SAME_STEP, 0, IDLE)}[mode])
+
+    @_answering
+    def probe(self, name: str, inputs: dict[str, Any]) -> Answer:
+        """Outputs of a probe for inputs stacked along the first axis."""
+        declared = self._contract["probes"][name]
+        wanted, given = self._module.SPEC["probes"][name]
+        leaves = {path: Leaf(path, leaf) for path, leaf in declared["inputs"].items()}
+        count = len(next(iter(inputs.values())))
+        answers = {path: np.zeros((count, *shape), dtype) for path, dtype, shape in given}
+        taken = [np.ascontiguousarray(leaves[path].accept(np.array(inputs[path]))) for path, _, _ in wanted]
+        self._adapter.instance.probe(name, taken, list(answers.values()))
+        return answers
+
+    @_answering
+    def autoreset(
+        self, seed: int, envs: int, steps: int, actions: Mapping[str, Any], lanes: Sequence[int] | None = None
+    ) -> Answer:
+        """What users train on: `envs` instances for `steps` steps with auto-reset in the same step.
+
+        The answer is that of `JaxCandidate.autoreset`; an instance's chance begins from the first words of its keys.
+        """
+        words = np.random.default_rng(seed).integers(0, 1 << 32, (steps + 1, envs, 2), np.uint32)
+        shown = list(range(envs)) if lanes is None else [int(lane) for lane in lanes]
+        batch = RustBatch(self._module, envs, SAME_STEP)
+        for lane in shown:
+            batch.lanes.watch(lane, [])
+        batch.reset(seeds_of(words[0]))
+        told = Told(self._contract, shown, steps)
+        told.look(0, batch)
+        for row in range(1, steps + 1):
+            batch.step({path: np.array(actions[path])[row - 1] for path in self._actions})
+            told.look(row, batch)
+        return told.answer(self._leaves)
+
+    # --- measured runs (harness/profile) ------------------------------------------------------------------------------
+
+    def bench_prepare(self, kind: str, batch: int, length: int) -> Answer:
+        """Make the batch of a measured run; see `RustBench`."""
+        return self._bench.prepare(batch)
+
+    @_answering
+    def bench_run(self, kind: str, batch: int, length: int, seed: int, repeats: int) -> Answer:
+        """Do a measured run; see `RustBench.run`."""
+        return self._bench.run(batch, length, seed, repeats)
+
+    @_answering
+    def bench_lanes(self, kind: str, batch: int, length: int, seed: int, repeat: int, lanes: Sequence[int]) -> Answer:
+        """All outputs of a repetition of a measured run, and what went into some of its lanes; see `RustBench.lanes`."""
+        told = Told(self._contract, lanes, length)
+        played = self._bench.lanes(batch, length, seed, repeat, lanes, told.look)
+        return played | told.answer(self._leaves)
+
+    def _together(self, cases: Sequence[dict[str, Any]], mode: str, threads: int, idle: int) -> list[Answer]:
+        batch = RustBatch(self._module, len(cases) + idle, mode, threads)
+        batch.reset([0] * batch.count)
+        held = [{path: leaf.accept(case["actions"][path]) for path, leaf in self._actions.items()} for case in cases]
+        lengths = [len(next(iter(actions.values()))) for actions in held]
+        players = [Player(self._leaves, self._state, batch, lane, case) for lane, case in enumerate(cases)]
+        resting = {
+            path: np.full(leaf.shape, 0 if leaf.low is None else leaf.low) for path, leaf in self._actions.items()
+        }
+        for row in range(max(lengths, default=0)):
+            rows = [
+                {path: array[row] for path, array in actions.items()} if row < length else resting
+                for actions, length in zip(held, lengths, strict=True)
+            ] + [resting] * idle
+            batch.step({p: np.stack([one[p] for one in rows]).astype(leaf.dtype) for p, leaf in self._actions.items()})
+            for player in players:
+                player.look()
+        return [player.answer() for player in players]
+
+
+class RustEpisode:
+    """One instance, as an adapter in Python is one environment."""
+
+    def __init__(self, module: ModuleType, contract: Mapping[str, Any]) -> None:
+        self.instance = module.environment.instance({})
+        spec = module.SPEC
+        self._contract = contract
+        self._shown = [path for path, _, _ in spec["observation"]]
+        self._state = [STATE + path for path, _, _ in spec["state"]]
+        self._action = [path for path, _, _ in spec["action"]]
+        self._dtypes = [np.dtype(dtype) for _, dtype, _ in spec["action"]]
+        self._drawn: Tape = []
+
+    def spec(self) -> Answer:
+        """The contract, which the module was held against, as the protocol words it."""
+        contract = self._contract
+        capabilities = ["restore"] * bool(self._state) + ["probe"] * bool(contract["probes"])
+        return {
+            "leaves": contract["leaves"],
+            "capabilities": [*capabilities, *["draws", "force_draws"] * bool(contract["draws"])],
+            "probes": contract["probes"],
+            "draws": {n: {key: draw[key] for key in ("dtype", "shape", "at")} for n, draw in contract["draws"].items()},
+            "policies": [],
+        }
+
+    def reset(self, seed: int, draws: Sequence[Any] | None = None) -> Answer:
+        """Begin an episode."""
+        return self._row(self.instance.reset(seed, as_taken(draws)))
+
+    def step(self, action: Any, draws: Sequence[Any] | None = None) -> Answer:
+        """One step."""
+        values = [action] if self._action == ["action"] else [action[path] for path in self._action]
+        taken = [np.asarray(value, dtype)[None] for value, dtype in zip(values, self._dtypes, strict=True)]
+        return self._row(self.instance.step(taken, as_taken(draws)))
+
+    def restore(self, state: Mapping[str, Any]) -> Answer:
+        """Go on from a canonical state."""
+        return self._row(self.instance.restore([np.asarray(state[path], order="C")[None] for path in self._state]))
+
+    def take_draws(self) -> Tape:
+        """What the last call drew."""
+        drawn, self._drawn = self._drawn, []
+        return drawn
+
+    def _row(self, told: tuple[Any, ...]) -> Answer:
+        seen, reward, terminated, truncated, state, self._drawn = told
+        row = {"reward": reward, "terminated": terminated, "truncated": truncated}
+        row.update(zip(self._shown, seen, strict=True))
+        row.update(zip(self._state, state, strict=True))
+        return row
+
+
+def _mistakes(spec: Mapping[str, Any], contract: Mapping[str, Any]) -> Iterable[Mistake]:
+    """What of a module is not as the task has it: leaves and probes."""
+    state = [(STATE + path, dtype, shape) for path, dtype, shape in spec["state"]]
+    endings = [(path, "bool", ()) for path in ("terminated", "truncated")]
+    given = [*spec["observation"], *spec["action"], *state, ("reward", spec["reward"], ()), *endings]
+    yield from _unlike("the environment", given, contract["leaves"])
+    for name in sorted({*spec["probes"], *contract["probes"]}):
+        if name not in spec["probes"]:
+            yield Mistake(f"there is no probe `{name}`: name it in PROBES")
+        elif name not in contract["probes"]:
+            yield Mistake(f"PROBES has `{name}`, which the task does not have")
+        else:
+            for side, leaves in zip(("inputs", "outputs"), spec["probes"][name], strict=True):
+                yield from _unlike(f"the {side} of the probe `{name}`", leaves, contract["probes"][name][side])
+
+
+def _unlike(what: str, leaves: Iterable[Sequence[Any]], declared: Mapping[str, Any]) -> Iterable[Mistake]:
+    given: dict[str, Any] = {}
+    for path, dtype, shape in leaves:
+        if path in given:
+            yield Mistake(f"{what}: `{path}` is named twice", path, "contract", "one leaf of that name", "several")
+        given[path] = (dtype, tuple(shape))
+    for path in sorted({*given, *declared}):
+        wanted = None if path not in declared else (declared[path]["dtype"], tuple(declared[path]["shape"]))
+        found = given.get(path)
+        if found != wanted:
+            expected, actual = (_form(wanted), _form(found))
+            yield Mistake(f"{what}: `{path}` is {actual}; expected {expected}", path, "contract", expected, actual)
+
+
+def _form(form: Any) -> str:
+    return "no leaf" if form is None else f"{form[0]} {list(form[1])}"

@@ -1,0 +1,186 @@
+"""The candidate as a user's program runs it: as an exported package, in a process in which nothing of Lockstep is.
+
+A verifier's worker holds modules of the verifier, and the candidate's code could know it by them, or put others in their
+place. So a batch that such a worker plays, and that is held against the reference, is played once more by a plain script:
+it imports the package from a directory with a name of its own, and calls what is public there, with the same keys and the
+same actions. What it shows must be the same.
+"""
+
+from __future__ import annotations
+
+import io
+import secrets
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.candidate.adapters.jax.flags import jax_environment
+from harness.candidate.package import write_package
+from harness.candidate.start import BASE_PACKAGES, SITE, python_runtime
+from harness.errors import BadAnswer, Crashed, TimedOut
+from harness.model import Array
+from harness.protocol.worker import ProtocolError, decode
+from harness.task.contract import Task
+from sandboxes import Driver, Limits, Mount, SandboxSpec
+
+WHERE = "the candidate, as its users run it"
+MOST_BYTES = 1 << 30
+BEGIN = """
+import os, sys
+sys.path[:0] = sys.argv[1:3]
+answers = os.dup(1)
+os.dup2(2, 1)
+import importlib, io
+import msgpack
+import numpy as np
+
+given = np.load(io.BytesIO(sys.stdin.buffer.read()))
+actions = {name[1:]: given[name] for name in given.files if name.startswith(":")}
+shown = given["lanes"]
+"""
+JAX = """
+import jax
+import jax.numpy as jnp
+
+jax.config.update("jax_enable_x64", bool(given["x64"]))
+env = importlib.import_module(sys.argv[3]).make()
+keys = jax.random.wrap_key_data(jnp.asarray(given["keys"]), impl="threefry2x32")
+actions = {name: jnp.asarray(leaf) for name, leaf in actions.items()}
+actions = actions.get("action", {name.removeprefix("action/"): leaf for name, leaf in actions.items()})
+
+
+def body(states, inputs):
+    states, outputs = jax.vmap(env.step_autoreset)(inputs[0], states, inputs[1])
+    return states, jax.tree.map(lambda leaf: leaf[shown], outputs)
+
+
+def leaves(name, value):
+    if not isinstance(value, dict):
+        return {name: np.asarray(value)}
+    return {path: leaf for key, part in value.items() for path, leaf in leaves(f"{name}/{key}", part).items()}
+
+
+states, first = jax.jit(jax.vmap(env.reset))(keys[0])
+_, rows = jax.jit(lambda states, given: jax.lax.scan(body, states, given))(states, (keys[1:], actions))
+found = {}
+for name, value in rows.items():
+    found.update(leaves(name, value))
+for name, value in first.items():
+    for path, leaf in leaves(name, value).items():
+        found[path] = np.concatenate([leaf[shown][None], found[path]])
+"""
+RUST = """
+words = given["keys"][0].astype(np.uint64)
+steps, count = next(iter(actions.values())).shape[:2]
+batch = importlib.import_module(sys.argv[3]).make_batch(count)
+batch.reset((words[:, 0] << np.uint64(32) | words[:, 1]).tolist())
+found = {}
+
+
+def look():
+    told = {"reward": batch.reward, "terminated": batch.terminated, "truncated": batch.truncated, **batch.seen}
+    for path, leaf in told.items():
+        found.setdefault(path, []).append(leaf[shown])
+
+
+look()
+for row in range(steps):
+    batch.step({path: leaf[row] for path, leaf in actions.items()})
+    look()
+found = {path: np.stack(rows) for path, rows in found.items()}
+"""
+END = """
+packed = {
+    path: msgpack.ExtType(1, msgpack.packb([leaf.dtype.str, leaf.shape, leaf.tobytes()])) for path, leaf in found.items()
+}
+packed = msgpack.packb(packed)
+answer = memoryview(packed + len(packed).to_bytes(8, "big"))
+while answer:
+    answer = answer[os.write(answers, answer) :]
+os._exit(0)
+"""
+
+
+def play(
+    task: Task, driver: Driver, tree: Path, words: Array, actions: Mapping[str, Array], lanes: Array
+) -> dict[str, Any]:
+    """What a user sees of some lanes of a batch.
+
+    Args:
+        words: of the keys, uint32 `[steps + 1, envs, 2]`.
+        actions: by leaf path, each `[steps, envs, *leaf shape]`.
+        lanes: which to show.
+
+    Returns:
+        What it answered: the public outputs by path, each `[steps + 1, lanes, ...]`, and beside them what only later
+        rows have (`final_observation`).
+
+    Raises:
+        EnvironmentFailure: the program ended otherwise than with an answer.
+        SetupError: a distribution that the candidate needs is not installed.
+    """
+    scratch = Path(tempfile.mkdtemp(prefix="user-"))
+    try:
+        name = f"environment_{secrets.token_hex(4)}"
+        home = f"/home/{secrets.token_hex(4)}"
+        write_package(task, tree, scratch / "src" / name, driver)
+        jax = task.candidate.kind == "jax"
+        packages = {"jax", "jaxlib", *task.candidate.packages} if jax else set[str]()
+        runtime = python_runtime(driver, scratch / "site", {*BASE_PACKAGES, *packages})
+        spec = SandboxSpec(
+            mounts=(Mount(scratch / "src", home), *runtime.mounts),
+            environment=jax_environment(task.candidate.xla_flags) if jax else {},
+            masked=runtime.masked,
+            purpose="user of a candidate",
+            limits=Limits(
+                memory_bytes=task.candidate.memory_mb << 20,
+                processes=512,
+                wall_seconds=task.candidate.timeout_s,
+                output_bytes=MOST_BYTES,
+            ),
+        )
+        given: dict[str, Any] = {f":{path}": array for path, array in actions.items()}
+        given |= {"keys": words, "lanes": lanes, "x64": np.bool_(task.candidate.x64)}
+        sent = io.BytesIO()
+        np.savez(sent, **given)
+        with driver.open(spec) as sandbox:
+            finished = sandbox.run(
+                [
+                    *runtime.python,
+                    "-c",
+                    BEGIN + (JAX if jax else RUST) + END,
+                    sandbox.inside(SITE),
+                    sandbox.inside(home),
+                    name,
+                ],
+                stdin=sent.getvalue(),
+                timeout=task.candidate.timeout_s,
+            )
+        if finished.timed_out:
+            raise TimedOut(
+                f"no answer within {task.candidate.timeout_s:g} s", where=WHERE, expected="an answer in time"
+            )
+        if finished.exit_code != 0:
+            how = finished.killed_by or f"exit status {finished.exit_code}"
+            said = finished.stderr.decode("utf-8", "replace").strip()[-2000:]
+            raise Crashed(f"its process ended with {how}; its standard error ends with:\n{said}", where=WHERE)
+        return _read(finished.stdout)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _read(answer: bytes) -> dict[str, Any]:
+    size = int.from_bytes(answer[-8:], "big")
+    try:
+        if not 0 < size <= len(answer) - 8:
+            raise ProtocolError(f"{len(answer)} bytes that do not end with an answer")
+        found = decode(answer[-8 - size : -8])
+    except ProtocolError as error:
+        raise BadAnswer(f"its answer cannot be read: {error}", where=WHERE, expected="arrays by name") from error
+    if not isinstance(found, dict):
+        raise BadAnswer("its answer is no map", where=WHERE, expected="arrays by name")
+    return found

@@ -1,0 +1,213 @@
+"""What every candidate in Rust is linked with: Lockstep's own crates and all that they need, as sources and compiled. Once.
+
+The sources are one directory in which cargo finds every crate, Lockstep's like those of the registry, so that a build in a
+sandbox needs no network and a candidate names `lockstep-env = "0.1"` and nothing else. They are compiled ahead around an
+environment that does nothing; a candidate's build begins with a copy of that, and compiles the candidate. Nothing of a
+candidate is ever kept for the next build: what is verified is compiled from its tree alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from harness.candidate.crates.toolchain import Toolchain, cargo_here
+from harness.errors import SetupError
+from harness.support.embedded import rust_sources
+from harness.support.home import locked, lockstep_home
+from harness.task.contract import files_digest
+from sandboxes import Driver, Finished, Limits, Mount, Sandbox, SandboxSpec
+
+CRATES = ("env", "batch", "python")
+"""Lockstep's own, in the order in which they depend on each other."""
+VENDOR = "/lockstep/crates"
+BINDING = "/lockstep/binding"
+BLANK = "/lockstep/blank"
+TARGET = "/lockstep/target"
+CARGO_HOME = "/tmp/cargo"
+MODULE = "release/liblockstep_binding.so"
+COMPILE_S = 1800.0
+MEMORY_MB = 4096
+OUTPUT_BYTES = 16 << 20
+
+Progress = Callable[[str], None]
+
+
+def silent(line: str) -> None:
+    """A progress callback that tells nobody."""
+
+
+def sources(progress: Progress = silent) -> Path:
+    """The directory of all crates, made when it is first needed; that takes a network or cargo's own cache.
+
+    Raises:
+        SetupError: cargo is missing, or cannot fetch the crates.
+    """
+    origin = rust_sources()
+    place = lockstep_home() / "crates" / f"sources-{_digest(origin)[:16]}"
+    telling = "fetching the crates that candidates in Rust are built with"
+    return made(place, telling, lambda fresh: _vendor(origin, fresh), progress)
+
+
+def compiled(driver: Driver, rust: Toolchain, progress: Progress = silent) -> Path:
+    """A target directory in which everything but a candidate is compiled for a driver's sandboxes.
+
+    Raises:
+        SetupError: it cannot be compiled.
+    """
+    crates = sources(progress)
+    about = json.dumps([crates.name, rust.version, driver.name, driver.describe().get("digest", "")])
+    place = lockstep_home() / "crates" / f"compiled-{hashlib.sha256(about.encode()).hexdigest()[:16]}"
+    telling = "compiling what candidates in Rust are linked with; this takes a minute or two, once"
+    return made(place, telling, lambda fresh: _compile(driver, rust, crates, fresh), progress)
+
+
+def build_spec(
+    rust: Toolchain, crates: Path, binding: Path, target: Path, *mounts: Mount, memory_mb: int
+) -> SandboxSpec:
+    """The sandbox of a build: all crates, the binding crate (beside which cargo writes its lock), a target directory to
+    write, and nothing else of this machine.
+    """
+    own = (Mount(crates, VENDOR), Mount(binding, BINDING, writable=True), Mount(target, TARGET, writable=True))
+    return SandboxSpec(
+        mounts=(*own, *mounts, *rust.mounts),
+        # The extension is built for every CPython from 3.11 on (PyO3's abi3), so no interpreter needs to be looked at.
+        environment={"PATH": rust.path, "PYO3_NO_PYTHON": "1", "CARGO_INCREMENTAL": "0"},
+        purpose="build of a candidate in Rust",
+        limits=Limits(memory_bytes=memory_mb << 20, wall_seconds=COMPILE_S, output_bytes=OUTPUT_BYTES),
+    )
+
+
+def cargo_build(
+    sandbox: Sandbox,
+    name: str,
+    crate: str,
+    timeout: float | None = None,
+    told: Mapping[str, str] | None = None,
+) -> Finished:
+    """Build the binding crate of an open sandbox; what it says on standard output is JSON, a line for each message.
+
+    Args:
+        name, crate: of the candidate, and the directory at which it is mounted.
+        told: variables for the compiler.
+    """
+    words = ("build", "--release", "--message-format", "json", "--target-dir", sandbox.inside(TARGET))
+    return cargo(sandbox, name, crate, *words, timeout=timeout, told=told)
+
+
+def cargo(
+    sandbox: Sandbox,
+    name: str,
+    crate: str,
+    *words: str,
+    timeout: float | None = None,
+    told: Mapping[str, str] | None = None,
+) -> Finished:
+    """Run cargo on the binding crate of an open sandbox, as `cargo_build` does; `words` are its command and options."""
+    inside = sandbox.inside
+    # Written here: where a mount is seen is known only of an open sandbox.
+    sandbox.write_file(f"{BINDING}/Cargo.toml", _binding_manifest(name, inside(crate)).encode())
+    settings = f"{CARGO_HOME}/config.toml"
+    sandbox.write_file(settings, cargo_settings(inside(VENDOR)).encode())
+    command = [
+        "cargo",
+        "--config",
+        inside(settings),
+        *words,
+        "--offline",
+        "--manifest-path",
+        f"{inside(BINDING)}/Cargo.toml",
+    ]
+    return sandbox.run(command, timeout=timeout, environment={"CARGO_HOME": inside(CARGO_HOME), **(told or {})})
+
+
+def cargo_settings(crates: str) -> str:
+    """A configuration of cargo by which it finds every crate in the directory `crates`, and none elsewhere."""
+    return (
+        '[source.crates-io]\nreplace-with = "lockstep"\n'
+        f"[source.lockstep]\ndirectory = {json.dumps(crates)}\n[net]\noffline = true\n"
+    )
+
+
+def write_binding(place: Path) -> None:
+    """Write the crate that makes a candidate an extension module, but for its manifest."""
+    shutil.copytree(rust_sources() / "binding" / "src", place / "src")
+
+
+def _binding_manifest(name: str, path: str) -> str:
+    origin = rust_sources() / "binding"
+    manifest = (origin / "Cargo.toml").read_text(encoding="utf-8")
+    blank = '{ package = "lockstep-blank", path = "../blank" }'
+    if manifest.count(blank) != 1:
+        raise AssertionError(f"{origin}/Cargo.toml does not name the blank candidate once")
+    named = f"{{ package = {json.dumps(name)}, path = {json.dumps(path)} }}"
+    # An empty workspace: cargo looks for one in all directories above.
+    return manifest.replace(blank, named) + "\n[workspace]\n"
+
+
+def _vendor(origin: Path, place: Path) -> None:
+    command = [
+        str(cargo_here()), "vendor", "--locked", "--quiet", "--versioned-dirs",
+        "--manifest-path", str(origin / "Cargo.toml"), str(place),
+    ]  # fmt: skip
+    # Cargo writes beside the manifest, which may lie where this user cannot write.
+    with tempfile.TemporaryDirectory(prefix="lockstep-crates-") as scratch:
+        copy = Path(scratch) / "rust"
+        shutil.copytree(origin, copy, ignore=shutil.ignore_patterns("target"))
+        command[command.index(str(origin / "Cargo.toml"))] = str(copy / "Cargo.toml")
+        answer = subprocess.run(command, capture_output=True, text=True, check=False, cwd=scratch)
+    if answer.returncode != 0:
+        raise SetupError(
+            f"the crates that candidates in Rust need cannot be fetched; cargo said last:\n{answer.stderr.strip()[-1500:]}",
+            next_step="look at the network, or at cargo's own configuration of registries",
+        )
+    for name in CRATES:
+        shutil.copytree(origin / name, place / f"lockstep-{name}", ignore=shutil.ignore_patterns("tests"))
+        (place / f"lockstep-{name}" / ".cargo-checksum.json").write_text('{"files": {}, "package": null}\n')
+
+
+def _compile(driver: Driver, rust: Toolchain, crates: Path, target: Path) -> None:
+    target.mkdir()
+    with tempfile.TemporaryDirectory(prefix="lockstep-crates-") as scratch:
+        binding = Path(scratch) / "binding"
+        write_binding(binding)
+        blank = Mount(rust_sources() / "blank", BLANK)
+        with driver.open(build_spec(rust, crates, binding, target, blank, memory_mb=MEMORY_MB)) as sandbox:
+            finished = cargo_build(sandbox, "lockstep-blank", BLANK)
+    if finished.exit_code != 0:
+        said = finished.stderr.decode("utf-8", "replace").strip()[-2000:]
+        raise SetupError(
+            f"Lockstep's crates do not compile with {rust.version}; cargo said last:\n{said}",
+            next_step="install another Rust, or report this",
+        )
+
+
+def _digest(origin: Path) -> str:
+    """SHA-256 over what decides which crates there are: the lock file, manifests, and Lockstep's own sources."""
+    parts = [origin / part for part in ("Cargo.lock", "Cargo.toml", *CRATES, "binding", "blank")]
+    return files_digest(origin, (path for part in parts for path in (part, *sorted(part.rglob("*")))))
+
+
+def made(place: Path, telling: str, fill: Callable[[Path], None], progress: Progress) -> Path:
+    """A directory that `fill` makes when it is first needed, beside its place: one that is there is whole.
+
+    Args:
+        telling: what progress is told then.
+    """
+    with locked(place, progress):
+        if not place.exists():
+            progress(telling)
+            fresh = place.with_name(f"{place.name}.{os.getpid()}.new")
+            shutil.rmtree(fresh, ignore_errors=True)
+            try:
+                fill(fresh)
+                fresh.rename(place)
+            finally:
+                shutil.rmtree(fresh, ignore_errors=True)
+    return place

@@ -1,0 +1,60 @@
+"""An environment in JAX, translated from a reference and compared with it by Lockstep.
+
+`make()` gives pure functions, `make_gymnax()` the same in gymnax's shape, `make_vector(n)` a Gymnasium vector environment.
+`contract()` says what the environment's leaves are and how it was run when it was verified; `attestation()` holds the
+signed record of that. README.md shows how to begin.
+"""
+# This file is the `__init__.py` of an exported package (harness/candidate/export.py); the files that it reads lie beside it there.
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .jax_env import JaxEnv
+from .jax_gymnax import GymnaxEnv
+
+if TYPE_CHECKING:
+    from .jax_vector import JaxVectorEnv
+
+__all__ = ["GymnaxEnv", "JaxEnv", "attestation", "contract", "make", "make_gymnax", "make_vector"]
+
+_HERE = Path(__file__).parent
+
+
+def make() -> JaxEnv:
+    """The environment as pure functions of one instance, to be vmapped, jitted and scanned.
+
+    Raises:
+        RuntimeError: it needs JAX's 64-bit types and they are off; the message says how to switch them on.
+    """
+    described = contract()
+    return JaxEnv(_HERE / described["entry"], described)
+
+
+def make_gymnax() -> GymnaxEnv:
+    """The environment with gymnax 1.x's `reset(key, params)` and `step(key, state, action, params)`."""
+    return GymnaxEnv(make())
+
+
+def make_vector(num_envs: int, autoreset_mode: str = "NextStep") -> JaxVectorEnv:
+    """`num_envs` instances as a Gymnasium vector environment; needs the extra `gymnasium`.
+
+    Args:
+        autoreset_mode: `NextStep`, `SameStep` or `Disabled`, or a member of `gymnasium.vector.AutoresetMode`.
+    """
+    from .jax_vector import JaxVectorEnv
+
+    return JaxVectorEnv(make(), num_envs, autoreset_mode)
+
+
+def contract() -> dict[str, Any]:
+    """What the environment's leaves, draws and probes are, and the XLA flags under which it was compared."""
+    return json.loads((_HERE / "contract.json").read_text(encoding="utf-8"))
+
+
+def attestation() -> dict[str, Any] | None:
+    """The signed record of what was verified, a DSSE envelope; None if the package was exported without one."""
+    file = _HERE / "attestation.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None

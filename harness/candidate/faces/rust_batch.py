@@ -1,0 +1,109 @@
+"""Many instances of an environment in Rust, with the arrays that they are stepped through. It needs only numpy.
+
+What a module is: `harness/candidate/crates/build.py` compiles a candidate to one, and `rust/python` says what is in it.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+NAME = "lockstep_binding"
+STATE = "state/"
+BASIC = ("reward", "terminated", "truncated")
+SAME_STEP, NEXT_STEP, DISABLED = "same_step", "next_step", "disabled"
+
+
+def load_module(path: Path) -> ModuleType:
+    """The extension module in a file.
+
+    Raises:
+        ImportError: it is none.
+    """
+    loader = importlib.machinery.ExtensionFileLoader(NAME, str(path))
+    spec = importlib.util.spec_from_file_location(NAME, path, loader=loader)
+    if spec is None:
+        raise ImportError(f"{path} cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def blank(described: Sequence[tuple[str, str, Sequence[int]]], count: int) -> dict[str, Array]:
+    """Zeros for `count` rows of leaves as a module describes them, by path."""
+    return {path: np.zeros((count, *shape), dtype) for path, dtype, shape in described}
+
+
+def seeds_of(words: Array) -> list[int]:
+    """Seeds of instances from the words of their keys, uint32 `[count, 2]`."""
+    return (words[:, 0].astype(np.uint64) << np.uint64(32) | words[:, 1]).tolist()
+
+
+class RustBatch:
+    """Instances that step together into arrays that are allocated once.
+
+    Args:
+        module: a candidate's extension module.
+        count: how many.
+        mode: `same_step`, `next_step` or `disabled`, as Gymnasium's `AutoresetMode` has them.
+        threads: on how many threads; 0 takes one for each processor.
+
+    Attributes:
+        seen: what is seen `[count, ...]`, by path: `observation...`, `legal_actions...`.
+        last: in mode `same_step` what was seen at the end of the episodes that ended in the last step; other rows hold what
+            they held.
+        reward, terminated, truncated: of the last step, `[count]`.
+    """
+
+    def __init__(self, module: Any, count: int, mode: str = SAME_STEP, threads: int = 0) -> None:
+        spec = module.SPEC
+        self.count, self.mode = count, mode
+        self.lanes = module.environment.lanes({}, count, mode, threads)
+        self.seen, self.last = blank(spec["observation"], count), blank(spec["observation"], count)
+        self.reward = np.zeros(count, spec["reward"])
+        self.terminated, self.truncated = np.zeros(count, bool), np.zeros(count, bool)
+        self._actions = {path: np.dtype(dtype) for path, dtype, _ in spec["action"]}
+        self.state_paths = [path for path, _, _ in spec["state"]]
+        self._to = _Results(self)
+
+    def reset(self, seeds: Sequence[int]) -> None:
+        """Begin an episode in every instance, each from its seed (0 <= seed < 2^64)."""
+        self.lanes.reset(list(seeds), self._to.seen)
+        for array in (self.reward, self.terminated, self.truncated):
+            array[...] = 0
+
+    def reset_some(self, seeds: Mapping[int, int | None]) -> None:
+        """Begin an episode in some instances: seeds by their number; None goes on with the chance that it has."""
+        begun, given = list(seeds), [seed for seed in seeds.values() if seed is not None]
+        if len(given) == self.count and begun == list(range(self.count)):
+            self.reset(given)
+            return
+        for lane, seed in seeds.items():
+            self.lanes.reset_lane(lane, seed, self._to.seen)
+        for array in (self.reward, self.terminated, self.truncated):
+            array[begun] = 0
+
+    def step(self, actions: Mapping[str, Array]) -> None:
+        """Step every instance; action leaves by path, each `[count, ...]`."""
+        given = [np.ascontiguousarray(actions[path], dtype) for path, dtype in self._actions.items()]
+        self.lanes.step(given, self._to)
+
+    @property
+    def seen_arrays(self) -> list[Array]:
+        """The arrays of what is seen, as the module takes them."""
+        return self._to.seen
+
+
+class _Results:
+    """The arrays of a step under the names by which the module looks for them."""
+
+    def __init__(self, batch: RustBatch) -> None:
+        self.seen, self.last = list(batch.seen.values()), list(batch.last.values())
+        self.reward, self.terminated, self.truncated = batch.reward, batch.terminated, batch.truncated
