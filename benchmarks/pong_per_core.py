@@ -4,7 +4,7 @@ This process, and so each that it starts, is held on one processor: there the C 
 have the same to work with. What the C code leaves out (keeping the outputs of every step) it leaves out; actions are drawn
 before its clock runs, and inside the clock of the JAX candidate.
 
-Training is that of `harness.ppo` with the task's hyper-parameters: fused with the JAX environment, or around the C
+Training is that of `harness.training.ppo` with the task's hyper-parameters: fused with the JAX environment, or around the C
 environment, all of whose games are stepped in one call of its own binding and one message of the protocol.
 """
 

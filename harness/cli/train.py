@@ -149,8 +149,8 @@ def _from_outside(
 
 def _earned(pool: Pool, task: Task, policy: Trained, episodes: int, progress: Any) -> list[float]:
     """Returns of a policy's most probable actions in the reference."""
-    from harness.policy import Policy
     from harness.training.evaluate import evaluate
+    from harness.training.policy import Policy
 
     progress(f"playing policy {policy.seed} in the reference", 0, 1)
     [played] = evaluate(

@@ -13,13 +13,13 @@ from typing import Any
 
 from harness.levels.pair import Pair
 from harness.model import Tape, Trajectory
-from harness.policy import Policy
-from harness.ppo import Ppo
 from harness.protocol.environment import Environment, Pool
 from harness.task.contract import CANDIDATE_DIRECTORY, directory_digest
 from harness.task.training import PpoConfig
 from harness.training.evaluate import evaluate
 from harness.training.host import train_host
+from harness.training.policy import Policy
+from harness.training.ppo import Ppo
 from harness.training.remote import train_candidate
 from harness.training.trained import Trained
 

@@ -1,6 +1,6 @@
 """How fast a policy is trained, and how much of that time the environment takes.
 
-The trainer is the one of level 4 (`harness.ppo`): rollout and update in one compiled function in the sandbox of a candidate
+The trainer is the one of level 4 (`harness.training.ppo`): rollout and update in one compiled function in the sandbox of a candidate
 in JAX, and the same update around steps that are asked for one by one in all others. The candidate's share is
 what as many steps cost as scanned rollouts: where such a step takes an eighth of the time of a step of training, the
 environment has an eighth of it. All are read in turns, so that they meet the same machine.
@@ -31,7 +31,7 @@ from harness.task.training import PpoConfig
 from sandboxes import Driver
 
 if TYPE_CHECKING:
-    from harness.ppo import Ppo
+    from harness.training.ppo import Ppo
 
 SHORTEST_ROLLOUT, MOST_UPDATES = 8, 64
 DEADLINE_S = 600.0
@@ -94,8 +94,8 @@ def measure_training(
         EnvironmentFailure, SandboxError: the candidate's worker could not train.
     """
     # With these comes JAX, which nothing else of a profile needs on this side of the pipe.
-    from harness.policy import Policy
-    from harness.ppo import Ppo
+    from harness.training.policy import Policy
+    from harness.training.ppo import Ppo
 
     config = config_for(task, batch)
     ppo = Ppo(Policy(task.leaves, config))  # one for all that are stepped from here: it is compiled once

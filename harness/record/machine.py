@@ -14,8 +14,8 @@ from harness import __version__
 
 CPU_FACTS = Path("/proc/cpuinfo")
 JUDGE = (
-    "candidate", "levels", "protocol", "training", "compare.py", "model.py", "network.py", "policy.py",
-    "ppo.py", "reference", "task", "verify.py",
+    "candidate", "levels", "protocol", "training", "compare.py", "model.py",
+    "reference", "task", "verify.py",
 )  # fmt: skip
 """What of the harness decides a verdict."""
 

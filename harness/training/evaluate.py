@@ -14,10 +14,10 @@ from harness.candidate.adapters.jax.batch import key_words
 from harness.candidate.adapters.jax.flags import prepare_process
 from harness.candidate.adapters.jax.rollout import random_key
 from harness.model import Array, Case, Leaves, Tape, Trajectory
-from harness.policy import Policy
-from harness.ppo import Ppo
 from harness.protocol.environment import Environment, Pool
 from harness.training.host import as_taken, narrowed
+from harness.training.policy import Policy
+from harness.training.ppo import Ppo
 
 LANES = 128
 """Episodes that are played beside each other."""

@@ -20,9 +20,9 @@ from harness.candidate.adapters.jax.batch import key_words
 from harness.candidate.adapters.jax.lanes import Lane
 from harness.candidate.faces.jax_env import JaxEnv, output_leaves, select
 from harness.candidate.faces.leaves import pack_action
-from harness.policy import Policy
-from harness.ppo import Array, Batch, Learner, Ppo
 from harness.task.training import PpoConfig
+from harness.training.policy import Policy
+from harness.training.ppo import Array, Batch, Learner, Ppo
 
 F32 = jnp.float32
 

@@ -1,6 +1,6 @@
 """Training in any environment behind the protocol: it is stepped from here, all lanes in one message.
 
-Policy, update and chance are those of every backend (`harness.ppo`); only the steps come from outside.
+Policy, update and chance are those of every backend (`harness.training.ppo`); only the steps come from outside.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 
 from harness.candidate.adapters.jax.batch import key_words
 from harness.model import Array, Leaf, Leaves
-from harness.policy import Policy
-from harness.ppo import Batch, Ppo
 from harness.protocol.lanes import Stepped
 from harness.task.training import PpoConfig
+from harness.training.policy import Policy
+from harness.training.ppo import Batch, Ppo
 from harness.training.segments import Played, Report, demand_config, silent, train_segments
 from harness.training.trained import Trained
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from harness.errors import BadAnswer
 from harness.model import Leaf, Leaves
-from harness.policy import Policy
-from harness.ppo import Ppo
 from harness.protocol.environment import Environment
 from harness.task.training import PpoConfig
+from harness.training.policy import Policy
+from harness.training.ppo import Ppo
 from harness.training.segments import Played, Report, demand_config, silent, train_segments
 from harness.training.trained import Trained
 

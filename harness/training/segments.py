@@ -12,9 +12,9 @@ import numpy as np
 from harness.candidate.adapters.jax.flags import prepare_process
 from harness.errors import TrainingError
 from harness.model import Array, Leaves
-from harness.ppo import Ppo
 from harness.task.training import PpoConfig
 from harness.training.log import Log
+from harness.training.ppo import Ppo
 from harness.training.trained import Checkpoint, Progress, Trained, stacked, unstacked
 
 Report = Callable[[str, int, int], None]

@@ -13,11 +13,11 @@ import pytest
 import sandboxes
 from harness.levels import transfer, transfer_policies
 from harness.model import CheckResult, LevelReport, Outcome
-from harness.policy import Policy
-from harness.ppo import Ppo
 from harness.task.contract import TASK_FILE
 from harness.task.load import load_task, without_training
 from harness.task.training import PpoConfig
+from harness.training.policy import Policy
+from harness.training.ppo import Ppo
 from harness.training.trained import Trained
 from harness.verify import Verifier
 

@@ -13,14 +13,14 @@ import pytest
 
 from harness.errors import BadAnswer, TrainingError
 from harness.model import Leaf, Trajectory
-from harness.policy import Policy
-from harness.ppo import Ppo
 from harness.protocol.environment import Environment
 from harness.protocol.lanes import LaneStep
 from harness.task.training import PpoConfig
 from harness.training.evaluate import evaluate
 from harness.training.host import train_host
 from harness.training.local import train_local
+from harness.training.policy import Policy
+from harness.training.ppo import Ppo
 from harness.training.remote import train_candidate
 from harness.training.trained import Trained
 from tests.adapters.contracts import DICE, leaf

@@ -14,11 +14,11 @@ import pytest
 
 from harness.errors import TrainingError
 from harness.model import Leaves
-from harness.policy import Policy
-from harness.ppo import Ppo
 from harness.task.training import PpoConfig
 from harness.training.host import train_host
 from harness.training.local import train_local
+from harness.training.policy import Policy
+from harness.training.ppo import Ppo
 from harness.training.segments import Played, silent, train_segments
 from harness.training.trained import Trained
 from tests.training.conftest import cue, jax_env, opened

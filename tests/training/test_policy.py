@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from harness.candidate.adapters.jax.rollout import random_key
-from harness.network import convolved
-from harness.policy import Actions, Policy
-from harness.ppo import Batch, Ppo
 from harness.task.training import PpoConfig
+from harness.training.network import convolved
+from harness.training.policy import Actions, Policy
+from harness.training.ppo import Batch, Ppo
 from tests.adapters.contracts import leaf
 from tests.training.conftest import cue
 

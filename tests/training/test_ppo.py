@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from harness.policy import Actions, Observed, Policy
-from harness.ppo import Batch, Ppo, _orders, advantage
 from harness.task.training import PpoConfig
+from harness.training.policy import Actions, Observed, Policy
+from harness.training.ppo import Batch, Ppo, _orders, advantage
 from tests.training.conftest import cue
 
 CONFIG = PpoConfig(num_envs=4, rollout_steps=8, epochs=2, minibatches=2, discount=0.9, gae_lambda=0.8)

@@ -21,9 +21,9 @@ import numpy as np
 import optax
 
 from harness.candidate.adapters.jax.rollout import random_key
-from harness.network import Network
-from harness.policy import Actions, Observed, Policy, Stats
 from harness.task.training import PpoConfig
+from harness.training.network import Network
+from harness.training.policy import Actions, Observed, Policy, Stats
 
 Array = Any
 F32, I32, U32 = jnp.float32, jnp.int32, jnp.uint32

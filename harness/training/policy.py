@@ -23,8 +23,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from harness.candidate.faces.leaves import bounds, is_action
-from harness.network import Network
 from harness.task.training import PpoConfig
+from harness.training.network import Network
 
 Array = Any
 F32 = jnp.float32
