@@ -44,9 +44,6 @@ TRUSTED_CODE = (
     "candidate/adapters",
     "candidate/faces",
     "training",
-    "network.py",
-    "policy.py",
-    "ppo.py",
     "task/training.py",
     WORKER,
 )
