@@ -11,7 +11,7 @@ import sandboxes
 from benchmarks.common import ENVIRONMENTS, candidate_tree, report, spread
 from harness.model import Outcome
 from harness.task.load import load_task
-from harness.verify import Verifier
+from harness.verify.verifier import Verifier
 
 ROUNDS = 20
 TASKS = ("cartpole", "pong")

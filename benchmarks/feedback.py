@@ -15,7 +15,7 @@ import sandboxes
 from benchmarks.common import ENVIRONMENTS, candidate_tree, must_pass, report, spread
 from harness.reference.install import setup
 from harness.task.load import load_task
-from harness.verify import Verifier
+from harness.verify.verifier import Verifier
 
 ROUNDS = 5
 MODULE = "dynamics"

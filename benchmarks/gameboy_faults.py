@@ -10,7 +10,7 @@ import sandboxes
 from benchmarks.common import ENVIRONMENTS, report
 from harness.model import Divergence
 from harness.task.load import load_task
-from harness.verify import Verifier
+from harness.verify.verifier import Verifier
 from tests.mutants.gameboy import FAULTS, catch
 
 SHOWN = ("kind", "opcode", "prefixed", "register", "page")

@@ -26,7 +26,7 @@ from harness.strength.run import Settings, measure
 from harness.strength.statuses import DETECTED, KILLED, SURVIVED
 from harness.task.contract import TRAINING_LEVEL, Task
 from harness.task.load import load_task
-from harness.verify import Verifier
+from harness.verify.verifier import Verifier
 from tests.mutants import cartpole, pong
 from tests.mutants.plant import Mutant, plant
 

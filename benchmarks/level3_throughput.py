@@ -19,7 +19,7 @@ from benchmarks.common import ENVIRONMENTS, candidate_tree, must_pass, report, r
 from harness.reference.install import setup
 from harness.task.contract import Task
 from harness.task.load import load_task
-from harness.verify import Verifier
+from harness.verify.verifier import Verifier
 
 ROUNDS = 2
 SLOW_TASK = Path(__file__).parent / "slow_reference"

@@ -10,13 +10,13 @@ from pathlib import Path
 import sandboxes
 from benchmarks.common import ENVIRONMENTS, report
 from harness.candidate.start import CandidateWorker
-from harness.levels.localise import localise
-from harness.levels.pair import Pair
 from harness.reference.install import setup
 from harness.reference.start import start_references
 from harness.task.load import load_task
 from harness.task.suite import load_suite
-from harness.verify import silent
+from harness.verify.localise import localise
+from harness.verify.pair import Pair
+from harness.verify.verifier import silent
 from tests.mutants.cartpole import STEP, hidden_counter
 from tests.mutants.plant import Mutant, plant
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import report
-from harness.levels import equivalence
 from harness.model import Array
+from harness.verify.statistics import equivalence
 
 SCHEDULES = ((8, 16), (6, 10, 16))
 MOST = 16

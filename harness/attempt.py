@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from harness import frames, recipe
+from harness import recipe
 from harness.coverage import session as coverage
 from harness.errors import RecordError, SessionError
-from harness.levels.known import case_file
 from harness.model import Outcome, Verdict
 from harness.recipe import State, Step
 from harness.record import ssh
@@ -31,6 +30,8 @@ from harness.record.message import commit_message
 from harness.record.objects import Commit, identity
 from harness.record.snapshot import Snapshot
 from harness.task.contract import CASES_DIRECTORY, TRAINING_LEVEL
+from harness.verify import pictures
+from harness.verify.levels.known import case_file
 
 MAX_NEW_CASES = 8
 """As many counterexamples of one attempt are kept: they run first from then on, and must stay quick."""
@@ -40,7 +41,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class Verifier(Protocol):
-    """What judges trees: `harness.verify.Verifier`, or a stand-in."""
+    """What judges trees: `harness.verify.verifier.Verifier`, or a stand-in."""
 
     def verify(self, tree: Path, *, levels: Sequence[int], module: str | None, seed: int) -> Verdict:
         """Verify an exported tree at these levels, lowest first."""
@@ -227,7 +228,7 @@ class Attempts:
         described = verdict.to_json()
         attached = {VERDICT_FILE: json.dumps(described, indent=1, sort_keys=True).encode() + b"\n"}
         cases = self._new_cases(verdict) if verdict.outcome is Outcome.FAIL else {}
-        attached |= cases | frames.attachments(verdict.frames)
+        attached |= cases | pictures.attachments(verdict.frames)
         commit, unsigned = None, {}
         if verdict.outcome is Outcome.PASS and counts and self._is_progress(step, arguments, taken):
             commit, unsigned = self._commit(step, str(arguments["message"]), taken, described, moment)

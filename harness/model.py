@@ -387,7 +387,7 @@ class Verdict:
         error: why nothing or not everything could be judged, or an empty string.
         image: digest of the image that the sandbox was made of, or an empty string where it is made of none.
         frames: pictures of some divergences, uint8 `[height, width, 3]`, by `<index>-expected` and `<index>-actual`
-            (`harness.frames`). They illustrate, decide nothing, and are no part of `to_json`.
+            (`harness.verify.pictures`). They illustrate, decide nothing, and are no part of `to_json`.
     """
 
     reports: tuple[LevelReport, ...]

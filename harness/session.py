@@ -252,8 +252,10 @@ def levels_verifier(
 
     `prepare` starts the next candidate's worker ahead, for a process that stays.
     """
-    from harness import verify  # imports the levels and their test generator: a status needs neither
+    from harness.coverage.verifier import (
+        MeasuringVerifier,  # imports the levels and their test generator: a status needs neither
+    )
     from sandboxes import choose
 
     task, kept = load_task(task_directory), task_directory.parent / directories.POLICIES
-    return verify.Verifier(task, choose(driver), progress=progress, prepare=prepare, policies=kept)
+    return MeasuringVerifier(task, choose(driver), progress=progress, prepare=prepare, policies=kept)

@@ -9,9 +9,9 @@ from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
 
-from harness.explain import divergence_from_json, first
 from harness.host.jobs import Job
 from harness.profile import text
+from harness.verify.explain import divergence_from_json, first
 from mcp_server import words
 from mcp_server.desk import progress_text
 from mcp_server.limits import RESULT_CHARACTERS

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import explain
 from harness.errors import LockstepError
 from harness.model import Case, Divergence, Draw
 from harness.prompts import fill, repair_prompt, slots
 from harness.support.embedded import prompt_text
 from harness.task.contract import Candidate, Module, Reference, Task
+from harness.verify import explain
 
 TASK = Task(
     name="hill",

@@ -18,7 +18,6 @@ from typing import Any
 
 from harness import __version__
 from harness.certify.examination import Examination, Settings, Told, examine, untold
-from harness.levels.pair import Progress
 from harness.record.attest import SUMMARY, seal
 from harness.record.certificate import (
     CERTIFIED,
@@ -41,6 +40,7 @@ from harness.record.store import Store
 from harness.session import Session
 from harness.task.contract import Task
 from harness.task.load import load_task
+from harness.verify.pair import Progress
 from sandboxes import choose
 
 

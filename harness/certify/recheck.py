@@ -18,7 +18,6 @@ from typing import Any
 from harness.certify.examination import Settings, examine
 from harness.certify.issue import recorded_tree
 from harness.errors import RecordError
-from harness.levels.pair import Progress
 from harness.record.certificate import (
     CERTIFIED,
     COVERAGE,
@@ -36,6 +35,7 @@ from harness.record.machine import conditions
 from harness.record.store import Store
 from harness.replay.reproduction import Match, reproduction
 from harness.strength.result import strength_digest
+from harness.verify.pair import Progress
 from sandboxes import Driver
 
 REACHED = ("together", "modules", "never", "untaken", "unreached_features", "not_measured")

@@ -54,11 +54,11 @@ def both_sides(directory: str, sandbox: str | None) -> tuple[Task, Path, Driver]
 
 def what_to_play(task: Task, case_file: Path | None, policy: str, steps: int | None, seed: int | None) -> Any:
     """A case, a probe's input, or an episode, as the options say."""
-    from harness import sidebyside
+    from harness.verify import side_by_side
 
     if case_file is not None:
-        return sidebyside.read_case(case_file)
-    return sidebyside.Episode(policy, secrets.randbits(31) if seed is None else seed, steps or task.budgets.horizon)
+        return side_by_side.read_case(case_file)
+    return side_by_side.Episode(policy, secrets.randbits(31) if seed is None else seed, steps or task.budgets.horizon)
 
 
 @command("compare", "play one case on both sides")

@@ -42,8 +42,8 @@ def rollout(
     With --video it is filmed: each side's picture is drawn by the reference from that side's own canonical state.
     """
     from harness.errors import TaskError
-    from harness.levels.known import ProbeCase
     from harness.operations import comparison, film
+    from harness.verify.levels.known import ProbeCase
 
     task, workspace, driver = both_sides(directory, sandbox)
     what = what_to_play(task, case_file, policy, steps, seed)

@@ -10,13 +10,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.explain import facts
 from harness.model import CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.verify.explain import facts
 
 if TYPE_CHECKING:
     from harness.audit import AuditReport, Row
     from harness.doctor import Item
-    from harness.sidebyside import SideBySide
+    from harness.verify.side_by_side import SideBySide
 
 LEVEL_NAMES = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}
 COLOURS = {

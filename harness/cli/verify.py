@@ -180,12 +180,12 @@ def _verify_directory(
     again: str,
 ) -> int:
     from harness.cli import show
-    from harness.explain import first
     from harness.operations.explanation import first_of
     from harness.operations.words import shell_words
     from harness.support.embedded import find_task
     from harness.task.load import load_task
-    from harness.verify import verify_directory
+    from harness.verify.explain import first
+    from harness.verify.verifier import verify_directory
     from sandboxes import choose
 
     task = chosen_candidate(load_task(find_task(directory)), candidate)
@@ -236,8 +236,8 @@ def _tell_divergence(task: Task, found: Divergence, document: Mapping[str, Any],
 
 def _keep_case(task: Task, found: Divergence) -> Path | None:
     """Outside a session a counterexample is kept in the home directory, so that it can be played again."""
-    from harness.levels.known import case_file
     from harness.support.home import lockstep_home
+    from harness.verify.levels.known import case_file
 
     kept = case_file(found)
     if kept is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from harness.errors import Crashed
 
 if TYPE_CHECKING:
-    from harness.coverage.questions import Question, Questions
+    from harness.verify.questions import Question, Questions
 
 Progress = Callable[[str, int, int], None]
 

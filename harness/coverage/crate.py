@@ -20,13 +20,13 @@ from harness.coverage import llvm
 from harness.coverage.asking import ASKING_SECONDS, SLOWER, Progress, ask_again, finish, teller
 from harness.coverage.assembled import assembled
 from harness.coverage.llvm import Function
-from harness.coverage.questions import Question, Questions
 from harness.coverage.reading import Reach
 from harness.coverage.result import Coverage, Level
 from harness.coverage.sources import Place
 from harness.errors import BadAnswer, BrokenContract, EnvironmentFailure, Raised, SetupError
 from harness.protocol.environment import Environment
 from harness.task.contract import CANDIDATE_DIRECTORY, Task
+from harness.verify.questions import Question, Questions
 from sandboxes import Driver, SandboxError
 
 _FUNCTION = re.compile(r"\bfn\s+([\w$]+)")
@@ -44,7 +44,7 @@ def measure_crate(
     """What these questions reach of all crates of the candidate in an exported tree; its functions stand for modules.
 
     Args:
-        questions_by_level: what was asked, as `harness.verify.Verifier.put_to_candidate` keeps it.
+        questions_by_level: what was asked, as `harness.verify.verifier.Verifier.put_to_candidate` keeps it.
         progress: told what is being done.
         seconds: for so long at most the questions of one level are asked.
 

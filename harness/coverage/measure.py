@@ -15,7 +15,6 @@ import harness.protocol.worker
 from harness.coverage import reading
 from harness.coverage.asking import ASKING_SECONDS, SLOWER, Progress, ask_again, finish, teller
 from harness.coverage.assembled import assembled
-from harness.coverage.questions import Question, Questions
 from harness.coverage.reading import Reach
 from harness.coverage.result import Coverage, Level
 from harness.coverage.sources import NODE, PYTHON, C, Place, names_places, places
@@ -26,6 +25,7 @@ from harness.reference.install import START, Installed, reference_command, setup
 from harness.reference.start import Command, start_reference
 from harness.task.contract import Task
 from harness.task.suite import Suite, load_suite
+from harness.verify.questions import Question, Questions
 from sandboxes import SandboxError
 
 
@@ -39,7 +39,7 @@ def measure(
     """What these questions reach of the places that the modules of a task name.
 
     Args:
-        questions_by_level: what was asked, as `harness.verify.Verifier.questions` keeps it.
+        questions_by_level: what was asked, as `harness.verify.verifier.Verifier.questions` keeps it.
         progress: told what is being done.
         seconds: for so long at most the questions of one level are asked.
 

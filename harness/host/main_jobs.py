@@ -26,9 +26,9 @@ from harness.task.load import load_task
 from sandboxes import choose
 
 if TYPE_CHECKING:
-    from harness.levels.known import ProbeCase
     from harness.model import Case
-    from harness.sidebyside import Episode
+    from harness.verify.levels.known import ProbeCase
+    from harness.verify.side_by_side import Episode
 
 MAX_MESSAGE = 10_000
 PROFILE_S, LONGEST_PROFILE_S = 0.5, 3600.0
@@ -114,7 +114,7 @@ class MainJobs:
         """Begin to play one case, or one episode under a policy, on both sides."""
         # With it comes all that judges, which a host that runs commands never needs.
         from harness.operations import comparison
-        from harness.sidebyside import Episode
+        from harness.verify.side_by_side import Episode
 
         task = load_task(self._session.task_directory)
         what: Case | ProbeCase | Episode
@@ -234,7 +234,7 @@ class MainJobs:
             self._closing.end(job, DONE, result=result)
 
     def _case(self, given: str | dict) -> Case | ProbeCase:
-        from harness.sidebyside import parse_case
+        from harness.verify.side_by_side import parse_case
 
         if isinstance(given, dict):
             return parse_case(json.dumps(given), "case")

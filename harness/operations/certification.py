@@ -12,13 +12,13 @@ from harness.certify.examination import Settings, Told
 from harness.certify.issue import issue
 from harness.certify.recheck import PartAgain, newest, recheck, reproduced
 from harness.errors import RecordError
-from harness.levels.pair import Progress
 from harness.model import Outcome
 from harness.record.log import read_events
 from harness.record.rotation import key_in_force
 from harness.record.store import opened
 from harness.replay.rerun import driver_for
 from harness.session import Session
+from harness.verify.pair import Progress
 
 
 def certify(

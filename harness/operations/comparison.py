@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from harness import sidebyside
-from harness.explain import case_facts, leaves_text
-from harness.levels.known import ProbeCase
-from harness.levels.pair import Pair
 from harness.model import ENDINGS, Case, Leaves
 from harness.session import Progress
-from harness.sidebyside import Episode, SideBySide
 from harness.task.contract import Task
-from harness.verify import copy_candidate, silent
+from harness.verify import side_by_side
+from harness.verify.explain import case_facts, leaves_text
+from harness.verify.levels.known import ProbeCase
+from harness.verify.pair import Pair
+from harness.verify.side_by_side import Episode, SideBySide
+from harness.verify.verifier import copy_candidate, silent
 from sandboxes import Driver
 
 MAX_ROWS = 200
@@ -45,7 +45,7 @@ def compare(
     The document has `task`, `played` (facts as text), `steps`, and `difference`: None, or the first one with its `table`.
 
     Raises:
-        TaskError, LockstepError, SandboxError: as `sidebyside.played`.
+        TaskError, LockstepError, SandboxError: as `side_by_side.played`.
     """
     with compared(task, workspace, driver, what, progress) as (done, _):
         return done
@@ -58,7 +58,7 @@ def compared(
     """`compare`, with both sides still running."""
     with tempfile.TemporaryDirectory(prefix="lockstep-tree-") as tree:
         copy_candidate(workspace, Path(tree))
-        with sidebyside.played(task, Path(tree), driver, what, progress) as (both, pair):
+        with side_by_side.played(task, Path(tree), driver, what, progress) as (both, pair):
             yield _told(task, both), pair
 
 
@@ -87,7 +87,7 @@ def _told(task: Task, both: SideBySide) -> Compared:
     found = both.difference
     if found is None:
         return Compared(document, both, [])
-    rows = list(itertools.islice(sidebyside.rows_around(both), MAX_ROWS))
+    rows = list(itertools.islice(side_by_side.rows_around(both), MAX_ROWS))
     document["difference"] = {
         "step": found.step,
         "path": found.path,

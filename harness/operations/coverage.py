@@ -12,11 +12,12 @@ from typing import Any
 from harness.coverage.asking import ASKING_SECONDS
 from harness.coverage.result import Coverage
 from harness.coverage.session import CANDIDATE, COVERAGE, LONGEST_LEVEL, lines_of
+from harness.coverage.verifier import MeasuringVerifier
 from harness.model import Outcome
 from harness.session import Progress, Session
 from harness.task.contract import Task
 from harness.task.load import load_task
-from harness.verify import Verifier, copy_candidate, silent
+from harness.verify.verifier import copy_candidate, silent
 from sandboxes import Driver, choose
 
 
@@ -100,7 +101,7 @@ def _measured(
     seed = secrets.randbits(63) if seed is None else seed
     chosen = sorted(level for level in (levels or task.levels) if level <= LONGEST_LEVEL)
     rust = task.candidate.kind == "rust"
-    with Verifier(task, driver, progress=progress, overhear=rust) as verifier:
+    with MeasuringVerifier(task, driver, progress=progress, overhear=rust) as verifier:
         verdict = verifier.verify(tree, levels=chosen, seed=seed)
         reached = verifier.coverage(chosen, seconds)
         of_candidate = verifier.candidate_coverage(tree, seconds) if rust else None

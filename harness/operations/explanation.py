@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import SessionError
-from harness.explain import describe, divergence_from_json, first
-from harness.levels.known import case_file
 from harness.model import Divergence
 from harness.operations.words import Words, tool_words
 from harness.prompts import repair_prompt
@@ -18,6 +16,8 @@ from harness.record.view import SessionView
 from harness.support.home import lockstep_home
 from harness.task.contract import CASES_DIRECTORY, Task
 from harness.task.load import load_task
+from harness.verify.explain import describe, divergence_from_json, first
+from harness.verify.levels.known import case_file
 
 
 def explain(

@@ -1,6 +1,6 @@
 """A film of one case: reference and candidate side by side, picture by picture, marked from where they part.
 
-Both sides are drawn by the reference (`harness.frames`). Pillow writes `.webp`, `.gif` and `.png`; ffmpeg, where it is
+Both sides are drawn by the reference (`harness.verify.pictures`). Pillow writes `.webp`, `.gif` and `.png`; ffmpeg, where it is
 installed, `.mp4` and `.webm`: it gets the pictures through a pipe.
 """
 
@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from harness import frames
 from harness.errors import LockstepError, SetupError, TaskError
-from harness.levels.pair import Progress
 from harness.model import ENDINGS, STATE, Array, Leaves
 from harness.protocol.environment import Environment
-from harness.sidebyside import SideBySide
+from harness.verify import pictures
+from harness.verify.pair import Progress
+from harness.verify.side_by_side import SideBySide
 
 BY_PILLOW = (".webp", ".gif", ".png")
 BY_FFMPEG = {
@@ -71,7 +71,7 @@ def check_artist(artist: Environment) -> None:
     Raises:
         TaskError: it has no capability `render`.
     """
-    if not frames.can_draw(artist):
+    if not pictures.can_draw(artist):
         raise TaskError(
             "this reference draws no pictures: it lacks the capability `render`",
             next_step="give its adapter a method `render` (docs/protocol.md, Pictures), or leave out --video",
@@ -98,7 +98,7 @@ class Film:
 
     def __iter__(self) -> Iterator[Image.Image]:
         both = self._both
-        walk = None if frames.can_restore(self._artist) else frames.draw_walk(self._artist, self._case)
+        walk = None if pictures.can_restore(self._artist) else pictures.draw_walk(self._artist, self._case)
         left = right = self._panel(None)
         for row in range(self.length):
             # A side that has ended keeps its last picture.
@@ -111,7 +111,9 @@ class Film:
             yield self._composed(row, left, right)
 
     def _drawn(self, leaves: Leaves, row: int) -> Array | None:
-        return frames.draw(self._artist, {path: array[row] for path, array in leaves.items() if path.startswith(STATE)})
+        return pictures.draw(
+            self._artist, {path: array[row] for path, array in leaves.items() if path.startswith(STATE)}
+        )
 
     def _panel(self, picture: Array | None) -> Image.Image:
         """One side's picture in the film's size; without one, a grey field that says so."""

@@ -14,7 +14,7 @@ from harness.profile.run import Settings, profile
 from harness.session import Progress, Session
 from harness.task.contract import Task
 from harness.task.load import load_task
-from harness.verify import copy_candidate, silent
+from harness.verify.verifier import copy_candidate, silent
 from sandboxes import Driver, choose
 
 PROFILE = "profile"

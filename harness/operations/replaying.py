@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.errors import RecordError
-from harness.explain import divergence_from_json, facts, first
 from harness.recipe import ATTEMPT, INTERRUPTED, VERDICT
 from harness.record.log import VERDICT_FILE, Event, event_file
 from harness.record.store import Store
 from harness.replay.changes import changes, tree_before
 from harness.report.document import collect
 from harness.support.foreign import json_of
+from harness.verify.explain import divergence_from_json, facts, first
 
 _ATTEMPT = ("number", "event", "time", "step", "message", "client", "outcome", "finding", "seed", "tree", "commit")
 

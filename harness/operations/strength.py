@@ -13,7 +13,7 @@ from harness.strength import text
 from harness.strength.run import Settings, measure
 from harness.task.contract import Task
 from harness.task.load import load_task
-from harness.verify import silent
+from harness.verify.verifier import silent
 from sandboxes import Driver, choose
 
 ATTACHED = "strength.json"

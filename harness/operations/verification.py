@@ -8,13 +8,13 @@ from typing import Any
 
 from harness.coverage.session import known
 from harness.errors import LockstepError
-from harness.explain import first
 from harness.model import Divergence
 from harness.operations.explanation import first_of, kept_case
 from harness.operations.words import Words
 from harness.session import Progress, Session, Verification
 from harness.task.load import load_task
 from harness.usage import import_transcripts
+from harness.verify.explain import first
 
 NEEDS_HUMAN = "NEEDS_HUMAN"
 """The outcome of a verification that did not run because the session waits for a person."""

@@ -16,7 +16,6 @@ import numpy as np
 
 from harness.candidate.start import CandidateWorker
 from harness.errors import EnvironmentFailure, LockstepError, SetupError
-from harness.levels.pair import Pair, Progress
 from harness.model import Outcome
 from harness.profile import machine
 from harness.profile.advice import advise
@@ -43,7 +42,8 @@ from harness.reference.install import setup
 from harness.reference.start import start_references
 from harness.task.contract import Task
 from harness.task.suite import load_suite
-from harness.verify import silent
+from harness.verify.pair import Pair, Progress
+from harness.verify.verifier import silent
 from sandboxes import Driver, SandboxError
 
 EPISODES = "episodes"

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.adapters.bench_random import added_up, checked_rows, random_action, run_words
-from harness.levels import autoreset
-from harness.levels.batch import demand_arrays, demand_batch, laws_of_batch
-from harness.levels.laws import verdict
-from harness.levels.localise import localise
-from harness.levels.pair import Pair
 from harness.model import Array, CheckResult, Divergence, Outcome, Trajectory
 from harness.profile.contenders import DEADLINE_S, Cell
 from harness.task.contract import Mode
+from harness.verify.levels import autoreset
+from harness.verify.levels.batch import demand_arrays, demand_batch, laws_of_batch
+from harness.verify.localise import localise
+from harness.verify.pair import Pair
+from harness.verify.statistics.laws import verdict
 
 LEVEL = 3
 RULE = "profiled"

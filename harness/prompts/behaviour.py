@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from harness.errors import LockstepError
-from harness.explain import as_data, leaves_text
 from harness.model import Array, Leaf
 from harness.reference.install import installed
 from harness.reference.start import start_reference
 from harness.task.contract import CASES_DIRECTORY, INTERACTIONS_FILE, PROPERTIES_FILE, Module, Task
+from harness.verify.explain import as_data, leaves_text
 
 MAX_QUIRKS = 4_000
 MAX_ROW = 400

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.explain import array_text
 from harness.model import STATE, Case, Leaf
 from harness.task.contract import Mode, Module, Task, TaskDraw
+from harness.verify.explain import array_text
 
 MAX_LEAVES = 60
 MAX_PROBES = 12

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from harness import recipe
 from harness.errors import LockstepError, SessionError
-from harness.explain import as_data, divergence_from_json, first
-from harness.levels.known import case_file
 from harness.prompts import contract
 from harness.prompts.behaviour import behaviour, existing_properties, existing_sequences
 from harness.prompts.repair import repair_prompt
@@ -24,6 +22,8 @@ from harness.support.embedded import prompt_text
 from harness.support.home import lockstep_home
 from harness.task.contract import CASES_DIRECTORY, Module, Task
 from harness.task.load import load_task
+from harness.verify.explain import as_data, divergence_from_json, first
+from harness.verify.levels.known import case_file
 
 MAX_ARGUMENT = 6_000
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
-from harness.explain import CONTRACT, as_data, describe
 from harness.model import Divergence
 from harness.prompts.template import fill, load
 from harness.task.contract import Module, Task
+from harness.verify.explain import CONTRACT, as_data, describe
 
 WIDTH = 96
 

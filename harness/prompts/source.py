@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.coverage.sources import candidates
-from harness.explain import as_data
 from harness.reference.install import Installed, installed
 from harness.task.contract import Module, Task
+from harness.verify.explain import as_data
 
 MAX_CHARACTERS = 14_000
 """Cap of all source in one prompt, about 4,000 tokens; what is cut is named by file and lines."""

@@ -14,8 +14,7 @@ from harness import __version__
 
 CPU_FACTS = Path("/proc/cpuinfo")
 JUDGE = (
-    "candidate", "levels", "protocol", "training", "compare.py", "model.py",
-    "reference", "task", "verify.py",
+    "candidate", "protocol", "reference", "task", "training", "verify", "compare.py", "model.py",
 )  # fmt: skip
 """What of the harness decides a verdict."""
 

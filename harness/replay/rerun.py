@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import RecordError
-from harness.levels.pair import Progress
 from harness.recipe import VERDICT
 from harness.record.export import check_out, exported
 from harness.record.log import CONDITIONS, VERDICT_FILE, Event, cases_added, event_file, snapshot_of
@@ -24,7 +23,8 @@ from harness.support.files import write_below
 from harness.support.foreign import json_of
 from harness.task.contract import TRAINING_LEVEL
 from harness.task.load import load_task
-from harness.verify import Verifier, silent
+from harness.verify.pair import Progress
+from harness.verify.verifier import Verifier, silent
 from sandboxes import Driver, SandboxUnavailable, choose
 
 ALL = "all"

@@ -6,8 +6,6 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from harness.explain import divergence_from_json, facts
-from harness.levels.known import case_file
 from harness.model import Divergence, Outcome
 from harness.recipe import ATTEMPT, INTERRUPTED, VERDICT, Step
 from harness.record.log import Event
@@ -15,6 +13,8 @@ from harness.report import plain
 from harness.report.frames import Frames
 from harness.report.reading import Reading
 from harness.task.contract import CASES_DIRECTORY
+from harness.verify.explain import divergence_from_json, facts
+from harness.verify.levels.known import case_file
 
 RUNNING = "running"
 SHOWN_DIVERGENCES = 12

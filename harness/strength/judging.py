@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from harness.model import Divergence, LevelReport, Outcome, Verdict
 from harness.strength.statuses import CRASHED, ERROR, INCONCLUSIVE, KILLED, STILLBORN, SURVIVED, TIMEOUT
-from harness.verify import CONTRACT
+from harness.verify.verifier import CONTRACT
 
 MAX_WHY = 300
 _NEVER_RAN = re.compile(r"^\S+ cannot be imported: |^[\w ]+ raises |^there is no (function|probe) |^error(\[E\d+\])?: ")
@@ -18,7 +18,7 @@ _CANDIDATE = "the candidate"
 
 
 class Judge(Protocol):
-    """What of `harness.verify.Verifier` is needed here."""
+    """What of `harness.verify.verifier.Verifier` is needed here."""
 
     def verify(self, tree: Path, *, levels: list[int], seed: int, brief: bool) -> Verdict:
         """The verdict on a tree."""

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.levels.statistics import binomial_upper_bound
 from harness.strength.explanations import EQUIVALENT, Explanation
 from harness.strength.judging import Finding
 from harness.strength.mutants import Mutant
 from harness.strength.statuses import ARGUED, DETECTED, ERROR, KILLED, PROVED, STILLBORN, SURVIVED, UNJUDGED
+from harness.verify.statistics.hypotheses import binomial_upper_bound
 
 CONFIDENCE_SIDE = 0.975
 SCHEMA = 1

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import LockstepError
-from harness.levels.pair import Progress
 from harness.model import Outcome
 from harness.record.machine import conditions
 from harness.strength.equivalence import Programs
@@ -32,7 +31,8 @@ from harness.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURV
 from harness.support.files import make_writable
 from harness.support.home import lockstep_home
 from harness.task.contract import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task, directory_digest
-from harness.verify import Verifier, copy_candidate, silent
+from harness.verify.pair import Progress
+from harness.verify.verifier import Verifier, copy_candidate, silent
 from sandboxes import Driver
 
 BASELINE, FOUND, PROGRAM = "baseline", "found", "program"

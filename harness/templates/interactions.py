@@ -7,9 +7,9 @@ from typing import Any
 
 import hypothesis.strategies as st
 
-from harness.levels.strategies import leaf_values
 from harness.task.contract import Task
 from harness.task.suite import sequence
+from harness.verify.strategies import leaf_values
 
 
 def one_action(task: Task) -> st.SearchStrategy[dict[str, Any]]:

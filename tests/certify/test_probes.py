@@ -10,11 +10,11 @@ import pytest
 
 import sandboxes
 from harness.certify import probes
-from harness.levels.pair import Pair
 from harness.model import CheckResult, Outcome
 from harness.task.load import load_task
 from harness.task.suite import load_suite
-from harness.verify import Verifier, silent
+from harness.verify.pair import Pair
+from harness.verify.verifier import Verifier, silent
 from tests.levels.conftest import Walk
 
 PLACE = '{"place": state["place"] + move,'

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.model import Verdict
 from harness.task.load import load_task
-from harness.verify import Verifier
+from harness.verify.verifier import Verifier
 from sandboxes import Driver
 
 HERE = Path(__file__).parent

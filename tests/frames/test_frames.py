@@ -13,13 +13,13 @@ import pytest
 from PIL import Image
 
 import sandboxes
-from harness import frames
 from harness.audit import audit
 from harness.model import Array, Outcome, Verdict
 from harness.record.log import VERDICT_FILE, event_file
 from harness.session import Progress, Session, Verifier
 from harness.task.load import load_task
-from harness.verify import Verifier as LevelsVerifier
+from harness.verify import pictures
+from harness.verify.verifier import Verifier as LevelsVerifier
 from tests.frames.conftest import ADAPTER, RIGHT, WRONG
 from tests.levels.conftest import Walk
 from tests.mutants import cartpole, pong
@@ -183,9 +183,9 @@ def test_a_difference_too_small_to_be_seen_is_drawn_all_the_same(
 def test_pictures_are_png_files_of_limited_size() -> None:
     noise = np.random.default_rng(0).integers(0, 256, (1000, 900, 3), dtype=np.uint8)
     flat = np.full((4, 6, 3), 7, np.uint8)
-    files = frames.attachments({"0-expected": noise, "3-actual": flat})
+    files = pictures.attachments({"0-expected": noise, "3-actual": flat})
     assert list(files) == ["frames/0-expected.png", "frames/3-actual.png"]
-    assert all(len(content) <= frames.PNG_BYTES for content in files.values())
+    assert all(len(content) <= pictures.PNG_BYTES for content in files.values())
     assert np.array_equal(np.asarray(Image.open(io.BytesIO(files["frames/3-actual.png"]))), flat)
 
 

@@ -11,7 +11,7 @@ import pytest
 import sandboxes
 from harness.model import Verdict
 from harness.task.load import load_task
-from harness.verify import Verifier
+from harness.verify.verifier import Verifier
 
 WALK = Path(__file__).parent / "walk"
 Edits = Sequence[tuple[str, str]]

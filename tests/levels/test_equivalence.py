@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from benchmarks import transfer_errors
-from harness.levels import equivalence
-from harness.levels.equivalence import Decision, Interval
+from harness.verify.statistics import equivalence
+from harness.verify.statistics.equivalence import Decision, Interval
 
 LOOKS = (6, 10, 16)
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from harness.levels import laws
-from harness.levels.comparisons import ELEMENTS, LawResult, chosen
 from harness.model import Array
 from harness.task.contract import Law, TaskDraw
+from harness.verify.statistics import laws
+from harness.verify.statistics.comparisons import ELEMENTS, LawResult, chosen
 
 Sampler = Callable[[np.random.Generator, int], Array]
 

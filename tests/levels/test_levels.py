@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from harness.levels import interaction
-from harness.levels.pair import Pair
 from harness.model import Case, CheckResult, Divergence, Outcome, Verdict
 from harness.task.load import load_task
+from harness.verify.levels import interaction
+from harness.verify.pair import Pair
 from tests.levels.conftest import Edits, Walk
 
 MOVE = '    after = {"place": state["place"] + move, "steps": state["steps"] + 1}\n'

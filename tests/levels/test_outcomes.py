@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from harness.errors import TaskError
-from harness.levels.comparisons import LawResult, verdict
-from harness.levels.outcomes import compare_outcomes
 from harness.model import Case, Trajectory
+from harness.verify.statistics.comparisons import LawResult, verdict
+from harness.verify.statistics.outcomes import compare_outcomes
 
 LEAVES = ("observation", "reward", "terminated", "truncated", "state/flag")
 

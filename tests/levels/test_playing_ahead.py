@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 
 import sandboxes
-from harness.levels import rollout
-from harness.levels.pair import Pair
 from harness.model import Outcome
 from harness.task.load import load_task
 from harness.task.suite import load_suite
-from harness.verify import Verifier
+from harness.verify.levels import rollout
+from harness.verify.pair import Pair
+from harness.verify.verifier import Verifier
 from tests.levels.conftest import WALK, Walk
 
 SEEDS = list(range(1000, 1300))

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from harness.levels import rollout
 from harness.model import Outcome, Verdict
 from harness.replay.reproduction import verdict_digest
+from harness.verify.levels import rollout
 from tests.levels.conftest import Walk
 
 SEARCH = """
@@ -19,7 +19,7 @@ import contextlib, sys
 sys.path.insert(0, sys.argv[1])
 import {module}
 import hypothesis.strategies as st
-from harness.levels import strategies
+from harness.verify.levels import strategies
 if {usual}:
     strategies._repeatable = contextlib.nullcontext
 seen = []

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import sandboxes
-from harness.levels import transfer, transfer_policies
 from harness.model import CheckResult, LevelReport, Outcome
 from harness.task.contract import TASK_FILE
 from harness.task.load import load_task, without_training
@@ -19,7 +18,8 @@ from harness.task.training import PpoConfig
 from harness.training.policy import Policy
 from harness.training.ppo import Ppo
 from harness.training.trained import Trained
-from harness.verify import Verifier
+from harness.verify.levels import transfer, transfer_policies
+from harness.verify.verifier import Verifier
 
 pytestmark = pytest.mark.slow
 ENVIRONMENTS = Path(__file__).parents[2] / "environments"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.model import Divergence, Leaves
 from harness.task.contract import Task
-from harness.verify import Verifier
+from harness.verify.verifier import Verifier
 from tests.mutants.plant import Mutant, assert_caught, plant
 
 SEED = 20_260

@@ -10,7 +10,7 @@ import pytest
 import sandboxes
 from harness.task.contract import Task
 from harness.task.load import load_task
-from harness.verify import Verifier
+from harness.verify.verifier import Verifier
 from tests.mutants.gameboy import FAULTS, EmulatorFault, catch
 
 GAMEBOY = Path(__file__).parents[2] / "environments" / "gameboy"

@@ -9,7 +9,7 @@ import pytest
 
 import sandboxes
 from harness.task.load import load_task
-from harness.verify import Verifier
+from harness.verify.verifier import Verifier
 from tests.mutants import cartpole, pong
 from tests.mutants.plant import Mutant, assert_caught, plant
 

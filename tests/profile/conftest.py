@@ -10,14 +10,14 @@ import pytest
 
 import sandboxes
 from harness.candidate.start import CandidateWorker
-from harness.levels.pair import Pair
 from harness.profile.contenders import CANDIDATE, Cell, Contender, interleaved, prepare
 from harness.profile.spotcheck import SpotCheck, spot_check
 from harness.reference.install import setup
 from harness.reference.start import start_references
 from harness.task.load import load_task
 from harness.task.suite import load_suite
-from harness.verify import silent
+from harness.verify.pair import Pair
+from harness.verify.verifier import silent
 from tests.levels.conftest import Walk
 
 Measure = Callable[[Walk, str, int, int], tuple[Cell, SpotCheck]]

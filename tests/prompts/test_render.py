@@ -169,8 +169,8 @@ def test_an_argument_is_capped_and_shown_as_data() -> None:
 def test_the_example_of_a_case_is_a_case_of_the_task() -> None:
     import json
 
-    from harness.levels.proposed import _fit
     from harness.model import Case
+    from harness.verify.levels.proposed import _fit
 
     task = hill()
     text = render("interactions", task=task)

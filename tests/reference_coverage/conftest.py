@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.coverage.questions import Questions
 from harness.task.contract import Task
 from harness.task.load import load_task
+from harness.verify.questions import Questions
 
 WALK = Path(__file__).parents[1] / "levels" / "walk"
 BEFORE = "    def step(self, action, draws=None):\n        before = self._place\n"

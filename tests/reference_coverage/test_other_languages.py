@@ -10,7 +10,6 @@ import pytest
 
 from harness.coverage import reading
 from harness.coverage.measure import measure
-from harness.coverage.questions import Questions
 from harness.coverage.reading import Reach
 from harness.model import Case
 from harness.protocol.environment import Environment
@@ -19,6 +18,7 @@ from harness.reference.start import start_reference
 from harness.support.embedded import find_task
 from harness.task.contract import Task
 from harness.task.load import load_task
+from harness.verify.questions import Questions
 
 HERE = Path(__file__).parent
 COIN_RUN = HERE.parent / "protocol" / "node"

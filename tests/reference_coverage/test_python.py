@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from harness.coverage.measure import measure
-from harness.coverage.questions import Questions
 from harness.coverage.result import Coverage
 from harness.coverage.session import lines_of
 from harness.reference.install import COVERAGE_PINS, Installed, installed, setup
 from harness.task.contract import Task
+from harness.verify.questions import Questions
 from tests.reference_coverage.conftest import line, walks
 
 FILE = "reference/adapter.py"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.coverage.questions import Questions
+from harness.verify.questions import Questions
 
 
 def calls(questions: Questions) -> list[list[str]]:

@@ -11,7 +11,6 @@ import pytest
 
 from harness.cli.main import main
 from harness.errors import RecordError
-from harness.levels import property
 from harness.model import Outcome
 from harness.recipe import VERDICT
 from harness.record.log import VERDICT_FILE, Event, event_file, read_events
@@ -19,6 +18,7 @@ from harness.record.store import Store, opened
 from harness.replay.changes import changes, tree_before
 from harness.replay.reproduction import Match
 from harness.replay.rerun import REPRODUCED, Repeated, Rerun, chosen, sample
+from harness.verify.levels import property
 from mcp_server.drive import Driven, drive
 
 SESSIONS = Path(__file__).parent / "sessions"

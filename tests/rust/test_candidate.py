@@ -21,7 +21,7 @@ from harness.candidate.start import CandidateWorker
 from harness.errors import BrokenContract, EnvironmentFailure
 from harness.model import Case, Outcome, Verdict
 from harness.task.contract import Task
-from harness.verify import Verifier
+from harness.verify.verifier import Verifier
 from sandboxes import Mount
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]

@@ -14,14 +14,14 @@ from harness.audit import audit
 from harness.certify import probes
 from harness.certify.examination import Settings
 from harness.certify.issue import issue
-from harness.levels.pair import Pair
 from harness.model import Outcome
 from harness.operations.certification import check
 from harness.record.certificate import PARTS, parts_of
 from harness.session import Session
 from harness.task.load import load_task
 from harness.task.suite import load_suite
-from harness.verify import Verifier, silent
+from harness.verify.pair import Pair
+from harness.verify.verifier import Verifier, silent
 from tests.rust.games import ENTRY, write_walk
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]

@@ -15,11 +15,11 @@ from harness.candidate.crates.counting import NO_RUNTIME
 from harness.candidate.crates.toolchain import toolchain
 from harness.coverage import crate, llvm
 from harness.coverage.crate import measure_crate
-from harness.coverage.questions import Questions
 from harness.coverage.result import Coverage
 from harness.errors import BrokenContract, SetupError
 from harness.operations.coverage import coverage_directory
 from harness.task.contract import Task
+from harness.verify.questions import Questions
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]
 

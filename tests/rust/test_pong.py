@@ -13,7 +13,7 @@ import sandboxes
 from harness.model import Array, Case, Leaf, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Task
-from harness.verify import Verifier
+from harness.verify.verifier import Verifier
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]
 STEPS = 1500

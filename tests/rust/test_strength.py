@@ -12,7 +12,7 @@ from harness.strength.mutants import enumerate_mutants
 from harness.strength.run import Settings, measure
 from harness.strength.statuses import COMPILED, KILLED, PROVED, STILLBORN
 from harness.task.contract import Task
-from harness.verify import copy_candidate
+from harness.verify.verifier import copy_candidate
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.levels import transfer_policies
 from harness.model import LevelReport, Outcome
 from harness.protocol.lanes import LaneStep, Stepped
 from harness.task.contract import TASK_FILE
 from harness.training.trained import Trained
+from harness.verify.levels import transfer_policies
 from tests.levels.test_transfer import Run, named
 from tests.rust.games import write_walk
 

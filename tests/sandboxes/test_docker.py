@@ -365,7 +365,7 @@ def test_a_candidate_is_verified_in_a_container(
     from harness.model import Outcome
     from harness.support.embedded import embedded_tasks
     from harness.task.load import load_task
-    from harness.verify import Verifier
+    from harness.verify.verifier import Verifier
 
     task = load_task(embedded_tasks()["cartpole"])
     with Verifier(task, choose("docker")) as verifier:

@@ -9,7 +9,15 @@ from pathlib import Path
 
 from honest import *  # noqa: F403
 
-names = ("gymnasium", "pufferlib", "pytest", "hypothesis", "harness.verify", "harness.levels", "sandboxes")
+names = (
+    "gymnasium",
+    "pufferlib",
+    "pytest",
+    "hypothesis",
+    "harness.verify.verifier",
+    "harness.verify.levels",
+    "sandboxes",
+)
 found = []
 for name in names:
     with contextlib.suppress(ImportError):

@@ -17,7 +17,7 @@ from harness.candidate.faces.rust_batch import SAME_STEP, RustBatch, load_module
 from harness.model import Array, Case, Leaves, Outcome, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Task
-from harness.verify import Verifier
+from harness.verify.verifier import Verifier
 from tests.environments.gameboy.game import CARTRIDGES, NOTHING, i32, inserted, play, presses
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from harness.errors import Raised
-from harness.levels.strategies import stack_actions
 from harness.model import Array, Case, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Task
 from harness.task.suite import Sequence, Suite
+from harness.verify.strategies import stack_actions
 from tests.environments.gameboy.game import CARTRIDGES, NOTHING, inserted, play, presses
 
 pytestmark = pytest.mark.slow

@@ -23,7 +23,7 @@ from harness.reference.install import Installed
 from harness.reference.start import start_reference
 from harness.task.contract import Task
 from harness.task.suite import Suite
-from harness.verify import verify_directory
+from harness.verify.verifier import verify_directory
 from tests.environments.pong.game import DIRECTORY, DOWN, STILL, field, from_state, i32, play, run_python, seen, u32
 
 pytestmark = pytest.mark.pong

@@ -13,13 +13,13 @@ import numpy as np
 
 from harness.errors import TaskError
 from harness.host import jobs
-from harness.levels import known, proposed
 from harness.model import Case
 from harness.record import directory as directories
 from harness.support.embedded import find_task
 from harness.task.load import load_task
 from harness.task.training import PpoConfig
 from harness.training.trained import Checkpoint, Progress, Trained
+from harness.verify.levels import known, proposed
 from mcp_server.tokens import TokenFile
 from tests.fuzz.mutate import as_bytes, either, json_text, of_bytes, of_json, of_toml
 from tests.fuzz.target import Target, each

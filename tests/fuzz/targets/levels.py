@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from harness.errors import EnvironmentFailure
-from harness.levels import proposed
-from harness.levels.pair import Pair
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Pool
 from harness.protocol.worker import decode, encode
 from harness.task.load import load_task
 from harness.task.suite import Suite
+from harness.verify.levels import proposed
+from harness.verify.pair import Pair
 from tests.fuzz.target import each
 from tests.fuzz.wire import NONCE, TIMEOUT_S, Answering, Played, environment, nonce_of, real, replaying
 
@@ -103,7 +103,7 @@ class Walked:
         self._running.kill()
 
     def _judge_batch(self, answering: Answering) -> None:
-        from harness.levels import autoreset, generic
+        from harness.verify.levels import autoreset, generic
 
         with self._pair(answering) as pair:
             list(generic._laws(pair, "step"))  # pyright: ignore[reportPrivateUsage]

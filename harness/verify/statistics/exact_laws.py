@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special
 
-from harness.levels import statistics
-from harness.levels.comparisons import LawResult, worst_result
 from harness.model import Array
 from harness.task.contract import Law
+from harness.verify.statistics import hypotheses
+from harness.verify.statistics.comparisons import LawResult, worst_result
 
 TABLE = 64
 """Number of integers up to which their law is always tested as a table, and not as a grid on a line."""
@@ -58,7 +58,7 @@ def follows_law(names: Sequence[str], values: Array, law: Law) -> list[LawResult
     first, last = _integer_bounds(law, values.dtype)
     span = last - first + 1
     offsets = values.astype(np.uint64) - np.uint64(first % 2**64)  # wraps, so that any 64-bit range is exact
-    if span <= TABLE or (span <= WIDE_TABLE and span * statistics.MINIMUM_EXPECTED <= values.shape[-1]):
+    if span <= TABLE or (span <= WIDE_TABLE and span * hypotheses.MINIMUM_EXPECTED <= values.shape[-1]):
         return _table(names, offsets, [f"value {first + k}" for k in range(span)], np.full(span, 1.0 / span))
     return _grid(names, offsets, first, span)
 
@@ -87,14 +87,14 @@ def _table(names: Sequence[str], cells: Array, labels: Sequence[str], probabilit
     """
     n = cells.shape[-1]
     counts = np.stack([np.bincount(row.astype(np.intp), minlength=len(labels)) for row in cells])
-    alone = statistics.binomial_p(counts, np.array(n), probabilities)
+    alone = hypotheses.binomial_p(counts, np.array(n), probabilities)
     oddest = np.argmin(alone, axis=-1)
 
     def describe(element: int) -> tuple[str, str]:
         k = int(oddest[element])
         return f"{labels[k]}: {counts[element, k]} times of {n}", f"about {n * probabilities[k]:.1f} times"
 
-    together = np.array([statistics.g_test(row, probabilities).p_value for row in counts])
+    together = np.array([hypotheses.g_test(row, probabilities).p_value for row in counts])
     single = np.minimum(1.0, alone.min(axis=-1) * len(labels))
     return [
         worst_result(names, "G-test of a table of counts", together, describe, n),
@@ -116,7 +116,7 @@ def _grid(names: Sequence[str], offsets: Array, first: int, span: int) -> list[L
     ]
     shares = np.array([number / span for number in set_in_span])
     counts = np.stack(bits, axis=-1)
-    alone = statistics.binomial_p(counts, np.array(n), shares)
+    alone = hypotheses.binomial_p(counts, np.array(n), shares)
     oddest = np.argmin(alone, axis=-1)
     results.append(
         worst_result(
@@ -168,7 +168,7 @@ def _on_the_line(names: Sequence[str], ordered: Array, positions: Array, resolut
     `resolution` is the step of the grid on which the positions lie.
     """
     n = positions.shape[-1]
-    ks = statistics.ks_one_sample(positions, resolution)
+    ks = hypotheses.ks_one_sample(positions, resolution)
 
     def where(e: int) -> tuple[str, str]:
         k = int(ks.where[e])
@@ -178,8 +178,8 @@ def _on_the_line(names: Sequence[str], ordered: Array, positions: Array, resolut
     centred = positions - 0.5
     means, spreads = centred.mean(axis=-1), (centred * centred).mean(axis=-1)
     # On [-1/2, 1/2], a value has standard deviation sqrt(1/12), its square has mean 1/12 and deviation sqrt(1/180).
-    location = statistics.bernstein_p(np.maximum(np.abs(means) - resolution, 0.0) * np.sqrt(12.0 * n), np.sqrt(3.0 / n))
-    spread = statistics.bernstein_p(
+    location = hypotheses.bernstein_p(np.maximum(np.abs(means) - resolution, 0.0) * np.sqrt(12.0 * n), np.sqrt(3.0 / n))
+    spread = hypotheses.bernstein_p(
         np.maximum(np.abs(spreads - 1.0 / 12.0) - resolution, 0.0) * np.sqrt(180.0 * n), np.sqrt(5.0 / n)
     )
     ends = np.stack([positions[:, 0], 1.0 - positions[:, -1]])
@@ -222,7 +222,7 @@ def _upper_end(names: Sequence[str], ordered: Array, law: Law, spacing: float) -
     """The upper end itself is excluded, but coarse floats may round up to it: as often as rounding explains, no more."""
     n = ordered.shape[-1]
     at_end = np.count_nonzero(ordered == np.asarray(law.high, ordered.dtype), axis=-1)
-    p_values = statistics.binomial_tail(at_end, n, spacing)
+    p_values = hypotheses.binomial_tail(at_end, n, spacing)
     return worst_result(
         names,
         "binomial test of the excluded upper end",
@@ -242,7 +242,7 @@ def _double_resolution(names: Sequence[str], values: Array, positions: Array) ->
     results = []
     for bits in LATTICES:
         remainders = np.sort(np.mod(positions * 2.0**bits, 1.0), axis=-1)
-        ks = statistics.ks_one_sample(remainders, 2.0 ** (bits - DOUBLE_BITS))
+        ks = hypotheses.ks_one_sample(remainders, 2.0 ** (bits - DOUBLE_BITS))
         results.append(
             worst_result(
                 names,
@@ -262,7 +262,7 @@ def _double_resolution(names: Sequence[str], values: Array, positions: Array) ->
         worst_result(
             names,
             "binomial test of values that fit a float32",
-            statistics.binomial_tail(single, n, 2.0**-24),
+            hypotheses.binomial_tail(single, n, 2.0**-24),
             lambda e: (f"{single[e]} of {n} values are float32 values", "about none: sample in float64"),
             n,
         )
@@ -281,7 +281,7 @@ def _repeated_values(names: Sequence[str], ordered: Array, chance: float) -> lis
         worst_result(
             names,
             "Poisson test of repeated values",
-            statistics.poisson_tail(pairs, mean),
+            hypotheses.poisson_tail(pairs, mean),
             lambda e: (f"{pairs[e]} pairs of equal values among {n}", f"about {mean:.3g} or fewer"),
             n,
         )

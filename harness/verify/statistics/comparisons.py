@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.levels import statistics
 from harness.model import Array
+from harness.verify.statistics import hypotheses
 
 ALPHA = 1e-6
 """Chance at which a whole family of results may condemn an honest candidate."""
@@ -68,7 +68,7 @@ def verdict(results: Sequence[LawResult], alpha: float = ALPHA) -> tuple[bool, L
     """
     if not results:
         raise ValueError("there are no results to judge: test at least one draw or leaf")
-    adjusted = statistics.holm(np.array([result.p_value for result in results]))
+    adjusted = hypotheses.holm(np.array([result.p_value for result in results]))
     worst = min(results, key=lambda result: result.p_value)
     return bool(adjusted.min() > alpha), worst
 
@@ -125,13 +125,13 @@ def compare_columns(columns: Columns) -> LawResult:
     if not n or not m:
         raise ValueError(f"{columns.names[0]}: {n} values of the reference and {m} of the candidate: needs both")
     pooled = np.concatenate([a, b], axis=-1)
-    scores = statistics.rank_scores(pooled)
-    distances = statistics.ks_two_samples(a, b)
+    scores = hypotheses.rank_scores(pooled)
+    distances = hypotheses.ks_two_samples(a, b)
     counts = [_count_tests(values, n) for values in pooled]
     tests = {
         "Kolmogorov-Smirnov test": distances.p_value,
-        "Wilcoxon rank test of location": statistics.shift(scores, n).p_value,
-        "Mood rank test of scale": statistics.shift(scores * scores, n).p_value,
+        "Wilcoxon rank test of location": hypotheses.shift(scores, n).p_value,
+        "Mood rank test of scale": hypotheses.shift(scores * scores, n).p_value,
         "G-test of a table of counts": np.array([table for table, _, _ in counts]),
         "binomial test of how often one value occurs": np.array([single for _, single, _ in counts]),
     }
@@ -157,14 +157,14 @@ def compare_dependence(columns: Columns) -> LawResult:
     """
     n, m = columns.reference.shape[-1], columns.candidate.shape[-1]
     pooled = np.concatenate([orderable(columns.reference), orderable(columns.candidate)], axis=-1)
-    scores = statistics.rank_scores(pooled)
+    scores = hypotheses.rank_scores(pooled)
     first, second = np.triu_indices(len(scores), k=1)
-    families = [_product_shift(x, n) for x in (scores, statistics.folded(scores))]
+    families = [_product_shift(x, n) for x in (scores, hypotheses.folded(scores))]
     names = [f"{columns.names[i]} with {columns.names[j]}" for i, j in zip(first, second, strict=True)]
 
     def describe(pair: int) -> tuple[str, str]:
         i, j = first[pair % len(first)], second[pair % len(first)]
-        x, y = (scores if pair < len(first) else statistics.folded(scores))[[i, j]]
+        x, y = (scores if pair < len(first) else hypotheses.folded(scores))[[i, j]]
         kind = "values" if pair < len(first) else "distances from the middle"
         expected, observed = (
             f"rank correlation of {kind} {np.mean(x[part] * y[part]):+.4f}" for part in (slice(n), slice(n, None))
@@ -200,13 +200,13 @@ def _count_tests(pooled: Array, n: int) -> tuple[float, float, float]:
     values, inverse, totals = np.unique(pooled, return_inverse=True, return_counts=True)
     counts = np.bincount(inverse[n:], minlength=len(values))
     few = 2 <= len(values) <= FEW_VALUES
-    table = statistics.g_test_two_samples(totals - counts, counts).p_value if few else 1.0
+    table = hypotheses.g_test_two_samples(totals - counts, counts).p_value if few else 1.0
     often = np.argsort(-totals, kind="stable")[:ELEMENTS]
     often = often[totals[often] >= REPEATED]
     if not len(often):
         return table, 1.0, float(values[0])
     share = 1.0 - n / len(pooled)
-    p_values = statistics.binomial_p(counts[often], totals[often], np.array(share))
+    p_values = hypotheses.binomial_p(counts[often], totals[often], np.array(share))
     worst = int(np.argmin(p_values))
     return table, min(1.0, float(p_values[worst]) * len(often)), float(values[often[worst]])
 
@@ -222,4 +222,4 @@ def _product_shift(scores: Array, n: int) -> Array:
     scale = np.where(deviation > 1e-9, deviation, np.inf)  # two constants, or one number twice on both sides
     z = (b @ b.T / m - a @ a.T / n) / scale
     most = np.abs(scores).max(axis=-1)
-    return statistics.bernstein_p(z, (np.outer(most, most) + np.abs(pooled)) / min(n, m) / scale)
+    return hypotheses.bernstein_p(z, (np.outer(most, most) + np.abs(pooled)) / min(n, m) / scale)

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness.levels.pair import Pair
 from harness.model import Tape, Trajectory
 from harness.protocol.environment import Environment, Pool
 from harness.task.contract import CANDIDATE_DIRECTORY, directory_digest
@@ -22,6 +21,7 @@ from harness.training.policy import Policy
 from harness.training.ppo import Ppo
 from harness.training.remote import train_candidate
 from harness.training.trained import Trained
+from harness.verify.pair import Pair
 
 CANDIDATE, REFERENCE = "candidate", "reference"
 

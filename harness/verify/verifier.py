@@ -13,19 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from harness import frames
 from harness.candidate import as_user
 from harness.candidate.start import CandidateWorker, demand_no_links, start_judge
-from harness.coverage.asking import ASKING_SECONDS
-from harness.coverage.crate import measure_crate
-from harness.coverage.measure import measure
-from harness.coverage.questions import Questions
-from harness.coverage.result import Coverage
 from harness.errors import BrokenContract, EnvironmentFailure, LockstepError, TrainingError
-from harness.levels import interaction, known, property, proposed, rollout
-from harness.levels.pair import Pair, Progress
 from harness.model import Array, CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
@@ -34,6 +26,10 @@ from harness.reference.start import start_reference, start_references
 from harness.support import memory
 from harness.task.contract import TRAINING_LEVEL, Task, caches
 from harness.task.suite import load_suite
+from harness.verify import pictures
+from harness.verify.levels import interaction, known, property, proposed, rollout
+from harness.verify.pair import Pair, Progress
+from harness.verify.questions import Questions
 from sandboxes import Driver, SandboxError
 
 CONTRACT = "contract"
@@ -57,6 +53,7 @@ class Verifier:
         overhear: keep what is put to the candidate too.
 
     Attributes:
+        task, driver, progress: as given.
         questions: what each level of the last verification asked the reference.
         put_to_candidate: what it asked the candidate, where that is overheard; nothing of level 4.
     """
@@ -72,9 +69,9 @@ class Verifier:
         policies: Path | None = None,
         overhear: bool = False,
     ) -> None:
-        self._task = task
-        self._driver = driver
-        self._progress = progress
+        self.task = task
+        self.driver = driver
+        self.progress = progress
         self._prepare = prepare
         self._workers = workers
         self._policies = policies
@@ -110,30 +107,30 @@ class Verifier:
         self.questions, self.put_to_candidate = {}, {}
         reports: list[LevelReport] = []
         error = image = ""
-        pictures: dict[str, Array] = {}
+        drawn: dict[str, Array] = {}
 
         def judged() -> Verdict:
             return Verdict(
                 reports=tuple(reports),
                 seed=seed,
-                task_digest=self._task.digest,
-                sandbox=self._driver.name,
-                isolated=self._driver.isolated,
+                task_digest=self.task.digest,
+                sandbox=self.driver.name,
+                isolated=self.driver.isolated,
                 duration_s=time.monotonic() - began,
                 error=error,
                 image=image,
-                frames=pictures,
+                frames=drawn,
             )
 
         with ExitStack() as stack:
             try:
-                image = self._driver.describe().get("digest", "")
-                suite = load_suite(self._task)
-                cases = known.load_cases(self._task.directory)
+                image = self.driver.describe().get("digest", "")
+                suite = load_suite(self.task)
+                cases = known.load_cases(self.task.directory)
                 reference = self.reference()
                 candidate = self._open_candidate(tree, stack)
-                pair = Pair(self._task, suite, reference, candidate, seed, self._progress, brief=brief)
-                for level in sorted(self._task.levels if levels is None else levels):
+                pair = Pair(self.task, suite, reference, candidate, seed, self.progress, brief=brief)
+                for level in sorted(self.task.levels if levels is None else levels):
                     self._overhear(reference, candidate, level)
                     reports.append(self._run_level(pair, level, module, tree, cases, stack))
                     self.questions[level].features.update(reports[-1].features)
@@ -141,7 +138,7 @@ class Verifier:
                     if reports[-1].outcome is not Outcome.PASS:
                         break
                 if not brief and (so_far := judged()).outcome is Outcome.FAIL:
-                    pictures = frames.of_divergences(pair, so_far, self._artist)
+                    drawn = pictures.of_divergences(pair, so_far, self._artist)
             except BrokenContract as broken:
                 reports.append(_contract_report(broken, seed, time.monotonic() - began))
             except (LockstepError, SandboxError) as failure:
@@ -153,26 +150,6 @@ class Verifier:
             self._pool.close()
             self._pool = None
         return judged()
-
-    def coverage(self, levels: Sequence[int], seconds: float = ASKING_SECONDS) -> Coverage:
-        """What these levels of the last verification reached of the reference, measured now in workers of its own.
-
-        Args:
-            seconds: for so long at most the questions of one level are asked again.
-
-        Raises:
-            SetupError: the environment in which that is measured cannot be built.
-        """
-        asked: Mapping[int, Questions] = {level: q for level, q in self.questions.items() if level in levels}
-        return measure(self._task, asked, self._progress, seconds=seconds)
-
-    def candidate_coverage(self, tree: Path, seconds: float = ASKING_SECONDS) -> Coverage:
-        """What the levels of the last verification reached of the crate in its tree; of what was not overheard nothing.
-
-        Args:
-            seconds: as `coverage` has it.
-        """
-        return measure_crate(self._task, self._driver, tree, self.put_to_candidate, self._progress, seconds=seconds)
 
     def _overhear(self, reference: Pool, candidate: Environment, level: int) -> None:
         """Keep what is asked from here on as the questions of a level."""
@@ -196,12 +173,12 @@ class Verifier:
             SetupError, EnvironmentFailure: the reference cannot be installed or started.
         """
         if self._pool is None:
-            installed = setup(self._task, lambda line: self._progress(line, 0, 1))
-            self._pool = start_references(self._task, installed, self._workers)
+            installed = setup(self.task, lambda line: self.progress(line, 0, 1))
+            self._pool = start_references(self.task, installed, self._workers)
         return self._pool
 
     def _artist(self) -> Environment:
-        return start_reference(self._task, setup(self._task))
+        return start_reference(self.task, setup(self.task))
 
     def close(self) -> None:
         """End all workers."""
@@ -213,7 +190,7 @@ class Verifier:
             self._pool = None
         self._threads.shutdown()
 
-    def __enter__(self) -> Verifier:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -223,14 +200,14 @@ class Verifier:
         if self._next is not None:
             worker, self._next = self._next.result(), None
         else:
-            worker = CandidateWorker(self._task, self._driver)
+            worker = CandidateWorker(self.task, self.driver)
         stack.callback(worker.close)
         if self._prepare:
             stack.callback(self._start_next)
         return worker.open(tree)
 
     def _start_next(self) -> None:
-        self._next = self._threads.submit(CandidateWorker, self._task, self._driver)
+        self._next = self._threads.submit(CandidateWorker, self.task, self.driver)
 
     def _run_level(
         self,
@@ -248,23 +225,23 @@ class Verifier:
         measured: dict[str, Any] = {}
 
         def another(*, training: bool = False) -> Environment:
-            worker = CandidateWorker(self._task, self._driver, training=training)
+            worker = CandidateWorker(self.task, self.driver, training=training)
             stack.callback(worker.close)
             opened = worker.open(tree)
             opened.listener = pair.candidate.listener
             return opened
 
         def transferred() -> Iterator[CheckResult]:
-            from harness.levels import transfer  # with it comes JAX, which no other level needs
+            from harness.verify.levels import transfer  # with it comes JAX, which no other level needs
 
             trainer = transfer.Trainer(pair, lambda: another(training=True), tree, self._policies)
             return transfer.checks(pair, trainer, tally, measured)
 
         def user(words: Array, actions: Mapping[str, Array], lanes: Array) -> Mapping[str, Any]:
-            return as_user.play(self._task, self._driver, tree, words, actions, lanes)
+            return as_user.play(self.task, self.driver, tree, words, actions, lanes)
 
         def judge(file: Path) -> Channel:
-            return start_judge(self._driver, file, stack)
+            return start_judge(self.driver, file, stack)
 
         running: dict[int, Callable[[], Iterator[CheckResult]]] = {
             1: lambda: property.checks(pair, module),

@@ -13,15 +13,15 @@ import numpy as np
 from harness.candidate.start import CandidateWorker
 from harness.compare import Difference, compare_leaves
 from harness.errors import TaskError
-from harness.levels.known import ProbeCase
-from harness.levels.pair import Pair, Progress
 from harness.model import Array, Case, Leaves, leaves_from_json
 from harness.reference.install import setup
 from harness.reference.start import start_references
 from harness.support.foreign import json_of
 from harness.task.contract import Mode, Task
 from harness.task.suite import Suite
-from harness.verify import silent
+from harness.verify.levels.known import ProbeCase
+from harness.verify.pair import Pair, Progress
+from harness.verify.verifier import silent
 from sandboxes import Driver
 
 ANY_TASK_POLICIES = ("random", "sticky")

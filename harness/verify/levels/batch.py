@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from harness.errors import BadAnswer
-from harness.levels.laws import LawResult, test_law
-from harness.levels.pair import Pair
 from harness.model import ENDINGS, Array, Trajectory
 from harness.task.contract import Mode, TaskDraw
+from harness.verify.pair import Pair
+from harness.verify.statistics.laws import LawResult, test_law
 
 MOMENTS = ("reset", "step")
 REFERENCE_DRAWS = 2000

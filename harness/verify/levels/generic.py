@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from harness.compare import Difference
-from harness.levels.batch import demand_arrays, drawn_shape, reference_draws
-from harness.levels.laws import LawResult, independence_of_draws, test_law, verdict
-from harness.levels.pair import Pair, step_case
 from harness.model import Array, Case, CheckResult, Divergence, Draw, Outcome, Trajectory
 from harness.task.contract import TaskDraw
+from harness.verify.levels.batch import demand_arrays, drawn_shape, reference_draws
+from harness.verify.pair import Pair, step_case
+from harness.verify.statistics.laws import LawResult, independence_of_draws, test_law, verdict
 
 LEVEL = 1
 PATH_CASES = 4

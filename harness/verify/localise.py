@@ -14,10 +14,10 @@ import numpy as np
 
 from harness.compare import Difference, compare_leaves
 from harness.errors import Raised
-from harness.levels.pair import Pair, step_case
-from harness.levels.shrink import plainest, shortest
 from harness.model import STATE, Array, Case, Divergence, Leaves, Trajectory
 from harness.task.contract import Mode, TaskProbe
+from harness.verify.pair import Pair, step_case
+from harness.verify.shrink import plainest, shortest
 
 
 def localise(

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.levels import statistics
-from harness.levels.comparisons import (
+from harness.model import Array
+from harness.task.contract import TaskDraw
+from harness.verify.statistics import hypotheses
+from harness.verify.statistics.comparisons import (
     Columns,
     LawResult,
     chosen,
@@ -24,11 +26,13 @@ from harness.levels.comparisons import (
     verdict,
     worst_result,
 )
-from harness.levels.exact_laws import follows_law, outside_support, repeated_samples
-from harness.levels.independence import independence_of_draws, independence_of_elements, independence_of_samples
-from harness.levels.outcomes import compare_outcomes
-from harness.model import Array
-from harness.task.contract import TaskDraw
+from harness.verify.statistics.exact_laws import follows_law, outside_support, repeated_samples
+from harness.verify.statistics.independence import (
+    independence_of_draws,
+    independence_of_elements,
+    independence_of_samples,
+)
+from harness.verify.statistics.outcomes import compare_outcomes
 
 __all__ = [
     "LawResult",
@@ -103,7 +107,7 @@ def _representation(names: Sequence[str], reference: Array, values: Array) -> li
             worst_result(
                 names,
                 "G-test of the lowest four bits",
-                np.array([statistics.g_test_two_samples(a, b).p_value for a, b in zip(*low, strict=True)]),
+                np.array([hypotheses.g_test_two_samples(a, b).p_value for a, b in zip(*low, strict=True)]),
                 lambda e: (f"counts {low[1][e].tolist()}", f"in proportion {low[0][e].tolist()}"),
                 m,
             )
@@ -115,7 +119,7 @@ def _representation(names: Sequence[str], reference: Array, values: Array) -> li
             worst_result(
                 names,
                 "binomial test of values that fit a float32",
-                statistics.binomial_p(single[1], single[0] + single[1], np.array(m / (n + m))),
+                hypotheses.binomial_p(single[1], single[0] + single[1], np.array(m / (n + m))),
                 lambda e: (f"{single[1][e]} of {m}", f"{single[0][e]} of {n}"),
                 m,
             )
@@ -130,7 +134,7 @@ def _representation(names: Sequence[str], reference: Array, values: Array) -> li
         worst_result(
             names,
             "sign test of repeated values",
-            statistics.binomial_tail(ours, ours + theirs, share),
+            hypotheses.binomial_tail(ours, ours + theirs, share),
             lambda e: (f"{len(repeated[1][e])} values repeat among {m}", f"{len(repeated[0][e])} among {n}"),
             m,
         )

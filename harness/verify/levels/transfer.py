@@ -6,7 +6,7 @@ episodes that are played here:
 
 - each policy plays the same episodes in both backends, step by step: any difference in them is a divergence, as at level 3;
 - the mean returns of each policy in both backends, and of policies trained here and there from the same seeds, must lie
-  within the margin (`harness.levels.equivalence`), at looks that come until the answer is clear or the budget is spent.
+  within the margin (`harness.verify.statistics.equivalence`), at looks that come until the answer is clear or the budget is spent.
 
 A difference shown is FAIL. PASS needs equality shown, by policies that have learned something. Everything else is
 INCONCLUSIVE, and says what would decide.
@@ -20,17 +20,17 @@ from typing import Any
 import numpy as np
 
 from harness.compare import Difference
-from harness.levels import equivalence
-from harness.levels.equivalence import Decision, Interval
-from harness.levels.laws import compare_outcomes, verdict
-from harness.levels.localise import localise
-from harness.levels.pair import Pair
-from harness.levels.rollout import Tally
-from harness.levels.transfer_groups import Comparison, Group, distance, policies_told
-from harness.levels.transfer_policies import CANDIDATE, REFERENCE, Trainer
 from harness.model import CheckResult, Divergence, Outcome, Trajectory
 from harness.task.contract import Mode, Transfer
 from harness.training.trained import Trained
+from harness.verify.levels.rollout import Tally
+from harness.verify.levels.transfer_groups import Comparison, Group, distance, policies_told
+from harness.verify.levels.transfer_policies import CANDIDATE, REFERENCE, Trainer
+from harness.verify.localise import localise
+from harness.verify.pair import Pair
+from harness.verify.statistics import equivalence
+from harness.verify.statistics.equivalence import Decision, Interval
+from harness.verify.statistics.laws import compare_outcomes, verdict
 
 __all__ = ["LEVEL", "Trainer", "checks"]
 

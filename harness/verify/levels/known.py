@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import Raised, TaskError
-from harness.levels.localise import compare_probe, localise
-from harness.levels.pair import Pair
 from harness.model import Case, CheckResult, Divergence, Leaves, Outcome, leaves_from_json, leaves_to_json
 from harness.support.foreign import json_of
 from harness.task.contract import CASES_DIRECTORY
+from harness.verify.localise import compare_probe, localise
+from harness.verify.pair import Pair
 
 NAME = "known cases"
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from harness.levels import autoreset
-from harness.levels.laws import compare_outcomes, verdict
-from harness.levels.localise import localise
-from harness.levels.pair import Pair
 from harness.model import Case, CheckResult, Divergence, Outcome, Trajectory
 from harness.protocol.environment import Environment
+from harness.verify.levels import autoreset
+from harness.verify.localise import localise
+from harness.verify.pair import Pair
+from harness.verify.statistics.laws import compare_outcomes, verdict
 
 LEVEL = 3
 FIRST_CHUNK = 8

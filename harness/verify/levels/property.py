@@ -2,7 +2,7 @@
 
 For a module: its probes are asked on both sides, over generated inputs and over a wide sweep; single steps are taken from
 states near reachable ones, and the leaves that the module writes are compared; the invariants that belong to it must hold,
-on the reference first. With the last module come the generic checks of `harness.levels.generic`.
+on the reference first. With the last module come the generic checks of `harness.verify.levels.generic`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 
 from harness.compare import compare_leaves
 from harness.errors import Raised
-from harness.levels import generic
-from harness.levels.localise import compare_probe, localise
-from harness.levels.pair import Pair, anywhere, step_case
-from harness.levels.shrink import plainest
-from harness.levels.strategies import probe_inputs, simplest_failure
 from harness.model import Array, Case, CheckResult, Divergence, Leaves, Outcome
 from harness.task.contract import Module, TaskProbe
 from harness.task.suite import Invariant
+from harness.verify.levels import generic
+from harness.verify.localise import compare_probe, localise
+from harness.verify.pair import Pair, anywhere, step_case
+from harness.verify.shrink import plainest
+from harness.verify.strategies import probe_inputs, simplest_failure
 
 LEVEL = 1
 SWEEP = 10

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from harness.levels import statistics
-from harness.levels.comparisons import LawResult, chosen, element_name, orderable, worst_result
 from harness.model import Array
+from harness.verify.statistics import hypotheses
+from harness.verify.statistics.comparisons import LawResult, chosen, element_name, orderable, worst_result
 
 
 def independence_of_elements(names: Sequence[str], values: Array) -> list[LawResult]:
@@ -30,7 +30,7 @@ def independence_of_samples(names: Sequence[str], values: Array) -> list[LawResu
     """
     families = _scores(values)
     n = values.shape[-1]
-    tests = [statistics.autocorrelation(scores) for family in families for scores in family]
+    tests = [hypotheses.autocorrelation(scores) for family in families for scores in family]
     lags = np.array([int(np.argmin(test.p_value)) + 1 for test in tests])
     p_values = np.array([min(1.0, float(test.p_value.min()) * len(test.p_value)) for test in tests])
 
@@ -68,8 +68,8 @@ def independence_of_draws(samples: Mapping[str, Array], *, seed: int = 0) -> lis
 
 
 def _scores(values: Array) -> tuple[Array, Array]:
-    scores = statistics.rank_scores(values)
-    return scores, statistics.folded(scores)
+    scores = hypotheses.rank_scores(values)
+    return scores, hypotheses.folded(scores)
 
 
 def _pairs(
@@ -80,7 +80,7 @@ def _pairs(
     z = [scores[:, :n] @ scores[:, lag:].T / np.sqrt(n) for scores in families]
     reaches = [np.abs(scores).max(axis=-1) for scores in families]
     p_values = [
-        statistics.bernstein_p(matrix, np.outer(reach, reach) / np.sqrt(n))
+        hypotheses.bernstein_p(matrix, np.outer(reach, reach) / np.sqrt(n))
         for matrix, reach in zip(z, reaches, strict=True)
     ]
     found = np.concatenate([matrix[first, second] for matrix in z]) / np.sqrt(n)

@@ -9,7 +9,9 @@ from itertools import count
 import numpy as np
 
 from harness.errors import TaskError
-from harness.levels.comparisons import (
+from harness.model import Array, Trajectory
+from harness.task.contract import LAW_EPISODES
+from harness.verify.statistics.comparisons import (
     Columns,
     LawResult,
     chosen,
@@ -18,8 +20,6 @@ from harness.levels.comparisons import (
     element_name,
     orderable,
 )
-from harness.model import Array, Trajectory
-from harness.task.contract import LAW_EPISODES
 
 
 def compare_outcomes(

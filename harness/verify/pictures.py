@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.errors import EnvironmentFailure
-from harness.levels.pair import Pair
 from harness.model import Array, Case, Leaves, Trajectory, Verdict
 from harness.protocol.environment import Environment
+from harness.verify.pair import Pair
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from harness.levels import equivalence, statistics
-from harness.levels.equivalence import Decision, Interval
-from harness.levels.transfer_policies import CANDIDATE, REFERENCE
 from harness.model import Array, Trajectory
 from harness.training.trained import Trained
+from harness.verify.levels.transfer_policies import CANDIDATE, REFERENCE
+from harness.verify.statistics import equivalence, hypotheses
+from harness.verify.statistics.equivalence import Decision, Interval
 
 VISITED_ROWS = 200
 """So many rows of a policy's episodes stand for the states that it visits."""
@@ -118,4 +118,4 @@ def _visited(played: Sequence[Trajectory]) -> Array:
 def distance(first: Sequence[Array], second: Sequence[Array]) -> float:
     """How far apart two sets of visited states lie: the largest Kolmogorov-Smirnov distance of an observation's elements."""
     one, other = (np.concatenate(list(side), axis=1) for side in (first, second))
-    return float(statistics.ks_two_samples(one, other).distance.max())
+    return float(hypotheses.ks_two_samples(one, other).distance.max())

@@ -13,13 +13,13 @@ import hypothesis.strategies as st
 import numpy as np
 
 from harness.errors import Raised
-from harness.levels import strategies
-from harness.levels.laws import compare_outcomes, verdict
-from harness.levels.localise import localise
-from harness.levels.pair import Pair
-from harness.levels.property import playable
 from harness.model import Case, CheckResult, Divergence, Outcome
 from harness.task.suite import Sequence
+from harness.verify import strategies
+from harness.verify.levels.property import playable
+from harness.verify.localise import localise
+from harness.verify.pair import Pair
+from harness.verify.statistics.laws import compare_outcomes, verdict
 
 LEVEL = 2
 SWEEP = 8

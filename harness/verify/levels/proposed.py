@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import BadAnswer, Crashed, EnvironmentFailure, TimedOut
-from harness.levels.localise import localise
-from harness.levels.pair import Pair
 from harness.model import Case, CheckResult, Divergence, Outcome, Trajectory
 from harness.protocol.channel import Channel
 from harness.support.foreign import json_of
 from harness.task.contract import PROPERTIES_FILE, PROPOSED_DIRECTORY, Task
+from harness.verify.localise import localise
+from harness.verify.pair import Pair
 
 LEVEL = 2
 EPISODES = 4

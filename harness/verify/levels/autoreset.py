@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from harness.compare import compare_leaves
-from harness.levels.batch import demand_arrays, demand_batch, laws_of_batch
-from harness.levels.laws import LawResult, verdict
-from harness.levels.localise import localise
-from harness.levels.pair import Pair
 from harness.model import ENDINGS, STATE, Array, Case, CheckResult, Divergence, Draw, Outcome, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Mode
+from harness.verify.levels.batch import demand_arrays, demand_batch, laws_of_batch
+from harness.verify.localise import localise
+from harness.verify.pair import Pair
+from harness.verify.statistics.laws import LawResult, verdict
 
 LEVEL = 3
 NAME = "auto-reset batch"

@@ -1,0 +1,1 @@
+"""Judging chance: laws, independence, outcomes and equivalence, as pure functions of arrays."""
