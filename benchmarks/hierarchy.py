@@ -20,10 +20,10 @@ from typing import Any
 
 import sandboxes
 from benchmarks.common import ENVIRONMENTS, report
-from harness.strength.judging import judge
-from harness.strength.result import Strength
-from harness.strength.run import Settings, measure
-from harness.strength.statuses import DETECTED, KILLED, SURVIVED
+from harness.measure.strength.judging import judge
+from harness.measure.strength.result import Strength
+from harness.measure.strength.run import Settings, measure
+from harness.measure.strength.statuses import DETECTED, KILLED, SURVIVED
 from harness.task.contract import TRAINING_LEVEL, Task
 from harness.task.load import load_task
 from harness.verify.verifier import Verifier

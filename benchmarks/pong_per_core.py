@@ -16,9 +16,9 @@ from pathlib import Path
 
 import sandboxes
 from benchmarks.common import ENVIRONMENTS, candidate_tree, report
+from harness.measure.profile.result import Measurement
+from harness.measure.profile.run import Settings, profile
 from harness.model import Outcome
-from harness.profile.result import Measurement
-from harness.profile.run import Settings, profile
 from harness.task.load import load_task
 
 SECONDS_PER = 2.0

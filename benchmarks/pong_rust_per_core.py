@@ -20,8 +20,8 @@ import sandboxes
 from benchmarks.common import ENVIRONMENTS, report, spread
 from harness.candidate.crates.build import build
 from harness.candidate.faces.rust_batch import SAME_STEP, RustBatch, load_module
-from harness.profile.contenders import Contender
-from harness.profile.peers import started_peer
+from harness.measure.profile.contenders import Contender
+from harness.measure.profile.peers import started_peer
 from harness.task.load import load_task
 
 BATCHES = (32, 128, 512, 2048, 8192)

@@ -21,8 +21,8 @@ import sandboxes
 from benchmarks.common import ENVIRONMENTS, candidate_tree, report, spread
 from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.start import CandidateWorker, candidate_options
-from harness.profile.contenders import CANDIDATE, SCAN, Cell, Contender, prepare
-from harness.profile.run import run_length
+from harness.measure.profile.contenders import CANDIDATE, SCAN, Cell, Contender, prepare
+from harness.measure.profile.run import run_length
 from harness.task.contract import Task
 from harness.task.load import load_task
 

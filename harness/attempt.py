@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from harness import recipe
-from harness.coverage import session as coverage
 from harness.errors import RecordError, SessionError
+from harness.measure.coverage import session as coverage
 from harness.model import Outcome, Verdict
 from harness.recipe import State, Step
 from harness.record import ssh

@@ -252,7 +252,7 @@ def levels_verifier(
 
     `prepare` starts the next candidate's worker ahead, for a process that stays.
     """
-    from harness.coverage.verifier import (
+    from harness.measure.coverage.verifier import (
         MeasuringVerifier,  # imports the levels and their test generator: a status needs neither
     )
     from sandboxes import choose

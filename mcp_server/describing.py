@@ -10,7 +10,7 @@ from typing import Any
 from mcp.server.mcpserver.exceptions import ToolError
 
 from harness.host.jobs import Job
-from harness.profile import text
+from harness.measure.profile import text
 from harness.verify.explain import divergence_from_json, first
 from mcp_server import words
 from mcp_server.desk import progress_text

@@ -15,8 +15,8 @@ import pytest
 
 from harness import scaffold, scaffold_files
 from harness.conformance import check_reference
-from harness.coverage.sources import places
 from harness.errors import SetupError
+from harness.measure.coverage.sources import places
 from harness.model import Case, Outcome
 from harness.reference.install import Installed
 from harness.reference.start import start_reference

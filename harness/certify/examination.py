@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.certify import probes
-from harness.coverage import measure as coverage
 from harness.errors import EnvironmentFailure, LockstepError
+from harness.measure.coverage import measure as coverage
+from harness.measure.profile import run as speed
+from harness.measure.strength import run as strength
 from harness.model import CheckResult, Outcome
-from harness.profile import run as speed
 from harness.record.certificate import COVERAGE, PROBES, SPEED, STRENGTH, VERDICT, outcome_of, seed_of
-from harness.strength import run as strength
 from harness.task.contract import TRAINING_LEVEL, Task
 from harness.task.suite import load_suite
 from harness.verify.pair import Pair, Progress

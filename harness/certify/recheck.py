@@ -18,6 +18,7 @@ from typing import Any
 from harness.certify.examination import Settings, examine
 from harness.certify.issue import recorded_tree
 from harness.errors import RecordError
+from harness.measure.strength.result import strength_digest
 from harness.record.certificate import (
     CERTIFIED,
     COVERAGE,
@@ -34,7 +35,6 @@ from harness.record.log import Event
 from harness.record.machine import conditions
 from harness.record.store import Store
 from harness.replay.reproduction import Match, reproduction
-from harness.strength.result import strength_digest
 from harness.verify.pair import Progress
 from sandboxes import Driver
 

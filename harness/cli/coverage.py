@@ -8,7 +8,7 @@ import click
 
 from harness.cli.frame import EXIT_ERROR, EXIT_OK, Output, command
 from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice, sandbox_option, seed_option
-from harness.coverage.asking import ASKING_SECONDS
+from harness.measure.coverage.asking import ASKING_SECONDS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

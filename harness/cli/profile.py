@@ -52,8 +52,8 @@ def profile(
     workspace of a session a snapshot of it is measured, and the figures are recorded.
     """
     from harness.cli.places import opened, session_rather_than_task
+    from harness.measure.profile.run import Settings
     from harness.operations.profiling import profile_directory, profile_session
-    from harness.profile.run import Settings
     from harness.support.embedded import find_task
     from harness.task.load import load_task
     from sandboxes import choose
@@ -86,7 +86,7 @@ def _shown(document: dict[str, Any]) -> list[RenderableType | str]:
     from rich.text import Text
 
     from harness.cli import show
-    from harness.profile import text
+    from harness.measure.profile import text
 
     table = show.grid("left", "left", *["right"] * 6, "left", header=text.HEADER)
     for row in text.rows(document):

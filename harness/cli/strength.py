@@ -59,9 +59,9 @@ def strength(
     commit is measured, and the figures are recorded. What an interruption leaves is gone on with by the same command.
     """
     from harness.cli.places import opened, session_rather_than_task
+    from harness.measure.strength import text
+    from harness.measure.strength.run import Settings
     from harness.operations.strength import strength_directory, strength_session
-    from harness.strength import text
-    from harness.strength.run import Settings
     from harness.support.embedded import find_task
     from harness.task.load import load_task
     from sandboxes import choose
@@ -86,7 +86,7 @@ def _shown(document: dict[str, Any], left: list[str]) -> list[RenderableType | s
     from rich.text import Text
 
     from harness.cli import show
-    from harness.strength import text
+    from harness.measure.strength import text
 
     header = text.EVERY_HEADER if document["settings"]["every_level"] else text.LEVEL_HEADER
     table = show.grid("left", *["right"] * (len(header) - 1), header=header)

@@ -14,7 +14,6 @@ from typing import Any
 
 from harness import agent_sandbox, operations, usage
 from harness.agent_sandbox import AgentSandbox, files
-from harness.coverage.session import known
 from harness.errors import SessionError
 from harness.host import jobs as job_files
 from harness.host.arguments import checked
@@ -23,6 +22,7 @@ from harness.host.command_jobs import CommandJobs
 from harness.host.interrupts import Interrupts
 from harness.host.jobs import RUN_COMMAND, Jobs
 from harness.host.main_jobs import MainJobs
+from harness.measure.coverage.session import known
 from harness.operations import verification
 from harness.session import Session
 

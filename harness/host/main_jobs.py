@@ -139,8 +139,8 @@ class MainJobs:
         self, client: str, *, batch_sizes: list | None = None, seconds_per: float = PROFILE_S, peers: bool = True
     ) -> dict[str, Any]:
         """Begin to measure the candidate's speed beside the reference and, with `peers`, the task's peers."""
+        from harness.measure.profile.run import Settings
         from harness.operations import profiling
-        from harness.profile.run import Settings
 
         batches = None if batch_sizes is None else tuple(dict.fromkeys(batch_sizes))
         whole = all(isinstance(size, int) and not isinstance(size, bool) and size >= 1 for size in batches or ())

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.coverage.asking import ASKING_SECONDS
-from harness.coverage.result import Coverage
-from harness.coverage.session import CANDIDATE, COVERAGE, LONGEST_LEVEL, lines_of
-from harness.coverage.verifier import MeasuringVerifier
+from harness.measure.coverage.asking import ASKING_SECONDS
+from harness.measure.coverage.result import Coverage
+from harness.measure.coverage.session import CANDIDATE, COVERAGE, LONGEST_LEVEL, lines_of
+from harness.measure.coverage.verifier import MeasuringVerifier
 from harness.model import Outcome
 from harness.session import Progress, Session
 from harness.task.contract import Task

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from harness import recipe
-from harness.profile import text
-from harness.profile.run import Settings, profile
+from harness.measure.profile import text
+from harness.measure.profile.run import Settings, profile
 from harness.session import Progress, Session
 from harness.task.contract import Task
 from harness.task.load import load_task

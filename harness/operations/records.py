@@ -12,8 +12,8 @@ from typing import Any
 from harness.audit import AuditReport, Gate
 from harness.audit import audit as check
 from harness.candidate.skeleton import write_skeleton
-from harness.coverage.session import known
 from harness.errors import RecordError
+from harness.measure.coverage.session import known
 from harness.record import directory as directories
 from harness.record.directory import all_sessions
 from harness.record.log import read_events

@@ -6,11 +6,11 @@ import json
 import time
 from typing import Any
 
+from harness.measure.strength import text
+from harness.measure.strength.run import Settings, measure
 from harness.model import Outcome
 from harness.report.measured import STRENGTH
 from harness.session import Progress, Session
-from harness.strength import text
-from harness.strength.run import Settings, measure
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verify.verifier import silent
@@ -27,7 +27,7 @@ def strength_directory(
     The document is that of `Strength.to_json`.
 
     Raises:
-        StrengthError, TaskError, SetupError: as `harness.strength.run.measure`.
+        StrengthError, TaskError, SetupError: as `harness.measure.strength.run.measure`.
     """
     return measure(task, task.directory, driver, settings, seed=seed, progress=progress).to_json()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.coverage.sources import candidates
+from harness.measure.coverage.sources import candidates
 from harness.reference.install import Installed, installed
 from harness.task.contract import Module, Task
 from harness.verify.explain import as_data

@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from harness.profile.text import figure
+from harness.measure.profile.text import figure
 from harness.report.svg import Drawing, Scale, apart, decades, ticks
 
 Row = Mapping[str, Any]

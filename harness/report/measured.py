@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.coverage.session import known
+from harness.measure.coverage.session import known
 from harness.model import Outcome
 from harness.record.log import Event
 from harness.report import plain

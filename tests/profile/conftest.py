@@ -10,8 +10,8 @@ import pytest
 
 import sandboxes
 from harness.candidate.start import CandidateWorker
-from harness.profile.contenders import CANDIDATE, Cell, Contender, interleaved, prepare
-from harness.profile.spotcheck import SpotCheck, spot_check
+from harness.measure.profile.contenders import CANDIDATE, Cell, Contender, interleaved, prepare
+from harness.measure.profile.spotcheck import SpotCheck, spot_check
 from harness.reference.install import setup
 from harness.reference.start import start_references
 from harness.task.load import load_task

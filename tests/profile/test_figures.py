@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from harness.profile import text
-from harness.profile.advice import advise
-from harness.profile.contenders import CANDIDATE, PEER, Cell, Contender
-from harness.profile.machine import Abilities, bound, output_bytes, suspicious
+from harness.measure.profile import text
+from harness.measure.profile.advice import advise
+from harness.measure.profile.contenders import CANDIDATE, PEER, Cell, Contender
+from harness.measure.profile.machine import Abilities, bound, output_bytes, suspicious
 from harness.task.load import load_task
 from tests.levels.conftest import WALK
 

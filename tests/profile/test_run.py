@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import sandboxes
+from harness.measure.profile import text
+from harness.measure.profile.run import Settings, profile
 from harness.model import Outcome
 from harness.operations.profiling import PROFILE, profile_session
-from harness.profile import text
-from harness.profile.run import Settings, profile
 from harness.prompts.render import render
 from harness.session import Session
 from harness.task.load import load_task
@@ -132,7 +132,7 @@ def test_policies_are_trained_in_candidate_reference_and_those_peers_that_can_be
 def test_a_reference_that_is_too_slow_to_be_trained_in_is_said_to_be(
     task: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.profile.run.LONGEST_UPDATE_S", 1e-6)
+    monkeypatch.setattr("harness.measure.profile.run.LONGEST_UPDATE_S", 1e-6)
     settings = Settings(batches=(16,), kinds=("train",), seconds_per=0.1, peers=())
     done = profile(load_task(task), task, sandboxes.choose(None), settings)
     [skipped] = done.skipped

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.measure.profile.spotcheck import RULE
 from harness.model import Outcome
-from harness.profile.spotcheck import RULE
 from tests.levels.conftest import Walk
 from tests.profile.conftest import Measure
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 
 from harness.candidate.crates.toolchain import Toolchain
-from harness.coverage.llvm import Function, reached, tools
 from harness.errors import SetupError
+from harness.measure.coverage.llvm import Function, reached, tools
 from sandboxes import Driver, Finished
 
 LIB, CORE = "/lockstep/candidate/src/lib.rs", "/lockstep/candidate/core/src/lib.rs"

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.coverage import reading
-from harness.coverage.measure import measure
-from harness.coverage.reading import Reach
+from harness.measure.coverage import reading
+from harness.measure.coverage.measure import measure
+from harness.measure.coverage.reading import Reach
 from harness.model import Case
 from harness.protocol.environment import Environment
 from harness.reference.install import setup

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.coverage.measure import measure
-from harness.coverage.result import Coverage
-from harness.coverage.session import lines_of
+from harness.measure.coverage.measure import measure
+from harness.measure.coverage.result import Coverage
+from harness.measure.coverage.session import lines_of
 from harness.reference.install import COVERAGE_PINS, Installed, installed, setup
 from harness.task.contract import Task
 from harness.verify.questions import Questions

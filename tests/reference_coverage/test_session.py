@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from harness.attempt import Progress
-from harness.coverage.result import Coverage, File, Level
-from harness.coverage.session import CANDIDATE, COVERAGE, known
 from harness.errors import SetupError
+from harness.measure.coverage.result import Coverage, File, Level
+from harness.measure.coverage.session import CANDIDATE, COVERAGE, known
 from harness.record.log import VERDICT_FILE, event_file
 from harness.record.view import SessionView
 from harness.session import Session

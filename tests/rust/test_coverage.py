@@ -13,10 +13,10 @@ import pytest
 import sandboxes
 from harness.candidate.crates.counting import NO_RUNTIME
 from harness.candidate.crates.toolchain import toolchain
-from harness.coverage import crate, llvm
-from harness.coverage.crate import measure_crate
-from harness.coverage.result import Coverage
 from harness.errors import BrokenContract, SetupError
+from harness.measure.coverage import crate, llvm
+from harness.measure.coverage.crate import measure_crate
+from harness.measure.coverage.result import Coverage
 from harness.operations.coverage import coverage_directory
 from harness.task.contract import Task
 from harness.verify.questions import Questions

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import sandboxes
-from harness.strength.equivalence import Programs
-from harness.strength.mutants import enumerate_mutants
-from harness.strength.run import Settings, measure
-from harness.strength.statuses import COMPILED, KILLED, PROVED, STILLBORN
+from harness.measure.strength.equivalence import Programs
+from harness.measure.strength.mutants import enumerate_mutants
+from harness.measure.strength.run import Settings, measure
+from harness.measure.strength.statuses import COMPILED, KILLED, PROVED, STILLBORN
 from harness.task.contract import Task
 from harness.verify.verifier import copy_candidate
 

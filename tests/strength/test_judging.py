@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from harness.measure.strength.judging import read
+from harness.measure.strength.statuses import CRASHED, ERROR, INCONCLUSIVE, KILLED, STILLBORN, SURVIVED, TIMEOUT
 from harness.model import Case, CheckResult, Divergence, LevelReport, Outcome, Verdict
-from harness.strength.judging import read
-from harness.strength.statuses import CRASHED, ERROR, INCONCLUSIVE, KILLED, STILLBORN, SURVIVED, TIMEOUT
 
 
 def verdict(*reports: LevelReport, error: str = "", seconds: float = 10.0) -> Verdict:

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import sandboxes
-from harness.strength import text
-from harness.strength.mutants import Mutant, enumerate_mutants
-from harness.strength.result import strength_digest
-from harness.strength.run import Settings, StrengthError, measure
+from harness.measure.strength import text
+from harness.measure.strength.mutants import Mutant, enumerate_mutants
+from harness.measure.strength.result import strength_digest
+from harness.measure.strength.run import Settings, StrengthError, measure
 from harness.task.load import load_task
 
 SEED = 11
@@ -31,7 +31,7 @@ BEGIN = """
 import sys
 from pathlib import Path
 import sandboxes
-from harness.strength.run import Settings, measure
+from harness.measure.strength.run import Settings, measure
 from harness.task.load import load_task
 
 directory, journals, seed, *only = sys.argv[1:]

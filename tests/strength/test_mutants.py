@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import SetupError
-from harness.strength.mutants import Mutant, enumerate_mutants, sampled
-from harness.strength.python_faults import same_bytecode
+from harness.measure.strength.mutants import Mutant, enumerate_mutants, sampled
+from harness.measure.strength.python_faults import same_bytecode
 
 
 def mutants_of(tmp_path: Path, source: str) -> list[Mutant]:

@@ -9,12 +9,12 @@ import pytest
 
 from harness.audit import audit
 from harness.errors import SessionError
+from harness.measure.strength import text
+from harness.measure.strength.run import Settings
 from harness.operations.strength import ATTACHED, STRENGTH, strength_session
 from harness.record.store import Store
 from harness.report.document import collect
 from harness.report.page import render
-from harness.strength import text
-from harness.strength.run import Settings
 from tests.report.script import Play
 from tests.strength.test_result import MUTANTS, strength
 

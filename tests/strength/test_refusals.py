@@ -8,7 +8,7 @@ import pytest
 
 import sandboxes
 from harness.errors import TaskError
-from harness.strength.run import Settings, StrengthError, measure
+from harness.measure.strength.run import Settings, StrengthError, measure
 from harness.task.contract import Task
 from harness.task.load import load_task
 

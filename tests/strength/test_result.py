@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from harness.errors import TaskError
-from harness.strength import text
-from harness.strength.explanations import Explanation, explained, load_explanations
-from harness.strength.journal import FINISHED, Journal
-from harness.strength.judging import Finding
-from harness.strength.mutants import Mutant, enumerate_mutants
-from harness.strength.result import Judged, Strength, rate, strength_digest
+from harness.measure.strength import text
+from harness.measure.strength.explanations import Explanation, explained, load_explanations
+from harness.measure.strength.journal import FINISHED, Journal
+from harness.measure.strength.judging import Finding
+from harness.measure.strength.mutants import Mutant, enumerate_mutants
+from harness.measure.strength.result import Judged, Strength, rate, strength_digest
 
 ENTRY = {
     "file": "env.py",

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import SetupError
-from harness.strength.explanations import load_explanations
-from harness.strength.mutants import Mutant, enumerate_mutants
+from harness.measure.strength.explanations import load_explanations
+from harness.measure.strength.mutants import Mutant, enumerate_mutants
 
 
 def mutants(tmp_path: Path, source: str) -> list[Mutant]:

@@ -9,9 +9,9 @@ from typing import Any
 
 from harness.candidate.adapters.rust.candidate import _mistakes
 from harness.candidate.crates.build import _does_not_compile, crate_name
-from harness.coverage import llvm
-from harness.coverage.result import Coverage, File, Level, numbers, ranges
 from harness.errors import LockstepError
+from harness.measure.coverage import llvm
+from harness.measure.coverage.result import Coverage, File, Level, numbers, ranges
 from harness.support.foreign import json_of
 from tests.fuzz.mutate import json_text, of_json, of_json_lines, of_toml
 from tests.fuzz.target import Target, Wrong

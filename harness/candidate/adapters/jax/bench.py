@@ -1,4 +1,4 @@
-"""Measured runs of a JAX candidate: what `harness.profile` times, from inside the sandbox.
+"""Measured runs of a JAX candidate: what `harness.measure.profile` times, from inside the sandbox.
 
 A run is a batch of lanes under random actions, with auto-reset, through the same `transition` that level 3 verifies. It
 answers with the sum of the outputs of some steps, of which the last hangs on all others, so that it can neither answer

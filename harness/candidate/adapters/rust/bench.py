@@ -1,4 +1,4 @@
-"""Measured runs of a candidate in Rust: what `harness.profile` times, from inside the sandbox.
+"""Measured runs of a candidate in Rust: what `harness.measure.profile` times, from inside the sandbox.
 
 A run is the batch that users have under random actions, with auto-reset, on all processors. `step` is a loop of Python over
 steps; `scan` is the same here, since a step of the whole batch is one call into Rust either way. As in JAX the answer

@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.start import BASE_PACKAGES, SandboxedWorker
-from harness.profile.contenders import CANDIDATE, Cell
+from harness.measure.profile.contenders import CANDIDATE, Cell
 from harness.protocol.channel import Channel
 from harness.task.contract import Task
 from sandboxes import Driver

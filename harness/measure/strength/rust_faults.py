@@ -16,8 +16,8 @@ import tree_sitter_rust
 from tree_sitter import Language, Node, Parser
 
 from harness.errors import SetupError
-from harness.strength.faults import MODULE, Edit, Fault
-from harness.strength.operators import SMALL, TINY
+from harness.measure.strength.faults import MODULE, Edit, Fault
+from harness.measure.strength.operators import SMALL, TINY
 
 _COMPARISONS = {
     "<": ("<=", ">"), "<=": ("<", ">"), ">": (">=", "<"), ">=": (">", "<"), "==": ("!=", ">="), "!=": ("==",),

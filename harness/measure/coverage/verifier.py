@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.coverage.asking import ASKING_SECONDS
-from harness.coverage.crate import measure_crate
-from harness.coverage.measure import measure
-from harness.coverage.result import Coverage
+from harness.measure.coverage.asking import ASKING_SECONDS
+from harness.measure.coverage.crate import measure_crate
+from harness.measure.coverage.measure import measure
+from harness.measure.coverage.result import Coverage
 from harness.verify.questions import Questions
 from harness.verify.verifier import Verifier
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.strength.faults import Edit, Fault, applied
-from harness.strength.python_faults import is_python, python_faults
-from harness.strength.rust_faults import rust_faults, rust_files
+from harness.measure.strength.faults import Edit, Fault, applied
+from harness.measure.strength.python_faults import is_python, python_faults
+from harness.measure.strength.rust_faults import rust_faults, rust_files
 from harness.task.contract import COMPILED
 
 

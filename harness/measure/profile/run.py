@@ -16,10 +16,9 @@ import numpy as np
 
 from harness.candidate.start import CandidateWorker
 from harness.errors import EnvironmentFailure, LockstepError, SetupError
-from harness.model import Outcome
-from harness.profile import machine
-from harness.profile.advice import advise
-from harness.profile.contenders import (
+from harness.measure.profile import machine
+from harness.measure.profile.advice import advise
+from harness.measure.profile.contenders import (
     CANDIDATE,
     KINDS,
     REFERENCE,
@@ -31,11 +30,12 @@ from harness.profile.contenders import (
     interleaved,
     prepare,
 )
-from harness.profile.machine import Abilities
-from harness.profile.peers import started_peer
-from harness.profile.result import Measurement, Profile, Skipped
-from harness.profile.spotcheck import SpotCheck, spot_check, worst
-from harness.profile.training import config_for, measure_training
+from harness.measure.profile.machine import Abilities
+from harness.measure.profile.peers import started_peer
+from harness.measure.profile.result import Measurement, Profile, Skipped
+from harness.measure.profile.spotcheck import SpotCheck, spot_check, worst
+from harness.measure.profile.training import config_for, measure_training
+from harness.model import Outcome
 from harness.protocol.environment import Environment, Pool
 from harness.record.machine import fingerprint
 from harness.reference.install import setup

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from harness.coverage.result import Count, Coverage
 from harness.errors import LockstepError
+from harness.measure.coverage.result import Count, Coverage
 from harness.model import Outcome
 from harness.recipe import VERDICT
 from harness.record.log import Event

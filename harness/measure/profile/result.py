@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.measure.profile.advice import Advice
+from harness.measure.profile.machine import Bound
+from harness.measure.profile.spotcheck import SpotCheck
 from harness.model import Divergence, Outcome
-from harness.profile.advice import Advice
-from harness.profile.machine import Bound
-from harness.profile.spotcheck import SpotCheck
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.coverage.reading import Branches, Lines, line_of
+from harness.measure.coverage.reading import Branches, Lines, line_of
 
 SHOWN_GAPS = 40
 SHOWN_LINES = 12

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import TaskError
-from harness.strength.mutants import Mutant
+from harness.measure.strength.mutants import Mutant
 from harness.support.foreign import toml_of
 from harness.task.contract import SURVIVORS_FILE
 

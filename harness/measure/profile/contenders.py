@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from harness.errors import BadAnswer
-from harness.profile.memory import watched
+from harness.measure.profile.memory import watched
 
 STEP, SCAN, TRAIN = "step", "scan", "train"
 KINDS = (STEP, SCAN)

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from harness.candidate.start import CandidateWorker
 from harness.errors import EnvironmentFailure
+from harness.measure.profile.contenders import CANDIDATE, PEER, REFERENCE, TRAIN, Cell, Contender
+from harness.measure.profile.memory import watched
+from harness.measure.profile.result import Measurement
 from harness.model import STATE, Tape
-from harness.profile.contenders import CANDIDATE, PEER, REFERENCE, TRAIN, Cell, Contender
-from harness.profile.memory import watched
-from harness.profile.result import Measurement
 from harness.protocol.environment import Pool
 from harness.protocol.lanes import Lanes
 from harness.protocol.spec import Spec

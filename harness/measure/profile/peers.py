@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from harness.candidate.adapters.jax.flags import jax_environment
 from harness.errors import BadAnswer
-from harness.profile.contenders import KINDS, PEER, TRAIN, Contender
+from harness.measure.profile.contenders import KINDS, PEER, TRAIN, Contender
 from harness.protocol.channel import Channel
 from harness.reference.install import Progress, reference_command, setup
 from harness.reference.start import MEMORY_BYTES

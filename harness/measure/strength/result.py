@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.strength.explanations import EQUIVALENT, Explanation
-from harness.strength.judging import Finding
-from harness.strength.mutants import Mutant
-from harness.strength.statuses import ARGUED, DETECTED, ERROR, KILLED, PROVED, STILLBORN, SURVIVED, UNJUDGED
+from harness.measure.strength.explanations import EQUIVALENT, Explanation
+from harness.measure.strength.judging import Finding
+from harness.measure.strength.mutants import Mutant
+from harness.measure.strength.statuses import ARGUED, DETECTED, ERROR, KILLED, PROVED, STILLBORN, SURVIVED, UNJUDGED
 from harness.verify.statistics.hypotheses import binomial_upper_bound
 
 CONFIDENCE_SIDE = 0.975

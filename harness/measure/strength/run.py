@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import LockstepError
+from harness.measure.strength.equivalence import Programs
+from harness.measure.strength.explanations import explained, load_explanations
+from harness.measure.strength.journal import BEGUN, FINISHED, Journal, key
+from harness.measure.strength.judging import Finding, judge
+from harness.measure.strength.mutants import Mutant, enumerate_mutants, sampled
+from harness.measure.strength.python_faults import same_bytecode
+from harness.measure.strength.result import Judged, Strength
+from harness.measure.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURVIVED
 from harness.model import Outcome
 from harness.record.machine import conditions
-from harness.strength.equivalence import Programs
-from harness.strength.explanations import explained, load_explanations
-from harness.strength.journal import BEGUN, FINISHED, Journal, key
-from harness.strength.judging import Finding, judge
-from harness.strength.mutants import Mutant, enumerate_mutants, sampled
-from harness.strength.python_faults import same_bytecode
-from harness.strength.result import Judged, Strength
-from harness.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURVIVED
 from harness.support.files import make_writable
 from harness.support.home import lockstep_home
 from harness.task.contract import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task, directory_digest

@@ -14,9 +14,9 @@ from typing import Any
 
 from harness.candidate.crates.toolchain import Toolchain
 from harness.candidate.start import COUNTS, COUNTS_FILE
-from harness.coverage.reading import Reach
-from harness.coverage.result import LONGEST_FILE
 from harness.errors import Crashed, SetupError
+from harness.measure.coverage.reading import Reach
+from harness.measure.coverage.result import LONGEST_FILE
 from harness.support.foreign import json_of
 from sandboxes import Driver, Finished, Limits, Mount, Sandbox, SandboxSpec
 

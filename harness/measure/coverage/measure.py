@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import harness.protocol.worker
-from harness.coverage import reading
-from harness.coverage.asking import ASKING_SECONDS, SLOWER, Progress, ask_again, finish, teller
-from harness.coverage.assembled import assembled
-from harness.coverage.reading import Reach
-from harness.coverage.result import Coverage, Level
-from harness.coverage.sources import NODE, PYTHON, C, Place, names_places, places
 from harness.errors import BadAnswer, EnvironmentFailure, Raised
+from harness.measure.coverage import reading
+from harness.measure.coverage.asking import ASKING_SECONDS, SLOWER, Progress, ask_again, finish, teller
+from harness.measure.coverage.assembled import assembled
+from harness.measure.coverage.reading import Reach
+from harness.measure.coverage.result import Coverage, Level
+from harness.measure.coverage.sources import NODE, PYTHON, C, Place, names_places, places
 from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment
 from harness.reference.install import START, Installed, reference_command, setup

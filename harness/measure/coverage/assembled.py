@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from harness.coverage.reading import Branches, Lines, Reach, line_of
-from harness.coverage.result import Coverage, File, Level
-from harness.coverage.sources import Place
+from harness.measure.coverage.reading import Branches, Lines, Reach, line_of
+from harness.measure.coverage.result import Coverage, File, Level
+from harness.measure.coverage.sources import Place
 
 
 def assembled(

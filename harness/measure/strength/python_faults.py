@@ -10,8 +10,8 @@ import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, CodeSpan, MetadataWrapper
 
 from harness.errors import SetupError
-from harness.strength.faults import MODULE, Edit, Fault
-from harness.strength.operators import Change, expression_changes, statement_changes
+from harness.measure.strength.faults import MODULE, Edit, Fault
+from harness.measure.strength.operators import Change, expression_changes, statement_changes
 
 
 def python_faults(file: str, source: bytes) -> list[Fault]:

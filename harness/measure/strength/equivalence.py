@@ -16,8 +16,8 @@ from uuid import uuid4
 from harness.candidate.crates.build import build
 from harness.candidate.start import CandidateWorker
 from harness.errors import BadAnswer, EnvironmentFailure
+from harness.measure.strength.statuses import COMPILED, LOWERED, OPTIMISED
 from harness.protocol.environment import Environment
-from harness.strength.statuses import COMPILED, LOWERED, OPTIMISED
 from harness.task.contract import Task
 from sandboxes import Driver
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.strength.statuses import (
+from harness.measure.strength.statuses import (
     ARGUED,
     BYTECODE,
     COMPILED,

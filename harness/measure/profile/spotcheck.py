@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.adapters.bench_random import added_up, checked_rows, random_action, run_words
+from harness.measure.profile.contenders import DEADLINE_S, Cell
 from harness.model import Array, CheckResult, Divergence, Outcome, Trajectory
-from harness.profile.contenders import DEADLINE_S, Cell
 from harness.task.contract import Mode
 from harness.verify.levels import autoreset
 from harness.verify.levels.batch import demand_arrays, demand_batch, laws_of_batch

@@ -1,0 +1,1 @@
+"""How much a verdict is worth, and how fast a candidate is: coverage, strength, profile."""
