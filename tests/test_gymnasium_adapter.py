@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).parents[1]
 @pytest.fixture(scope="module")
 def adapter() -> Iterator[ModuleType]:
     path = list(sys.path)
-    log = load(f"{REPOSITORY / 'harness/templates/gymnasium_adapter.py'}:Log")
+    log = load(f"{REPOSITORY / 'harness/authoring/templates/gymnasium_adapter.py'}:Log")
     yield sys.modules[log.__module__]
     sys.path[:] = path
     sys.modules.pop(log.__module__)

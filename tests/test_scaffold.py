@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import scaffold, scaffold_files
-from harness.conformance import check_reference
+from harness.authoring import scaffold, scaffold_files
+from harness.authoring.conformance import check_reference
+from harness.authoring.scaffold import new
 from harness.errors import SetupError
 from harness.measure.coverage.sources import places
 from harness.model import Case, Outcome
 from harness.reference.install import Installed
 from harness.reference.start import start_reference
-from harness.scaffold import new
 from harness.task.contract import LAW_EPISODES, Law, Mode, Task
 from harness.task.load import load_task
 from harness.task.suite import load_suite

@@ -34,7 +34,7 @@ def new(
     candidate: str,
 ) -> int:
     """Make a task from an environment: run it, find out what it offers, and write a complete task directory."""
-    from harness.scaffold import new as make
+    from harness.authoring.scaffold import new as make
 
     if sum(given is not None for given in (gymnasium, factory, program)) != 1:
         raise click.UsageError("give one of --gymnasium, --factory and --command")
@@ -80,8 +80,8 @@ def setup(output: Output, task: str) -> int:
 @click.argument("task", default=".")
 def check_reference(output: Output, task: str) -> int:
     """Find out what is wrong with a reference or its adapter before anything is compared with it."""
+    from harness.authoring.conformance import check_reference as check
     from harness.cli import show
-    from harness.conformance import check_reference as check
     from harness.model import Outcome
     from harness.reference.install import setup as build
     from harness.reference.start import start_reference

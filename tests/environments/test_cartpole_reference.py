@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from harness.conformance import check_reference
+from harness.authoring.conformance import check_reference
 from harness.model import Case, Outcome, Trajectory
 from harness.protocol.worker import SingleEnvironment, load
 from harness.reference.install import setup

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.conformance import CHECKS, check_reference
+from harness.authoring.conformance import CHECKS, check_reference
 from harness.model import CheckResult, Leaf, Outcome
 from harness.protocol.environment import Environment
 from harness.task.contract import Budgets, Candidate, Mode, Module, Reference, Task, TaskDraw, TaskProbe
@@ -129,7 +129,7 @@ def test_a_good_adapter_passes_every_check(open_walker: Open) -> None:
 def test_a_planted_fault_is_found(
     open_walker: Open, adapter: str, check: str, complaint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.conformance.calls.CLOSE_SECONDS", 1.0)
+    monkeypatch.setattr("harness.authoring.conformance.calls.CLOSE_SECONDS", 1.0)
     result = checked(open_walker, f"faulty:{adapter}", check)[check]
     assert result.outcome is Outcome.FAIL
     assert complaint in result.detail

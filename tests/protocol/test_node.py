@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.conformance import CHECKS, check_reference
+from harness.authoring.conformance import CHECKS, check_reference
 from harness.errors import BadAnswer, Crashed, Raised
 from harness.model import Case, Outcome
 from harness.protocol.channel import Channel

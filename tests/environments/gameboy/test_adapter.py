@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.conformance import check_reference
+from harness.authoring.conformance import check_reference
 from harness.errors import Raised
 from harness.model import Case, Draw, Outcome
 from harness.protocol.environment import Environment

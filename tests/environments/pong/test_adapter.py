@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import sandboxes
+from harness.authoring.conformance import check_reference
 from harness.compare import compare
-from harness.conformance import check_reference
 from harness.errors import Raised
 from harness.model import Case, Draw, Outcome, Trajectory
 from harness.protocol.environment import Environment

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from harness.conformance import behaviour, calls, chance, declaration, lanes, pictures, state
-from harness.conformance.kit import Failed, Kit, Passed, Skipped
+from harness.authoring.conformance import behaviour, calls, chance, declaration, lanes, pictures, state
+from harness.authoring.conformance.kit import Failed, Kit, Passed, Skipped
 from harness.errors import LockstepError
 from harness.model import CheckResult, Outcome
 from harness.protocol.environment import Environment

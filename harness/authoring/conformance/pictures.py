@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
+from harness.authoring.conformance.kit import Failed, Kit, Passed, Skipped, divergence, shown
 from harness.compare import compare_leaves
-from harness.conformance.kit import Failed, Kit, Passed, Skipped, divergence, shown
 from harness.model import Array, Leaves
 from harness.protocol.environment import Environment
 

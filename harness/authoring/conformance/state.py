@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from harness.authoring.conformance.kit import Failed, Kit, Passed, Skipped, divergence, shown, without_reset
 from harness.compare import compare, compare_leaves
-from harness.conformance.kit import Failed, Kit, Passed, Skipped, divergence, shown, without_reset
 from harness.model import ENDINGS, STATE, Case, Tape, Trajectory
 from harness.task.contract import Mode
 

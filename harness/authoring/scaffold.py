@@ -1,6 +1,6 @@
 """`lockstep new`: makes a task from an environment by building it, running it, and writing down what it did.
 
-A Gymnasium environment, or a factory of one, gets the general adapter of `harness/templates`, and every finding about it is
+A Gymnasium environment, or a factory of one, gets the general adapter of `harness/authoring/templates`, and every finding about it is
 tried before it is written: draws recorded and forced, states read and restored. A program that speaks the protocol is
 asked for its spec. What could not be found out stands in QUIRKS.md of the new task, with what it costs.
 """
@@ -22,11 +22,11 @@ import numpy as np
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from harness.authoring.scaffold_files import Findings, write_task
 from harness.candidate.skeleton import write_skeleton
 from harness.errors import SetupError
 from harness.reference.install import Installed, Progress, setup
 from harness.reference.start import start_reference
-from harness.scaffold_files import Findings, write_task
 from harness.task.contract import CANDIDATE_DIRECTORY, REFERENCE_DIRECTORY, Candidate, Reference, Task
 from harness.task.kinds import PINNED, problem_with_requirement
 from harness.task.load import load_task

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.conformance.kit import Kit, Passed, Skipped
+from harness.authoring.conformance.kit import Kit, Passed, Skipped
 from harness.model import ENDINGS, Case, Leaves, Trajectory
 
 LANES = 4

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from harness.authoring.conformance.kit import EPISODES, STANDARD_POLICIES, Failed, Kit, Passed, Skipped, outside, shown
 from harness.compare import compare_leaves
-from harness.conformance.kit import EPISODES, STANDARD_POLICIES, Failed, Kit, Passed, Skipped, outside, shown
 from harness.errors import Crashed, EnvironmentFailure
 from harness.model import STATE, Array, Leaf
 

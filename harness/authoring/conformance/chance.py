@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from harness.conformance.kit import Kit, Passed, Skipped
+from harness.authoring.conformance.kit import Kit, Passed, Skipped
 from harness.model import Case, Draw, Trajectory
 from harness.task.contract import Mode
 

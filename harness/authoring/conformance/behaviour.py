@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from harness.authoring.conformance.kit import Failed, Kit, Passed, divergence, outside, shown
 from harness.compare import compare
-from harness.conformance.kit import Failed, Kit, Passed, divergence, outside, shown
 from harness.model import ENDINGS, STATE, Array, Case
 from harness.protocol.worker import SEEDS
 from harness.task.contract import Mode

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from harness.conformance.kit import STANDARD_POLICIES, Failed, Kit, Passed
+from harness.authoring.conformance.kit import STANDARD_POLICIES, Failed, Kit, Passed
 from harness.model import Leaf
 from harness.protocol.spec import CAPABILITIES
 from harness.task.contract import Mode

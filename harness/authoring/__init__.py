@@ -1,0 +1,1 @@
+"""Making a task from an environment, and checking its reference."""
