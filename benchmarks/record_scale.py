@@ -24,7 +24,7 @@ from benchmarks.common import report
 from harness.audit import AuditReport, audit
 from harness.model import Case, CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.record.store import SETTINGS
-from harness.session import Session
+from harness.session.session import Session
 from tests.session.standin import Agent, FileComparison, make_task
 
 ATTEMPTS, COMMITS = 500, 50

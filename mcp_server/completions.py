@@ -12,7 +12,7 @@ from harness.errors import LockstepError
 from harness.host import jobs
 from harness.record import directory as directories
 from harness.record.log import VERDICT_FILE
-from harness.record.view import SessionView
+from harness.session.view import SessionView
 from mcp_server.desk import Desk, in_thread
 
 AT_MOST = 100

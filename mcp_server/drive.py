@@ -20,14 +20,14 @@ import anyio
 from harness.cli.places import opened
 from harness.errors import RecordError
 from harness.host import client as host
-from harness.recipe import ATTEMPT, RESUMED, VERDICT
 from harness.record.export import check_out
 from harness.record.log import Event, snapshot_of
 from harness.record.objects import Entry
 from harness.record.store import Store
-from harness.record.view import SessionView
 from harness.replay.changes import agents_files
-from harness.session import Progress
+from harness.session.recipe import ATTEMPT, RESUMED, VERDICT
+from harness.session.session import Progress
+from harness.session.view import SessionView
 from harness.support.home import lockstep_home
 from harness.task.contract import TRAINING_LEVEL
 from mcp_server.results import FileWritten, SessionStatus

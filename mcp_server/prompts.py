@@ -10,9 +10,9 @@ from mcp.server.mcpserver.prompts.base import Prompt, PromptArgument, UserMessag
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS
 
-from harness import prompts
 from harness.errors import LockstepError
-from harness.prompts import Template
+from harness.session import prompts
+from harness.session.prompts import Template
 from mcp_server.desk import Desk, in_thread
 
 SESSION = PromptArgument(name="session", description="The session's id, as start_session gave it.", required=True)

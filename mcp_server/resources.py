@@ -16,7 +16,7 @@ from harness import operations
 from harness.errors import LockstepError, RecordError, SessionError, TaskError
 from harness.host import jobs
 from harness.record.log import VERDICT_FILE, event_file
-from harness.record.view import SessionView
+from harness.session.view import SessionView
 from harness.support.embedded import TASK_FILE
 from mcp_server import words
 from mcp_server.desk import Desk

@@ -11,7 +11,7 @@ import pytest
 
 from harness.errors import LockstepError
 from harness.model import Case, Divergence, Draw
-from harness.prompts import fill, repair_prompt, slots
+from harness.session.prompts import fill, repair_prompt, slots
 from harness.support.embedded import prompt_text
 from harness.task.contract import Candidate, Module, Reference, Task
 from harness.verify import explain

@@ -25,7 +25,7 @@ from harness.candidate.crates.runtime import CARGO_HOME, VENDOR, cargo_settings,
 from harness.candidate.crates.toolchain import Toolchain, toolchain
 from harness.candidate.start import BASE_PACKAGES, SITE, python_runtime
 from harness.errors import SessionError
-from harness.record.view import SessionView
+from harness.session.view import SessionView
 from harness.task.contract import CASES_DIRECTORY, GUIDE_FILE, REFERENCE_DIRECTORY, WRITABLE, Task
 from sandboxes import Driver, Limits, Mount, Sandbox, SandboxSpec
 

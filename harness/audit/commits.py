@@ -10,7 +10,6 @@ from harness.audit.findings import Findings
 from harness.audit.report import Row
 from harness.errors import RecordError
 from harness.model import Outcome
-from harness.recipe import ATTEMPT
 from harness.record import ssh
 from harness.record.attest import DIRECTORY, SUMMARY_FILE, unseal
 from harness.record.keys import PublicKey
@@ -18,6 +17,7 @@ from harness.record.log import SSH_KEY, UNSIGNED, Event, event_file
 from harness.record.message import trailers, trailers_in
 from harness.record.objects import Commit
 from harness.record.store import Store
+from harness.session.recipe import ATTEMPT
 
 LEVEL_PREFIX = "LOCKSTEP_LEVEL_"
 

@@ -14,7 +14,6 @@ from harness.audit.keychain import KeyChain
 from harness.audit.refs import Refs
 from harness.audit.report import AuditReport
 from harness.errors import RecordError
-from harness.recipe import ATTEMPT, INTERRUPTED, VERDICT
 from harness.record.keys import PublicKey
 from harness.record.log import (
     EVENT_FILE,
@@ -33,6 +32,7 @@ from harness.record.objects import Entry, encode_commit, object_id
 from harness.record.rotation import ROTATED
 from harness.record.snapshot import directory_hash, task_digest, trusted_changes, trusted_part
 from harness.record.store import Store
+from harness.session.recipe import ATTEMPT, INTERRUPTED, VERDICT
 from harness.support.foreign import json_of
 from harness.task.contract import CASES_DIRECTORY
 

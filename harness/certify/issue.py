@@ -37,7 +37,7 @@ from harness.record.log import now
 from harness.record.machine import conditions
 from harness.record.snapshot import trusted_part
 from harness.record.store import Store
-from harness.session import Session
+from harness.session.session import Session
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verify.pair import Progress

@@ -94,7 +94,7 @@ def compare(
 
 
 def _driver_of(session: str) -> str | None:
-    from harness.record.view import SessionView
+    from harness.session.view import SessionView
 
     with SessionView(session) as view:
         return view.sandbox

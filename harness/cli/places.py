@@ -11,7 +11,7 @@ from harness.record.directory import SessionDirectory, all_sessions
 from harness.support.home import lockstep_home
 
 if TYPE_CHECKING:
-    from harness.session import Session, VerifierFactory
+    from harness.session.session import Session, VerifierFactory
 
 
 def session_at(path: Path) -> SessionDirectory | None:
@@ -76,7 +76,7 @@ def opened(identifier: str, verifier: VerifierFactory | None = None) -> Session:
         SessionLocked: another process works on it.
     """
     from harness.host.client import release
-    from harness.session import Session
+    from harness.session.session import Session
 
     release(identifier)
     return Session.open(identifier, verifier=verifier)

@@ -39,7 +39,7 @@ def prompt(
 
     Without a name it lists them.
     """
-    from harness.prompts import render
+    from harness.session.prompts import render
 
     if which and directory:
         raise click.UsageError("give --session or --task, not both")
@@ -63,7 +63,7 @@ def prompt(
 
 def _list(output: Output) -> int:
     from harness.cli import show
-    from harness.prompts import templates
+    from harness.session.prompts import templates
 
     known = templates().values()
     rows = show.grid("left", "left")

@@ -137,7 +137,7 @@ def _export_verified(session: str, destination: Path) -> tuple[Path, dict[str, A
     from harness.candidate.export import export as write
     from harness.record.attest import SUMMARY_FILE
     from harness.record.log import event_file
-    from harness.record.view import SessionView
+    from harness.session.view import SessionView
     from harness.task.load import load_task
 
     with SessionView(session) as view, view.exported_head() as (head, tree):

@@ -23,7 +23,7 @@ def shell(output: Output, words: tuple[str, ...], sandbox: str | None) -> int:
     from harness.agent_sandbox.terminal import converse
     from harness.cli.places import session_at, session_named
     from harness.errors import SessionError
-    from harness.record.view import SessionView
+    from harness.session.view import SessionView
     from harness.task.load import load_task
     from sandboxes import choose
 

@@ -29,9 +29,9 @@ def usage(output: Output, session: str | None, reading: bool, directories: tuple
 
     The cost of a commit is what was spent since the commit before. A model without a price is named, not guessed.
     """
-    from harness import usage as accounts
     from harness.cli.places import opened, session_named
-    from harness.record.view import SessionView
+    from harness.session import usage as accounts
+    from harness.session.view import SessionView
 
     if directories and not reading:
         raise click.UsageError("--from goes with --import")

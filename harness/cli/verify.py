@@ -15,7 +15,7 @@ from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_NEE
 
 if TYPE_CHECKING:
     from harness.model import Divergence, Verdict
-    from harness.session import Verification
+    from harness.session.session import Verification
     from harness.task.contract import Task
 
 sandbox_option = click.option(
@@ -116,7 +116,7 @@ def _verify_session(
     from harness.cli.places import opened
     from harness.operations.verification import verify as verify_session
     from harness.operations.words import shell_words
-    from harness.session import levels_verifier
+    from harness.session.session import levels_verifier
     from harness.task.load import load_task
 
     chosen = None if sandbox is None else functools.partial(levels_verifier, driver=sandbox)
@@ -219,7 +219,7 @@ def _verify_directory(
 def _tell_divergence(task: Task, found: Divergence, document: Mapping[str, Any], again: str) -> Sequence[Any]:
     """The block and the prompt for the divergence that the document tells."""
     from harness.cli import show
-    from harness.prompts import repair_prompt
+    from harness.session.prompts import repair_prompt
 
     reproduce = document["reproduce"]
     prompt = repair_prompt(found, task, reproduce=reproduce, verify=again, shown="(shown above, under DIVERGENCE)")

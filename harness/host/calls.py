@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness import agent_sandbox, operations, usage
+from harness import agent_sandbox, operations
 from harness.agent_sandbox import AgentSandbox, files
 from harness.errors import SessionError
 from harness.host import jobs as job_files
@@ -22,9 +22,10 @@ from harness.host.command_jobs import CommandJobs
 from harness.host.interrupts import Interrupts
 from harness.host.jobs import RUN_COMMAND, Jobs
 from harness.host.main_jobs import MainJobs
-from harness.measure.coverage.session import known
 from harness.operations import verification
-from harness.session import Session
+from harness.session import usage
+from harness.session.coverage import known
+from harness.session.session import Session
 
 PRESENT_S = 600.0
 """Who has called within this time still works here."""

@@ -12,7 +12,7 @@ from typing import Any
 from harness.errors import LockstepError, RecordError, SessionError
 from harness.host.jobs import VERIFY, Job, Jobs
 from harness.host.protocol import described
-from harness.session import Session
+from harness.session.session import Session
 from sandboxes import SandboxError
 
 MAX_ARGUMENT = 2000

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.model import Outcome, Verdict
-from harness.session import Verifier
+from harness.session.session import Verifier
 
 AGAIN_S = 10.0
 """An exception can be lost where Python ignores exceptions (in a finalizer), so it is raised again after this."""
@@ -83,7 +83,7 @@ class InterruptibleVerifier:
         self._inner: Verifier | None = None
 
     def verify(self, tree: Path, *, levels: Sequence[int], module: str | None, seed: int) -> Verdict:
-        """See `harness.session.Verifier`."""
+        """See `harness.session.session.Verifier`."""
         try:
             with self._interrupts.allowed():
                 if self._inner is None:
@@ -97,7 +97,7 @@ class InterruptibleVerifier:
         return verdict
 
     def close(self) -> None:
-        """See `harness.session.Verifier`."""
+        """See `harness.session.session.Verifier`."""
         inner, self._inner = self._inner, None
         if inner is not None:
             with suppress(Exception):  # a worker that never started is asked for its end here

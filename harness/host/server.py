@@ -24,7 +24,7 @@ from harness.host.jobs import HostLock, Jobs
 from harness.host.protocol import RELEASE, SOCKET, OtherVersion, address, described, receive, send
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
-from harness.session import Progress, Session, Verifier, VerifierFactory, levels_verifier
+from harness.session.session import Progress, Session, Verifier, VerifierFactory, levels_verifier
 from harness.support.files import storing
 from harness.task.load import load_task
 from sandboxes import choose
@@ -115,7 +115,7 @@ class Host:
                 return self._make_verifier(task_directory, progress)
             return levels_verifier(task_directory, progress, sandbox, prepare=True)
 
-        from harness.record.view import SessionView
+        from harness.session.view import SessionView
 
         with SessionView(self._found.id, self._home) as view:
             sandbox = view.sandbox

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
-from harness import recipe
 from harness.errors import SessionError
 from harness.host import jobs
 from harness.record.log import EVENTS, Event
-from harness.record.view import SessionView
+from harness.session import recipe
+from harness.session.view import SessionView
 
 ATTEMPTS = 6
 COMMITS = 5

@@ -17,7 +17,7 @@ from harness.record.log import read_events
 from harness.record.rotation import key_in_force
 from harness.record.store import opened
 from harness.replay.rerun import driver_for
-from harness.session import Session
+from harness.session.session import Session
 from harness.verify.pair import Progress
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from harness.model import ENDINGS, Case, Leaves
-from harness.session import Progress
+from harness.session.session import Progress
 from harness.task.contract import Task
 from harness.verify import side_by_side
 from harness.verify.explain import case_facts, leaves_text

@@ -9,10 +9,10 @@ from typing import Any
 from harness.errors import SessionError
 from harness.model import Divergence
 from harness.operations.words import Words, tool_words
-from harness.prompts import repair_prompt
-from harness.recipe import VERDICT
 from harness.record.log import VERDICT_FILE, Event, event_file
-from harness.record.view import SessionView
+from harness.session.prompts import repair_prompt
+from harness.session.recipe import VERDICT
+from harness.session.view import SessionView
 from harness.support.home import lockstep_home
 from harness.task.contract import CASES_DIRECTORY, Task
 from harness.task.load import load_task

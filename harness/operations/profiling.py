@@ -8,10 +8,10 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from harness import recipe
 from harness.measure.profile import text
 from harness.measure.profile.run import Settings, profile
-from harness.session import Progress, Session
+from harness.session import recipe
+from harness.session.session import Progress, Session
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verify.verifier import copy_candidate, silent

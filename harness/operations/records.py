@@ -13,13 +13,13 @@ from harness.audit import AuditReport, Gate
 from harness.audit import audit as check
 from harness.candidate.skeleton import write_skeleton
 from harness.errors import RecordError
-from harness.measure.coverage.session import known
 from harness.record import directory as directories
 from harness.record.directory import all_sessions
 from harness.record.log import read_events
 from harness.record.store import opened
-from harness.record.view import SessionView
-from harness.session import Session
+from harness.session.coverage import known
+from harness.session.session import Session
+from harness.session.view import SessionView
 from harness.support.embedded import find_task
 from harness.support.home import lockstep_home
 from harness.task.contract import TASK_FILE, caches

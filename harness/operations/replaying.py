@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.errors import RecordError
-from harness.recipe import ATTEMPT, INTERRUPTED, VERDICT
 from harness.record.log import VERDICT_FILE, Event, event_file
 from harness.record.store import Store
 from harness.replay.changes import changes, tree_before
 from harness.report.document import collect
+from harness.session.recipe import ATTEMPT, INTERRUPTED, VERDICT
 from harness.support.foreign import json_of
 from harness.verify.explain import divergence_from_json, facts, first
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import LockstepError
-from harness.measure.coverage.session import known
 from harness.model import Divergence
 from harness.operations.explanation import first_of, kept_case
 from harness.operations.words import Words
-from harness.session import Progress, Session, Verification
+from harness.session.coverage import known
+from harness.session.session import Progress, Session, Verification
+from harness.session.usage import import_transcripts
 from harness.task.load import load_task
-from harness.usage import import_transcripts
 from harness.verify.explain import first
 
 NEEDS_HUMAN = "NEEDS_HUMAN"
@@ -49,7 +49,7 @@ def verify(
     """Verify the workspace as it is now; the arguments and the errors are those of `Session.verify`.
 
     The document has `outcome`, `session`, `recorded`, `step`, `event`, `commit`, `new_cases`, `next`, `verdict`, `state`,
-    `coverage` (what the session's levels reached of the reference so far: `harness.measure.coverage.session.Known`), and where
+    `coverage` (what the session's levels reached of the reference so far: `harness.session.coverage.Known`), and where
     something was found the fields of `first_of`. Where the session waits for a person its outcome is NEEDS_HUMAN, nothing
     was verified, and the rest is the session's status.
     """

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.model import Divergence, Outcome
-from harness.recipe import ATTEMPT, INTERRUPTED, VERDICT, Step
 from harness.record.log import Event
 from harness.report import plain
 from harness.report.frames import Frames
 from harness.report.reading import Reading
+from harness.session.recipe import ATTEMPT, INTERRUPTED, VERDICT, Step
 from harness.task.contract import CASES_DIRECTORY
 from harness.verify.explain import divergence_from_json, facts
 from harness.verify.levels.known import case_file

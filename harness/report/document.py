@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from harness import __version__, recipe
+from harness import __version__
 from harness.audit import AuditReport, audit
-from harness.recipe import ATTEMPT, INTERRUPTED, RESUMED, VERDICT, State
-from harness.record.keeper import REFUSED
 from harness.record.keys import PublicKey
 from harness.record.log import START
 from harness.record.rotation import ROTATED
@@ -20,6 +18,9 @@ from harness.report.attempts import attempts, lane_of
 from harness.report.certified import certificates
 from harness.report.frames import Frames
 from harness.report.reading import Reading, read
+from harness.session import recipe
+from harness.session.recipe import ATTEMPT, INTERRUPTED, RESUMED, VERDICT, State
+from harness.session.recorder import REFUSED
 
 SCHEMA = 1
 BROKEN = "broken"

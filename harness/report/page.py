@@ -14,12 +14,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from harness.measure.coverage.session import count
 from harness.measure.profile.text import figure
 from harness.measure.strength.text import share
 from harness.report import charts
 from harness.report.document import BROKEN
 from harness.report.svg import Drawing
+from harness.session.coverage import count
 
 TEMPLATES = Path(__file__).parent / "templates"
 SECTIONS = (

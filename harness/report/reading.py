@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from harness import recipe
 from harness.errors import LockstepError, RecordError
-from harness.recipe import Plan, State
 from harness.record.log import EVENT_FILE, EVENTS, START, VERDICT_FILE, Event, event_file, read_events
 from harness.record.store import Store
+from harness.session import recipe
+from harness.session.recipe import Plan, State
 from harness.support.foreign import json_of
 
 T = TypeVar("T")

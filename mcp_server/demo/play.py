@@ -18,7 +18,7 @@ from harness.audit import AuditReport, audit
 from harness.errors import SetupError
 from harness.host import client as host
 from harness.record.directory import find
-from harness.session import Progress
+from harness.session.session import Progress
 from harness.support.embedded import find_task
 from harness.support.home import lockstep_home
 from harness.task.contract import TASK_FILE, caches

@@ -15,7 +15,7 @@ from harness.errors import SessionError
 from harness.model import Outcome
 from harness.operations.certification import check
 from harness.record.certificate import CERTIFIED, CERTIFYING, PARTS, parts_of
-from harness.session import Session
+from harness.session.session import Session
 from harness.verify.verifier import silent
 from tests.levels.conftest import WALK
 

@@ -18,7 +18,7 @@ from harness.record.attest import SUMMARY, Subject, seal
 from harness.record.certificate import CERTIFIED, CERTIFYING, ENVELOPE, PARTS, SPEED, VERDICT, claims, path_of, seed_of
 from harness.report.document import collect
 from harness.report.page import render
-from harness.session import Session
+from harness.session.session import Session
 from tests.session.standin import finished_session, make_task
 
 SETTINGS = {"levels": [], "mutants": 0, "batches": []}

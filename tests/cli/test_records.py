@@ -12,7 +12,7 @@ import pytest
 
 from harness.record.keys import PublicKey
 from harness.record.rotation import ROTATED
-from harness.session import Session
+from harness.session.session import Session
 from tests.cli.conftest import Result
 from tests.session.standin import Agent, FileComparison, factory, make_task
 

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from harness.cli import show
-from harness.session import Progress, Session, Verifier
+from harness.session.session import Progress, Session, Verifier
 from tests.cli.conftest import Result
 from tests.session.standin import MEASURED, MODULES, UNDECIDED, FileComparison, make_task
 
@@ -24,7 +24,7 @@ def workspace(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     def stand_in(directory: Path, progress: Progress, driver: str | None = None) -> Verifier:
         return FileComparison(directory, progress)
 
-    monkeypatch.setattr("harness.session.levels_verifier", stand_in)
+    monkeypatch.setattr("harness.session.session.levels_verifier", stand_in)
     place = tmp_path / "work"
     with Session.start(make_task(tmp_path / "task", trains=True), place, home):
         for name in MODULES:

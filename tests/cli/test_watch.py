@@ -16,7 +16,7 @@ from rich.console import Console
 from harness.cli import watch
 from harness.host.jobs import HostLock, Jobs
 from harness.host.watching import Watched
-from harness.session import Session
+from harness.session.session import Session
 from tests.cli.conftest import Result
 from tests.session.standin import Agent, FileComparison, factory, make_task
 from tests.terminal import PATIENCE_S, Terminal

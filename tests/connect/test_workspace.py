@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.session import Session
+from harness.session.session import Session
 from harness.support.embedded import prompt_text
 from harness.task.contract import trusted_files
 from harness.task.load import load_task

@@ -16,7 +16,7 @@ import sandboxes
 from harness.audit import audit
 from harness.model import Array, Outcome, Verdict
 from harness.record.log import VERDICT_FILE, event_file
-from harness.session import Progress, Session, Verifier
+from harness.session.session import Progress, Session, Verifier
 from harness.task.load import load_task
 from harness.verify import pictures
 from harness.verify.verifier import Verifier as LevelsVerifier

@@ -19,7 +19,7 @@ from harness import __version__
 from harness.host import client, jobs
 from harness.host.jobs import Job
 from harness.record.directory import SessionDirectory, find
-from harness.session import Session
+from harness.session.session import Session
 from tests.session.standin import factory, make_task
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness.host import server
 from harness.model import Verdict
-from harness.session import Progress, Verifier
+from harness.session.session import Progress, Verifier
 from tests.session.standin import FileComparison
 
 

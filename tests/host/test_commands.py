@@ -14,7 +14,7 @@ from harness.agent_sandbox import AgentSandbox, Cancel, CommandResult, run
 from harness.agent_sandbox.commands import KEPT_BYTES
 from harness.agent_sandbox.terminal import converse
 from harness.errors import SessionError
-from harness.session import Session
+from harness.session.session import Session
 from harness.task.load import load_task
 from tests.host.conftest import Hosted, processes, until
 from tests.session.standin import factory, make_task

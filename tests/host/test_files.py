@@ -15,7 +15,7 @@ import sandboxes
 from harness.agent_sandbox import AgentSandbox, edit_file, list_files, read_file, write_file
 from harness.agent_sandbox.files import MAX_ENTRIES, MAX_TEXT_BYTES
 from harness.errors import SessionError
-from harness.session import Session
+from harness.session.session import Session
 from harness.task.load import load_task
 from tests.session.standin import factory, make_task
 

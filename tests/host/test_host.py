@@ -16,7 +16,7 @@ from harness.audit import audit
 from harness.errors import EnvironmentFailure, SessionError, SessionLocked, TaskError, TrustedFileChanged
 from harness.host import client, jobs, protocol
 from harness.host.protocol import SOCKET, described, rebuilt
-from harness.session import Session
+from harness.session.session import Session
 from tests.host.conftest import Hosted, processes, until
 from tests.session.standin import factory, make_task
 

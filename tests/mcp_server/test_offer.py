@@ -119,7 +119,7 @@ async def test_the_text_of_a_result_holds_every_fact_of_its_data(place: Place) -
 
 
 async def test_prompts_are_filled_from_the_session(place: Place) -> None:
-    from harness.prompts import templates
+    from harness.session.prompts import templates
 
     async with Client(place.inside()) as client:
         offered = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}

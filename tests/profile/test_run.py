@@ -14,8 +14,8 @@ from harness.measure.profile import text
 from harness.measure.profile.run import Settings, profile
 from harness.model import Outcome
 from harness.operations.profiling import PROFILE, profile_session
-from harness.prompts.render import render
-from harness.session import Session
+from harness.session.prompts.render import render
+from harness.session.session import Session
 from harness.task.load import load_task
 from tests.levels.conftest import Walk
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.prompts import templates
-from harness.session import Session
+from harness.session.prompts import templates
+from harness.session.session import Session
 from tests.cli.conftest import Result
 from tests.prompts.test_snapshots import HILL
 from tests.session.standin import FileComparison, factory, make_task

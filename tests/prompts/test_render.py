@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from harness.errors import LockstepError, SessionError
-from harness.prompts import Calls, render, templates
-from harness.prompts.source import MAX_CHARACTERS, excerpts, quoted
-from harness.prompts.template import parse
-from harness.session import Session
+from harness.session.prompts import Calls, render, templates
+from harness.session.prompts.source import MAX_CHARACTERS, excerpts, quoted
+from harness.session.prompts.template import parse
+from harness.session.session import Session
 from harness.task.contract import Candidate, Reference, Task, Transfer
 from harness.task.load import load_task
 from tests.prompts.test_snapshots import HILL, hill
@@ -108,8 +108,8 @@ def test_a_source_that_is_nowhere_is_said_to_be_nowhere() -> None:
 
 
 def test_a_source_is_found_in_the_environment_of_the_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from harness.prompts import source
     from harness.reference.install import Installed
+    from harness.session.prompts import source
 
     package = tmp_path / "lib" / "python3.11" / "site-packages" / "hill"
     package.mkdir(parents=True)

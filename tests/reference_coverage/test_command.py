@@ -11,7 +11,7 @@ from rich.console import Console
 from harness.cli.coverage import _is_measured, _shown
 from harness.cli.main import main
 from harness.measure.coverage.result import Coverage, File, Level
-from harness.session import Session
+from harness.session.session import Session
 from harness.task.contract import Task
 from tests.reference_coverage.conftest import line
 

@@ -11,8 +11,8 @@ import pytest
 
 from harness.measure.coverage.measure import measure
 from harness.measure.coverage.result import Coverage
-from harness.measure.coverage.session import lines_of
 from harness.reference.install import COVERAGE_PINS, Installed, installed, setup
+from harness.session.coverage import lines_of
 from harness.task.contract import Task
 from harness.verify.questions import Questions
 from tests.reference_coverage.conftest import line, walks

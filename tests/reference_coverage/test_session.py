@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.attempt import Progress
 from harness.errors import SetupError
 from harness.measure.coverage.result import Coverage, File, Level
-from harness.measure.coverage.session import CANDIDATE, COVERAGE, known
 from harness.record.log import VERDICT_FILE, event_file
-from harness.record.view import SessionView
-from harness.session import Session
+from harness.session.attempt import Progress
+from harness.session.coverage import CANDIDATE, COVERAGE, known
+from harness.session.session import Session
+from harness.session.view import SessionView
 from tests.session.standin import Agent, FileComparison, factory, make_task
 
 LINES = frozenset(range(10, 20))

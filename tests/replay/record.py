@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.model import Outcome
-from harness.session import Session
+from harness.session.session import Session
 from harness.support.embedded import find_task
 from harness.task.load import load_task
 from tests.mutants import cartpole, pong

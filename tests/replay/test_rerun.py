@@ -12,12 +12,12 @@ import pytest
 from harness.cli.main import main
 from harness.errors import RecordError
 from harness.model import Outcome
-from harness.recipe import VERDICT
 from harness.record.log import VERDICT_FILE, Event, event_file, read_events
 from harness.record.store import Store, opened
 from harness.replay.changes import changes, tree_before
 from harness.replay.reproduction import Match
 from harness.replay.rerun import REPRODUCED, Repeated, Rerun, chosen, sample
+from harness.session.recipe import VERDICT
 from harness.verify.levels import property
 from mcp_server.drive import Driven, drive
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.model import Case, CheckResult, Divergence, LevelReport, Outcome, Verdict
-from harness.session import Progress, Session, Verifier
+from harness.session.session import Progress, Session, Verifier
 from harness.task.load import load_task
 from tests.session.standin import make_task
 
@@ -166,7 +166,7 @@ class Play:
 
     def finish(self) -> None:
         """Pass every step that is left."""
-        from harness import recipe
+        from harness.session import recipe
 
         while (step := recipe.next_step(self.session.state)) is not None:
             self.attempt(message=f"Pass {step}")

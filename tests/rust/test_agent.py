@@ -11,7 +11,7 @@ import sandboxes
 from harness import operations
 from harness.agent_sandbox.place import AgentSandbox
 from harness.record.snapshot import snapshot
-from harness.session import Session
+from harness.session.session import Session
 from harness.support.embedded import find_task
 from harness.task.load import load_task
 

@@ -17,7 +17,7 @@ from harness.certify.issue import issue
 from harness.model import Outcome
 from harness.operations.certification import check
 from harness.record.certificate import PARTS, parts_of
-from harness.session import Session
+from harness.session.session import Session
 from harness.task.load import load_task
 from harness.task.suite import load_suite
 from harness.verify.pair import Pair

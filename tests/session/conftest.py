@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.session import Session
+from harness.session.session import Session
 from tests.session.standin import Agent, FileComparison, factory, make_task
 
 Open = Callable[[], Agent]

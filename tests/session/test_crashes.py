@@ -14,10 +14,10 @@ import pytest
 
 from harness.audit import audit
 from harness.errors import LockstepError, RecordError
-from harness.recipe import DONE
 from harness.record.directory import UNFINISHED, all_sessions
 from harness.record.store import SETTINGS
-from harness.session import Session
+from harness.session.recipe import DONE
+from harness.session.session import Session
 from harness.support.files import TEMPORARY
 from tests.session.faults import Fault, Points, full_from, in_child, killed_at
 from tests.session.standin import Agent, FileComparison, factory, make_task

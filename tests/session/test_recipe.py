@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness import recipe
-from harness.recipe import Plan, State, Step, advance, fold, next_step, phase, progress_made
 from harness.record.log import Event
+from harness.session import recipe
+from harness.session.recipe import Plan, State, Step, advance, fold, next_step, phase, progress_made
 from harness.task.contract import Limits
 
 PLAN = Plan(("start", "moves"), (1, 2, 3), Limits(iterations=3, seconds=100.0, dollars=5.0))

@@ -16,9 +16,9 @@ import pytest
 from harness.audit import audit
 from harness.errors import RecordError, SessionError, SessionLocked, TaskError, TrustedFileChanged
 from harness.model import Case, Outcome
-from harness.recipe import Step
 from harness.record.log import VERDICT_FILE, event_file
-from harness.session import Session, SessionView
+from harness.session.recipe import Step
+from harness.session.session import Session, SessionView
 from tests.session.standin import UNDECIDED, Agent, FileComparison, factory, make_task
 
 Open = Callable[[], Agent]
@@ -95,7 +95,7 @@ def test_sessions_in_workspaces_of_their_own_share_a_home_and_its_key(agent: Age
 
 def test_a_second_process_is_told_who_has_the_session(agent: Agent, home: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from harness.session import Session\n"
+        "import sys; from pathlib import Path; from harness.session.session import Session\n"
         "try: Session.open(sys.argv[1], Path(sys.argv[2]))\n"
         "except Exception as error: print(type(error).__name__, error)"
     )
@@ -522,7 +522,7 @@ def test_an_author_can_be_chosen(home: Path, task: Path, workspace: Path) -> Non
 
 
 def test_only_so_many_counterexamples_of_one_attempt_are_kept(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.attempt.MAX_NEW_CASES", 1)
+    monkeypatch.setattr("harness.session.attempt.MAX_NEW_CASES", 1)
     agent.write("start.txt", "one")
     agent.write("moves.txt", "two")
     assert len(agent.session.verify(level=1).cases) == 1

@@ -16,7 +16,7 @@ from harness.record import ssh
 from harness.record.log import MAIN, UNSIGNED
 from harness.record.objects import Commit, decode_commit, encode_commit
 from harness.record.store import Store
-from harness.session import Session
+from harness.session.session import Session
 from tests.session.forger import WHO
 from tests.session.standin import Agent, FileComparison, factory, make_task
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness.session import Session
+from harness.session.session import Session
 from tests.session.standin import FileComparison, factory, make_task
 
 PRICES = """\

@@ -11,8 +11,8 @@ from harness.cli import main
 from harness.errors import SessionError
 from harness.operations import verification
 from harness.operations.words import shell_words
-from harness.session import Session
-from harness.usage import import_transcripts, report, summary
+from harness.session.session import Session
+from harness.session.usage import import_transcripts, report, summary
 from tests.cli.conftest import Result
 from tests.session.standin import FileComparison, factory
 from tests.usage.conftest import PRICES, Transcripts, add, meta, said, totals, turn

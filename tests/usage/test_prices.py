@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import LockstepError
-from harness.usage.prices import SHIPPED, copy_prices, price_table, read_prices
-from harness.usage.tokens import Tokens
+from harness.session.usage.prices import SHIPPED, copy_prices, price_table, read_prices
+from harness.session.usage.tokens import Tokens
 from tests.usage.conftest import PRICES
 
 MILLION = Tokens(1_000_000, 1_000_000, 1_000_000, 1_000_000, 1_000_000)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.usage.tokens import Tokens
-from harness.usage.transcripts import responses
+from harness.session.usage.tokens import Tokens
+from harness.session.usage.transcripts import responses
 from tests.usage.conftest import Transcripts, add, at, meta, said, totals, turn
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.connect.settings import Settings
-from harness.usage import prices as price_tables
-from harness.usage.transcripts import responses
+from harness.session.usage import prices as price_tables
+from harness.session.usage.transcripts import responses
 from tests.fuzz.mutate import of_bytes, of_json, of_json_lines, of_toml
 from tests.fuzz.target import Target, Wrong, each
 

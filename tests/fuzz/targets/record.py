@@ -17,9 +17,9 @@ from harness.record import attest, log
 from harness.record import objects as git
 from harness.record.keys import PublicKey, SigningKey, load_or_create
 from harness.record.store import Store, opened
-from harness.record.story import Story
 from harness.report.document import collect
 from harness.report.page import render
+from harness.session.history import Story
 from harness.support.foreign import json_of
 from tests.fuzz.mutate import as_bytes, as_text, either, json_text, of_bytes, of_json
 from tests.fuzz.target import Target, Wrong, each

@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from harness import recipe
 from harness.errors import SessionError
-from harness.recipe import State
 from harness.record import directory as directories
 from harness.record.attest import Subject
 from harness.record.directory import SessionDirectory
 from harness.record.export import exported
 from harness.record.log import Event, read_events
 from harness.record.store import Store
-from harness.record.story import Story
+from harness.session import recipe
+from harness.session.history import Story
+from harness.session.recipe import State
 from harness.support.home import lockstep_home
 
 

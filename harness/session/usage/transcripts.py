@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness.usage.tokens import Response, Tokens, count
+from harness.session.usage.tokens import Response, Tokens, count
 
 CLAUDE, CODEX = "claude", "codex"
 MAX_LINE = 64 << 20

@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from harness import recipe
 from harness.errors import SessionError, TrustedFileChanged
 from harness.record.directory import SessionDirectory
 from harness.record.export import check_out, discard, exported
@@ -30,7 +29,8 @@ from harness.record.snapshot import (
     trusted_part,
 )
 from harness.record.store import Store
-from harness.record.story import Story
+from harness.session import recipe
+from harness.session.history import Story
 from harness.support.files import clear_temporaries, remove_below, storing, write_below, write_durably
 from harness.task.contract import CASES_DIRECTORY, PROPOSED_DIRECTORY
 

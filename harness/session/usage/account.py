@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import recipe
 from harness.errors import SessionError
 from harness.record.log import Event
-from harness.record.view import SessionView
-from harness.usage.prices import PriceTable, price_table
-from harness.usage.tokens import Response, Tokens, count
-from harness.usage.transcripts import CLAUDE, CODEX, responses
+from harness.session import recipe
+from harness.session.usage.prices import PriceTable, price_table
+from harness.session.usage.tokens import Response, Tokens, count
+from harness.session.usage.transcripts import CLAUDE, CODEX, responses
+from harness.session.view import SessionView
 
 if TYPE_CHECKING:
-    from harness.session import Session
+    from harness.session.session import Session
 
 USAGE = "usage"
 READ, REPORTED = "transcripts", "reported"

@@ -12,20 +12,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness import recipe
-from harness.attempt import Attempts, Progress, Verification, Verifier, VerifierFactory, asked_step
 from harness.errors import SessionError
-from harness.recipe import Plan
 from harness.record import directory as directories
-from harness.record.begin import create_session
 from harness.record.directory import SessionDirectory
-from harness.record.keeper import REFUSED, Keeper
 from harness.record.keys import SigningKey
 from harness.record.log import START, Event
 from harness.record.message import AGENT
 from harness.record.rotation import ROTATED
 from harness.record.snapshot import Snapshot
-from harness.record.view import SessionView
+from harness.session import recipe
+from harness.session.attempt import Attempts, Progress, Verification, Verifier, VerifierFactory, asked_step
+from harness.session.begin import create_session
+from harness.session.recipe import Plan
+from harness.session.recorder import REFUSED, Keeper
+from harness.session.view import SessionView
 from harness.support.home import lockstep_home
 from harness.task.load import load_task
 

@@ -16,19 +16,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from harness import recipe
 from harness.errors import RecordError, SessionError
-from harness.measure.coverage import session as coverage
 from harness.model import Outcome, Verdict
-from harness.recipe import State, Step
 from harness.record import ssh
 from harness.record.attest import SUMMARY_FILE, Subject, attestations
-from harness.record.keeper import Keeper
 from harness.record.log import CONDITIONS, SSH_KEY, UNSIGNED, VERDICT_FILE, now, seconds
 from harness.record.machine import conditions
 from harness.record.message import commit_message
 from harness.record.objects import Commit, identity
 from harness.record.snapshot import Snapshot
+from harness.session import coverage, recipe
+from harness.session.recipe import State, Step
+from harness.session.recorder import Keeper
 from harness.task.contract import CASES_DIRECTORY, TRAINING_LEVEL
 from harness.verify import pictures
 from harness.verify.levels.known import case_file

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import LockstepError
+from harness.session.usage.tokens import Tokens
 from harness.support.foreign import toml_of
 from harness.support.home import lockstep_home
 from harness.support.toml_lines import key_lines, line_of
-from harness.usage.tokens import Tokens
 
 PRICES_FILE = "prices.toml"
 SHIPPED = Path(__file__).parent / PRICES_FILE

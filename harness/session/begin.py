@@ -11,7 +11,6 @@ from pathlib import Path
 from harness import __version__
 from harness.connect.workspace import workspace_files
 from harness.errors import LockstepError, SessionError
-from harness.recipe import Plan
 from harness.record import ssh
 from harness.record.directory import (
     SESSIONS,
@@ -37,6 +36,7 @@ from harness.record.snapshot import (
     trusted_part,
 )
 from harness.record.store import Store
+from harness.session.recipe import Plan
 from harness.support.files import storing, write_below
 
 

@@ -8,16 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import recipe
 from harness.errors import LockstepError, SessionError
-from harness.prompts import contract
-from harness.prompts.behaviour import behaviour, existing_properties, existing_sequences
-from harness.prompts.repair import repair_prompt
-from harness.prompts.source import counted, excerpts, quoted
-from harness.prompts.template import fill, load
 from harness.record.log import VERDICT_FILE, event_file
 from harness.record.machine import fingerprint
-from harness.record.view import SessionView
+from harness.session import recipe
+from harness.session.prompts import contract
+from harness.session.prompts.behaviour import behaviour, existing_properties, existing_sequences
+from harness.session.prompts.repair import repair_prompt
+from harness.session.prompts.source import counted, excerpts, quoted
+from harness.session.prompts.template import fill, load
+from harness.session.view import SessionView
 from harness.support.embedded import prompt_text
 from harness.support.home import lockstep_home
 from harness.task.contract import CASES_DIRECTORY, Module, Task

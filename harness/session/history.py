@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harness import recipe
 from harness.errors import RecordError
-from harness.recipe import Plan
 from harness.record.log import Event, verified
+from harness.session import recipe
+from harness.session.recipe import Plan
 
 
 class Story:

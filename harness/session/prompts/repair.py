@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from harness.model import Divergence
-from harness.prompts.template import fill, load
+from harness.session.prompts.template import fill, load
 from harness.task.contract import Module, Task
 from harness.verify.explain import CONTRACT, as_data, describe
 
