@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import report
-from harness.audit import AuditReport, audit
+from harness.assurance.audit import AuditReport, audit
 from harness.model import Case, CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.record.store import SETTINGS
 from harness.session.session import Session

@@ -17,6 +17,7 @@ from typing import Any
 
 import anyio
 
+from harness.assurance.replay.changes import agents_files
 from harness.cli.places import opened
 from harness.errors import RecordError
 from harness.host import client as host
@@ -24,7 +25,6 @@ from harness.record.export import check_out
 from harness.record.log import Event, snapshot_of
 from harness.record.objects import Entry
 from harness.record.store import Store
-from harness.replay.changes import agents_files
 from harness.session.recipe import ATTEMPT, RESUMED, VERDICT
 from harness.session.session import Progress
 from harness.session.view import SessionView

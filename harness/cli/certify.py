@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-    from harness.certify.recheck import PartAgain
+    from harness.assurance.certify.recheck import PartAgain
 
 EXITS = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL}
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -74,7 +74,7 @@ def _certify(
     batches: tuple[int, ...],
     sandbox: str | None,
 ) -> int:
-    from harness.certify.examination import Settings
+    from harness.assurance.certify.examination import Settings
     from harness.cli.places import opened, session_named
     from harness.operations.certification import certify as issue
 

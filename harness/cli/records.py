@@ -61,7 +61,7 @@ def audit(
     With --level and --matches it is a gate for merging (docs/audit.md).
     """
     from harness import operations
-    from harness.audit import Gate
+    from harness.assurance.audit import Gate
     from harness.cli import show, show_replay
     from harness.cli.places import record_named
 

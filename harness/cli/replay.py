@@ -102,8 +102,8 @@ def _walk(output: Output, store: Store, events: list[Event], first: int) -> int:
 def _verify(
     output: Output, store: Store, events: list[Event], which: str, first: int, levels: int, sandbox: str | None
 ) -> int:
+    from harness.assurance.replay.rerun import chosen
     from harness.cli import show_replay
-    from harness.replay.rerun import chosen
 
     verdicts = [event for event in chosen(events, which) if event.seq >= first]
     document = _repeat(output, store, events, verdicts, levels, sandbox)
@@ -113,9 +113,9 @@ def _verify(
 
 def rerun_verdicts(output: Output, record: Path, count: int) -> dict[str, Any]:
     """Reach some verdicts of a record again, drawn at random, telling each; gives the document of all."""
+    from harness.assurance.replay.rerun import sample
     from harness.record.log import read_events
     from harness.record.store import opened
-    from harness.replay.rerun import sample
 
     with opened(record) as store:
         events = read_events(store)
@@ -133,9 +133,9 @@ def exit_of(document: Mapping[str, Any]) -> int:
 def _repeat(
     output: Output, store: Store, events: list[Event], verdicts: list[Event], levels: int, sandbox: str | None
 ) -> dict[str, Any]:
+    from harness.assurance.replay.reproduction import Match
+    from harness.assurance.replay.rerun import Rerun
     from harness.cli import show_replay
-    from harness.replay.reproduction import Match
-    from harness.replay.rerun import Rerun
 
     done = []
     with output.progress() as progress, Rerun(store, events, progress, levels=levels, sandbox=sandbox) as rerun:

@@ -14,7 +14,7 @@ from harness.model import CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.verify.explain import facts
 
 if TYPE_CHECKING:
-    from harness.audit import AuditReport, Row
+    from harness.assurance.audit import AuditReport, Row
     from harness.doctor import Item
     from harness.verify.side_by_side import SideBySide
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from harness.cli.show import event_name, grid, indented, outcome_text, step_name
 
 if TYPE_CHECKING:
-    from harness.replay.rerun import Repeated
+    from harness.assurance.replay.rerun import Repeated
 
 MATCH_COLOURS = {"exact": "green", "within tolerance": "yellow", "different": "bold red", "not repeated": "dim"}
 DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}

@@ -174,7 +174,7 @@ class MainJobs:
 
     def replay(self, client: str, *, event: int | None = None) -> dict[str, Any]:
         """Begin to reach a recorded verdict again, by default the newest."""
-        from harness.replay.rerun import ALL, Rerun, chosen
+        from harness.assurance.replay.rerun import ALL, Rerun, chosen
 
         events = list(self._session.events)
         verdicts = chosen(events, ALL if event is None else str(event))

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.audit import audit
-from harness.certify.examination import Settings, Told
-from harness.certify.issue import issue
-from harness.certify.recheck import PartAgain, newest, recheck, reproduced
+from harness.assurance.audit import audit
+from harness.assurance.certify.examination import Settings, Told
+from harness.assurance.certify.issue import issue
+from harness.assurance.certify.recheck import PartAgain, newest, recheck, reproduced
+from harness.assurance.replay.rerun import driver_for
 from harness.errors import RecordError
 from harness.model import Outcome
 from harness.record.log import read_events
 from harness.record.rotation import key_in_force
 from harness.record.store import opened
-from harness.replay.rerun import driver_for
 from harness.session.session import Session
 from harness.verify.pair import Progress
 
@@ -27,7 +27,7 @@ def certify(
     """Certify the newest verified commit of a session; the document is that of `Issued`, with the `session`.
 
     Raises:
-        SessionError, RecordError, TaskError: as `harness.certify.issue.issue`.
+        SessionError, RecordError, TaskError: as `harness.assurance.certify.issue.issue`.
     """
     return {"session": session.id, **issue(session, settings, progress, told, sandbox=sandbox).to_json()}
 

@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from harness.audit import AuditReport, Gate
-from harness.audit import audit as check
+from harness.assurance.audit import AuditReport, Gate
+from harness.assurance.audit import audit as check
 from harness.candidate.skeleton import write_skeleton
 from harness.errors import RecordError
 from harness.record import directory as directories

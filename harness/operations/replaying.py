@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from harness.assurance.replay.changes import changes, tree_before
 from harness.errors import RecordError
 from harness.record.log import VERDICT_FILE, Event, event_file
 from harness.record.store import Store
-from harness.replay.changes import changes, tree_before
 from harness.report.document import collect
 from harness.session.recipe import ATTEMPT, INTERRUPTED, VERDICT
 from harness.support.foreign import json_of

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from harness import __version__
-from harness.audit import AuditReport, audit
+from harness.assurance.audit import AuditReport, audit
 from harness.record.keys import PublicKey
 from harness.record.log import START
 from harness.record.rotation import ROTATED

@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 
-from harness.audit import AuditReport, audit
+from harness.assurance.audit import AuditReport, audit
 from harness.errors import SetupError
 from harness.host import client as host
 from harness.record.directory import find

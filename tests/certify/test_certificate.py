@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.audit import audit
-from harness.certify.examination import Settings
-from harness.certify.issue import issue
+from harness.assurance.audit import audit
+from harness.assurance.certify.examination import Settings
+from harness.assurance.certify.issue import issue
 from harness.errors import SessionError
 from harness.model import Outcome
 from harness.operations.certification import check

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness.audit import audit
+from harness.assurance.audit import audit
 from harness.model import Outcome
 from harness.record.attest import SUMMARY, Subject, seal
 from harness.record.certificate import CERTIFIED, CERTIFYING, ENVELOPE, PARTS, SPEED, VERDICT, claims, path_of, seed_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sandboxes
-from harness.certify import probes
+from harness.assurance.certify import probes
 from harness.model import CheckResult, Outcome
 from harness.task.load import load_task
 from harness.task.suite import load_suite

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import sandboxes
-from harness.audit import audit
+from harness.assurance.audit import audit
 from harness.model import Array, Outcome, Verdict
 from harness.record.log import VERDICT_FILE, event_file
 from harness.session.session import Progress, Session, Verifier

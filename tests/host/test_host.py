@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness.audit import audit
+from harness.assurance.audit import audit
 from harness.errors import EnvironmentFailure, SessionError, SessionLocked, TaskError, TrustedFileChanged
 from harness.host import client, jobs, protocol
 from harness.host.protocol import SOCKET, described, rebuilt

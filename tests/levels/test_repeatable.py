@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from harness.assurance.replay.reproduction import verdict_digest
 from harness.model import Outcome, Verdict
-from harness.replay.reproduction import verdict_digest
 from harness.verify.levels import rollout
 from tests.levels.conftest import Walk
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from harness.assurance.replay.changes import changes, tree_before
+from harness.assurance.replay.reproduction import Match
+from harness.assurance.replay.rerun import REPRODUCED, Repeated, Rerun, chosen, sample
 from harness.cli.main import main
 from harness.errors import RecordError
 from harness.model import Outcome
 from harness.record.log import VERDICT_FILE, Event, event_file, read_events
 from harness.record.store import Store, opened
-from harness.replay.changes import changes, tree_before
-from harness.replay.reproduction import Match
-from harness.replay.rerun import REPRODUCED, Repeated, Rerun, chosen, sample
 from harness.session.recipe import VERDICT
 from harness.verify.levels import property
 from mcp_server.drive import Driven, drive
@@ -129,7 +129,7 @@ def test_an_audit_may_reach_verdicts_again_and_fails_with_them(
     _, events = cartpole
     first = verdicts(events, Outcome.PASS)[:1]
     # The newest commit passed level 4, which trains for minutes: another is drawn in its place.
-    monkeypatch.setattr("harness.replay.rerun.sample", lambda events, count: first[:count])
+    monkeypatch.setattr("harness.assurance.replay.rerun.sample", lambda events, count: first[:count])
     assert main(["audit", str(BUNDLES["cartpole"]), "--rerun", "1", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["ok"] and [each["seq"] for each in document["rerun"]["verdicts"]] == [first[0].seq]

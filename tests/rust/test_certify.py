@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import sandboxes
-from harness.audit import audit
-from harness.certify import probes
-from harness.certify.examination import Settings
-from harness.certify.issue import issue
+from harness.assurance.audit import audit
+from harness.assurance.certify import probes
+from harness.assurance.certify.examination import Settings
+from harness.assurance.certify.issue import issue
 from harness.model import Outcome
 from harness.operations.certification import check
 from harness.record.certificate import PARTS, parts_of

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.audit import AuditReport, audit
+from harness.assurance.audit import AuditReport, audit
 from harness.cli import show
 from harness.errors import RecordError
 from harness.record.keys import PublicKey

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.audit import audit
+from harness.assurance.audit import audit
 from harness.errors import LockstepError, RecordError
 from harness.record.directory import UNFINISHED, all_sessions
 from harness.record.store import SETTINGS

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.audit import Gate, audit
+from harness.assurance.audit import Gate, audit
 from harness.record.directory import SessionDirectory
 from harness.record.export import check_out
 from harness.record.keys import load_or_create

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.audit import AuditReport, audit
+from harness.assurance.audit import AuditReport, audit
 from harness.errors import RecordError
 from harness.record.keyring import Keyring
 from harness.record.keys import PublicKey, SigningKey, load_or_create

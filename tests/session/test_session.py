@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.audit import audit
+from harness.assurance.audit import audit
 from harness.errors import RecordError, SessionError, SessionLocked, TaskError, TrustedFileChanged
 from harness.model import Case, Outcome
 from harness.record.log import VERDICT_FILE, event_file

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.audit import audit
+from harness.assurance.audit import audit
 from harness.errors import RecordError, SessionError
 from harness.record import ssh
 from harness.record.log import MAIN, UNSIGNED

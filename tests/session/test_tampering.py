@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from harness.audit import AuditReport, audit
+from harness.assurance.audit import AuditReport, audit
 from harness.record.attest import SUMMARY_FILE
 from harness.record.keys import PublicKey, SigningKey, load_or_create
 from harness.record.log import (

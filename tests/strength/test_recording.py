@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.audit import audit
+from harness.assurance.audit import audit
 from harness.errors import SessionError
 from harness.measure.strength import text
 from harness.measure.strength.run import Settings

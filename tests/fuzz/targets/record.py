@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from harness.audit import Gate, audit
+from harness.assurance.audit import Gate, audit
 from harness.cli import show_replay
 from harness.errors import RecordError
 from harness.operations import replaying

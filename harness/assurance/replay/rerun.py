@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.assurance.replay.reproduction import Match, Reproduction, reproduction, verdict_digest
 from harness.errors import RecordError
 from harness.record.export import check_out, exported
 from harness.record.log import CONDITIONS, VERDICT_FILE, Event, cases_added, event_file, snapshot_of
 from harness.record.machine import conditions
 from harness.record.snapshot import trusted_part
 from harness.record.store import Store
-from harness.replay.reproduction import Match, Reproduction, reproduction, verdict_digest
 from harness.session.recipe import VERDICT
 from harness.support.files import write_below
 from harness.support.foreign import json_of

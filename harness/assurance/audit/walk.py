@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from harness.audit.certificates import Certificates
-from harness.audit.commits import Commits
-from harness.audit.findings import Findings
-from harness.audit.gate import Gate
-from harness.audit.keychain import KeyChain
-from harness.audit.refs import Refs
-from harness.audit.report import AuditReport
+from harness.assurance.audit.certificates import Certificates
+from harness.assurance.audit.commits import Commits
+from harness.assurance.audit.findings import Findings
+from harness.assurance.audit.gate import Gate
+from harness.assurance.audit.keychain import KeyChain
+from harness.assurance.audit.refs import Refs
+from harness.assurance.audit.report import AuditReport
 from harness.errors import RecordError
 from harness.record.keys import PublicKey
 from harness.record.log import (
@@ -57,7 +57,7 @@ class Walk:
     def report(
         self, pinned: PublicKey | None, known_event: str | None, session: str | None, gate: Gate | None
     ) -> AuditReport:
-        """Look at everything; see `harness.audit.audit`."""
+        """Look at everything; see `harness.assurance.audit.audit`."""
         findings = self._findings
         for place, commit in enumerate(self._log()):
             findings.place = place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.audit.report import Problem
+from harness.assurance.audit.report import Problem
 from harness.errors import RecordError
 from harness.record.log import Event
 

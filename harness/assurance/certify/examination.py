@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.certify import probes
+from harness.assurance.certify import probes
 from harness.errors import EnvironmentFailure, LockstepError
 from harness.measure.coverage import measure as coverage
 from harness.measure.profile import run as speed

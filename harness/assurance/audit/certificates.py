@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.audit.findings import Findings
+from harness.assurance.audit.findings import Findings
 from harness.record.certificate import (
     CERTIFIED,
     CERTIFYING,

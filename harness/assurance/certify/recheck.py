@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.certify.examination import Settings, examine
-from harness.certify.issue import recorded_tree
+from harness.assurance.certify.examination import Settings, examine
+from harness.assurance.certify.issue import recorded_tree
+from harness.assurance.replay.reproduction import Match, reproduction
 from harness.errors import RecordError
 from harness.measure.strength.result import strength_digest
 from harness.record.certificate import (
@@ -34,7 +35,6 @@ from harness.record.keys import PublicKey
 from harness.record.log import Event
 from harness.record.machine import conditions
 from harness.record.store import Store
-from harness.replay.reproduction import Match, reproduction
 from harness.verify.pair import Progress
 from sandboxes import Driver
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import __version__
-from harness.certify.examination import Examination, Settings, Told, examine, untold
+from harness.assurance.certify.examination import Examination, Settings, Told, examine, untold
 from harness.record.attest import SUMMARY, seal
 from harness.record.certificate import (
     CERTIFIED,

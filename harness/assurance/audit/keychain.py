@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.audit.findings import Findings
+from harness.assurance.audit.findings import Findings
 from harness.record.keys import PublicKey
 from harness.record.log import PAYLOAD_TYPE, Event
 from harness.record.rotation import appointed, is_accepted

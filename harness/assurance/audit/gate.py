@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.audit.report import Row
+from harness.assurance.audit.report import Row
 from harness.errors import SessionError
 from harness.model import Outcome
 from harness.record.objects import Entry

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from harness.audit.findings import Findings
-from harness.audit.report import Row
+from harness.assurance.audit.findings import Findings
+from harness.assurance.audit.report import Row
 from harness.errors import RecordError
 from harness.model import Outcome
 from harness.record import ssh

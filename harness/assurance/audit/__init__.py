@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.audit.gate import Gate
-from harness.audit.report import AuditReport, Problem, Row
-from harness.audit.walk import Walk
+from harness.assurance.audit.gate import Gate
+from harness.assurance.audit.report import AuditReport, Problem, Row
+from harness.assurance.audit.walk import Walk
 from harness.record.keys import PublicKey
 from harness.record.store import Store, opened
 

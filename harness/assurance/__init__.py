@@ -1,0 +1,1 @@
+"""What a record proves: audited, reached again, and signed as a whole."""
