@@ -9,7 +9,7 @@ from harness.cli.frame import EXIT_ERROR, EXIT_OK, Output, command
 def doctor(output: Output) -> int:
     """Look at what this machine offers and lacks, and say what to do about it."""
     from harness.cli import show
-    from harness.doctor import Health, examine
+    from harness.cli.doctor import Health, examine
 
     items = []
     with output.progress() as progress:

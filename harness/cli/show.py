@@ -15,7 +15,7 @@ from harness.verify.explain import facts
 
 if TYPE_CHECKING:
     from harness.assurance.audit import AuditReport, Row
-    from harness.doctor import Item
+    from harness.cli.doctor import Item
     from harness.verify.side_by_side import SideBySide
 
 LEVEL_NAMES = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import doctor
-from harness.doctor import Health, Item
+from harness.cli import doctor
+from harness.cli.doctor import Health, Item
 from tests.cli.conftest import Result
 
 Run = Callable[..., Result]

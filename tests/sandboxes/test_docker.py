@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from bench import DAEMON, LIVE, PYTHON, SPAN, WORK, Bench, python, said
 
-from harness import doctor
+from harness.cli import doctor
 from sandboxes import DockerDriver, Mount, SandboxFailed, SandboxSpec, SandboxUnavailable, SpecRefused, choose
 from sandboxes.containers.access import NOBODY_ELSE
 from sandboxes.containers.engine import LABEL, Engine, owner_labels
