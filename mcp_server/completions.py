@@ -11,7 +11,7 @@ from harness import operations
 from harness.errors import LockstepError
 from harness.host import jobs
 from harness.record import directory as directories
-from harness.record.log import VERDICT_FILE
+from harness.record.event import VERDICT_FILE
 from harness.session.view import SessionView
 from mcp_server.desk import Desk, in_thread
 

@@ -21,8 +21,9 @@ from harness.assurance.replay.changes import agents_files
 from harness.cli.places import opened
 from harness.errors import RecordError
 from harness.host import client as host
+from harness.record.event import Event
 from harness.record.export import check_out
-from harness.record.log import Event, snapshot_of
+from harness.record.log import snapshot_of
 from harness.record.objects import Entry
 from harness.record.store import Store
 from harness.session.recipe import ATTEMPT, RESUMED, VERDICT

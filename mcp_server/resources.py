@@ -15,7 +15,8 @@ from mcp.shared.path_security import PathEscapeError, safe_join
 from harness import operations
 from harness.errors import LockstepError, RecordError, SessionError, TaskError
 from harness.host import jobs
-from harness.record.log import VERDICT_FILE, event_file
+from harness.record.event import VERDICT_FILE
+from harness.record.log import event_file
 from harness.session.view import SessionView
 from harness.support.embedded import TASK_FILE
 from mcp_server import words

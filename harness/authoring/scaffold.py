@@ -1,8 +1,8 @@
 """`lockstep new`: makes a task from an environment by building it, running it, and writing down what it did.
 
-A Gymnasium environment, or a factory of one, gets the general adapter of `harness/authoring/templates`, and every finding about it is
-tried before it is written: draws recorded and forced, states read and restored. A program that speaks the protocol is
-asked for its spec. What could not be found out stands in QUIRKS.md of the new task, with what it costs.
+A Gymnasium environment, or a factory of one, gets the general adapter of `harness/authoring/templates`, and every finding
+about it is tried before it is written: draws recorded and forced, states read and restored. A program that speaks the
+protocol is asked for its spec. What could not be found out stands in QUIRKS.md of the new task, with what it costs.
 """
 
 from __future__ import annotations

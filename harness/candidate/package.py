@@ -1,5 +1,5 @@
 """A candidate as the Python package that users get: its files unchanged, the very face modules that the verifier ran, and
-the contract. `harness.candidate.export` adds what makes it installable; `harness.candidate.as_user` has it run as a user would run it.
+the contract. `candidate/export.py` adds what makes it installable; `candidate/as_user.py` has it run as a user would run it.
 """
 
 from __future__ import annotations

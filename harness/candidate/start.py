@@ -385,7 +385,7 @@ def _installed_plugins(name: str) -> list[str]:
 
 
 def lay_trusted(directory: Path) -> Path:
-    """Lay the worker, the adapters and the trainer out as the candidate's interpreter shall see them; gives the directory."""
+    """Lay the worker, the adapters and the trainer out as a candidate's interpreter shall see them; gives the directory."""
     harness_root = Path(harness.__file__).parent
     for part in TRUSTED_CODE:
         source, place = harness_root / part, directory / "harness" / part

@@ -14,7 +14,7 @@ from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from harness.record.log import Event
+    from harness.record.event import Event
     from harness.record.store import Store
 
 HIGHEST_LEVEL = 4

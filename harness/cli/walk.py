@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import click
 from rich.console import Console, RenderableType
 
-from harness.record.log import Event
+from harness.record.event import Event
 
 KEYS = "[enter] next   [b] back   [f] next finding   [c] next commit   [g] go to an event   [q] quit"
 NEXT = ("\r", "\n", " ", "n", "\x1b[C", "\x1b[B")

@@ -1,7 +1,7 @@
 """What lies in every workspace for an agent that is started there: the server's address and the working rules.
 
-These files are no part of a task. Snapshots leave them out (`harness.task.contract.left_out`), so nothing that stands in them can
-change a verdict, and whoever changes them misleads only himself.
+These files are no part of a task. Snapshots leave them out (`harness.task.contract.left_out`), so nothing that stands in
+them can change a verdict, and whoever changes them misleads only himself.
 """
 
 from __future__ import annotations

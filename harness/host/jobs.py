@@ -27,7 +27,7 @@ from typing import Any
 from harness.errors import RecordError, SessionError
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
-from harness.record.log import now
+from harness.record.event import now
 from harness.support.files import clear_temporaries, storing, write_durably
 from harness.support.foreign import json_of
 from harness.support.home import lockstep_home

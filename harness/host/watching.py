@@ -7,7 +7,8 @@ from typing import Any, Self
 
 from harness.errors import SessionError
 from harness.host import jobs
-from harness.record.log import EVENTS, Event
+from harness.record.event import Event
+from harness.record.log import EVENTS
 from harness.session import recipe
 from harness.session.view import SessionView
 

@@ -9,7 +9,8 @@ from typing import Any
 from harness.errors import SessionError
 from harness.model import Divergence
 from harness.operations.words import Words, tool_words
-from harness.record.log import VERDICT_FILE, Event, event_file
+from harness.record.event import VERDICT_FILE, Event
+from harness.record.log import event_file
 from harness.session.prompts import repair_prompt
 from harness.session.recipe import VERDICT
 from harness.session.view import SessionView

@@ -1,7 +1,7 @@
 """A film of one case: reference and candidate side by side, picture by picture, marked from where they part.
 
-Both sides are drawn by the reference (`harness.verify.pictures`). Pillow writes `.webp`, `.gif` and `.png`; ffmpeg, where it is
-installed, `.mp4` and `.webm`: it gets the pictures through a pipe.
+Both sides are drawn by the reference (`harness.verify.pictures`). Pillow writes `.webp`, `.gif` and `.png`; ffmpeg, where
+it is installed, `.mp4` and `.webm`: it gets the pictures through a pipe.
 """
 
 from __future__ import annotations

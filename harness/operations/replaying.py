@@ -7,7 +7,8 @@ from typing import Any
 
 from harness.assurance.replay.changes import changes, tree_before
 from harness.errors import RecordError
-from harness.record.log import VERDICT_FILE, Event, event_file
+from harness.record.event import VERDICT_FILE, Event
+from harness.record.log import event_file
 from harness.record.store import Store
 from harness.report.document import collect
 from harness.session.recipe import ATTEMPT, INTERRUPTED, VERDICT

@@ -114,7 +114,7 @@ class Lanes:
                 "it cannot step several environments in one message",
                 where="lanes",
                 expected="the capability `lanes`",
-                next_step="see docs/protocol.md, section Lanes; an adapter in Python gets it from harness/protocol/worker.py",
+                next_step="see docs/protocol.md, section Lanes; a Python adapter gets it from harness/protocol/worker.py",
             )
         self._environment = environment
         self._over = np.zeros(len(seeds), bool)

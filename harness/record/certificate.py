@@ -15,8 +15,9 @@ from typing import Any
 from harness.errors import RecordError
 from harness.model import Outcome
 from harness.record.attest import unseal
+from harness.record.event import Event
 from harness.record.keys import PublicKey
-from harness.record.log import Event, event_file
+from harness.record.log import event_file
 from harness.record.store import Store
 from harness.support.foreign import json_of
 

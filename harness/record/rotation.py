@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.errors import RecordError
+from harness.record.event import Event
 from harness.record.keys import PublicKey, SigningKey
-
-if TYPE_CHECKING:
-    from harness.record.log import Event
 
 ROTATED = "rotated"
 """The kind of event that hands a session over to another key."""

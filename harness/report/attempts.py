@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.model import Divergence, Outcome
-from harness.record.log import Event
+from harness.record.event import Event
 from harness.report import plain
 from harness.report.frames import Frames
 from harness.report.reading import Reading

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.model import Outcome
 from harness.record.certificate import CERTIFIED, COVERAGE, SEED, SPEED, STRENGTH
-from harness.record.log import Event
+from harness.record.event import Event
 from harness.report import plain
 from harness.report.reading import Reading
 

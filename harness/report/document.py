@@ -9,8 +9,8 @@ from typing import Any
 
 from harness import __version__
 from harness.assurance.audit import AuditReport, audit
+from harness.record.event import START
 from harness.record.keys import PublicKey
-from harness.record.log import START
 from harness.record.rotation import ROTATED
 from harness.record.store import Store
 from harness.report import measured, plain

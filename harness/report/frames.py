@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from harness.record.log import Event
+from harness.record.event import Event
 from harness.report.reading import Reading
 
 DIRECTORY = "frames"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.model import Outcome
-from harness.record.log import Event
+from harness.record.event import Event
 from harness.report import plain
 from harness.report.reading import Reading
 from harness.session.coverage import known

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from harness.errors import LockstepError, RecordError
-from harness.record.log import EVENT_FILE, EVENTS, START, VERDICT_FILE, Event, event_file, read_events
+from harness.record.event import EVENT_FILE, START, VERDICT_FILE, Event
+from harness.record.log import EVENTS, event_file, read_events
 from harness.record.store import Store
 from harness.session import recipe
 from harness.session.recipe import Plan, State

@@ -20,7 +20,7 @@ from harness.errors import RecordError, SessionError
 from harness.model import Outcome, Verdict
 from harness.record import ssh
 from harness.record.attest import SUMMARY_FILE, Subject, attestations
-from harness.record.log import CONDITIONS, SSH_KEY, UNSIGNED, VERDICT_FILE, now, seconds
+from harness.record.event import CONDITIONS, SSH_KEY, UNSIGNED, VERDICT_FILE, now, seconds
 from harness.record.machine import conditions
 from harness.record.message import commit_message
 from harness.record.objects import Commit, identity

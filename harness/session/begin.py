@@ -20,9 +20,10 @@ from harness.record.directory import (
     publish,
     remove_unfinished,
 )
+from harness.record.event import SSH_KEY, START, now
 from harness.record.keyring import Keyring
 from harness.record.lock import Lock
-from harness.record.log import SSH_KEY, START, EventLog, now
+from harness.record.log import EventLog
 from harness.record.machine import fingerprint
 from harness.record.message import check_identity
 from harness.record.objects import Entry

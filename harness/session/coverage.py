@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 from harness.errors import LockstepError
 from harness.measure.coverage.result import Count, Coverage
 from harness.model import Outcome
-from harness.record.log import Event
+from harness.record.event import Event
 from harness.session.recipe import VERDICT
 from harness.task.contract import TRAINING_LEVEL
 from sandboxes import SandboxError

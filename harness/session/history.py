@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from harness.errors import RecordError
-from harness.record.log import Event, verified
+from harness.record.event import Event
+from harness.record.log import verified
 from harness.session import recipe
 from harness.session.recipe import Plan
 

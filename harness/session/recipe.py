@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.model import Outcome
-from harness.record.log import Event
+from harness.record.event import Event
 from harness.task.contract import Limits
 
 ATTEMPT = "attempt"

@@ -14,11 +14,12 @@ from typing import Any
 
 from harness.errors import SessionError, TrustedFileChanged
 from harness.record.directory import SessionDirectory
+from harness.record.event import Event
 from harness.record.export import check_out, discard, exported
 from harness.record.keyring import Keyring
 from harness.record.keys import SigningKey
 from harness.record.lock import Lock
-from harness.record.log import Event, EventLog, cases_added, snapshot_of
+from harness.record.log import EventLog, cases_added, snapshot_of
 from harness.record.objects import EXECUTABLE, Entry
 from harness.record.snapshot import (
     Snapshot,

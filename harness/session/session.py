@@ -15,8 +15,8 @@ from typing import Any
 from harness.errors import SessionError
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
+from harness.record.event import START, Event
 from harness.record.keys import SigningKey
-from harness.record.log import START, Event
 from harness.record.message import AGENT
 from harness.record.rotation import ROTATED
 from harness.record.snapshot import Snapshot

@@ -12,8 +12,9 @@ from harness.errors import SessionError
 from harness.record import directory as directories
 from harness.record.attest import Subject
 from harness.record.directory import SessionDirectory
+from harness.record.event import Event
 from harness.record.export import exported
-from harness.record.log import Event, read_events
+from harness.record.log import read_events
 from harness.record.store import Store
 from harness.session import recipe
 from harness.session.history import Story

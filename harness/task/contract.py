@@ -28,7 +28,8 @@ CANDIDATE_DIRECTORY = "candidate"
 PROPOSED_DIRECTORY = "proposed"
 GUIDE_FILE = "AGENTS.md"
 SURVIVORS_FILE = "survivors.toml"
-"""Speaks of the task's own candidate (`harness.measure.strength.explanations`); no verdict depends on it, and no session gets it."""
+"""Speaks of the task's own candidate (`harness.measure.strength.explanations`); no verdict depends on it, and no
+session gets it."""
 TRAINING_LEVEL = 4
 """The level that trains policies: it lasts for minutes, and only tasks that say how long to train have it."""
 COMPILED = "__pycache__"

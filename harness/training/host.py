@@ -20,8 +20,8 @@ from harness.protocol.lanes import Stepped
 from harness.task.training import PpoConfig
 from harness.training.policy import Policy
 from harness.training.ppo import Batch, Ppo
-from harness.training.segments import Played, Report, demand_config, silent, train_segments
-from harness.training.trained import Trained
+from harness.training.segments import Report, demand_config, silent, train_segments
+from harness.training.trained import Played, Trained
 
 LanesFactory = Callable[[Sequence[int]], Stepped]
 """Begins one episode for each seed: `environment.lanes` of an `Environment` or a `Pool`."""

@@ -12,8 +12,8 @@ from harness.candidate.faces.jax_env import JaxEnv
 from harness.model import Leaves
 from harness.task.training import PpoConfig
 from harness.training.fused import FusedTrainer
-from harness.training.segments import Played, Report, demand_config, silent, train_segments
-from harness.training.trained import Trained
+from harness.training.segments import Report, demand_config, silent, train_segments
+from harness.training.trained import Played, Trained
 
 
 def train_local(

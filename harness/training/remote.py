@@ -14,8 +14,8 @@ from harness.protocol.environment import Environment
 from harness.task.training import PpoConfig
 from harness.training.policy import Policy
 from harness.training.ppo import Ppo
-from harness.training.segments import Played, Report, demand_config, silent, train_segments
-from harness.training.trained import Trained
+from harness.training.segments import Report, demand_config, silent, train_segments
+from harness.training.trained import Played, Trained
 
 SEGMENT_SECONDS = 600.0
 """How long a segment may take, the compilation in the first one included."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +10,14 @@ import numpy as np
 
 from harness.candidate.adapters.jax.flags import prepare_process
 from harness.errors import TrainingError
-from harness.model import Array, Leaves
+from harness.model import Leaves
 from harness.task.training import PpoConfig
 from harness.training.log import Log
 from harness.training.ppo import Ppo
-from harness.training.trained import Checkpoint, Progress, Trained, stacked, unstacked
+from harness.training.trained import Checkpoint, Played, Progress, Trained, stacked, unstacked
 
 Report = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is."""
-
-
-@dataclass(frozen=True)
-class Played:
-    """What was played in one segment: for each seed the number of episodes that ended, their returns and lengths summed."""
-
-    episodes: Array
-    returns: Array
-    lengths: Array
 
 
 RunSegment = Callable[[Leaves, int, int, int], tuple[Leaves, Played]]

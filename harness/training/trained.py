@@ -14,11 +14,20 @@ from typing import Any
 import numpy as np
 
 from harness.errors import TrainingError
-from harness.model import Leaves, feed_digest
+from harness.model import Array, Leaves, feed_digest
 from harness.support.foreign import json_of
 from harness.task.training import PpoConfig
 
 _ABOUT, _BEST = "about", "best/"
+
+
+@dataclass(frozen=True)
+class Played:
+    """What was played in one segment: for each seed the number of episodes that ended, their returns and lengths summed."""
+
+    episodes: Array
+    returns: Array
+    lengths: Array
 
 
 @dataclass(frozen=True)

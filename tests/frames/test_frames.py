@@ -15,7 +15,8 @@ from PIL import Image
 import sandboxes
 from harness.assurance.audit import audit
 from harness.model import Array, Outcome, Verdict
-from harness.record.log import VERDICT_FILE, event_file
+from harness.record.event import VERDICT_FILE
+from harness.record.log import event_file
 from harness.session.session import Progress, Session, Verifier
 from harness.task.load import load_task
 from harness.verify import pictures

@@ -11,19 +11,10 @@ import pytest
 
 from harness.errors import RecordError, SessionLocked
 from harness.record.directory import SessionDirectory, find
+from harness.record.event import PAYLOAD_TYPE, Event
 from harness.record.keyring import Keyring
 from harness.record.lock import Lock
-from harness.record.log import (
-    EVENTS,
-    MAIN,
-    NOTES,
-    PAYLOAD_TYPE,
-    Event,
-    EventLog,
-    cases_added,
-    event_file,
-    read_events,
-)
+from harness.record.log import EVENTS, MAIN, NOTES, EventLog, cases_added, event_file, read_events
 from harness.record.objects import Commit, identity
 from harness.record.snapshot import Snapshot, snapshot
 from harness.record.store import Store

@@ -11,7 +11,8 @@ import pytest
 
 from harness.errors import SetupError
 from harness.measure.coverage.result import Coverage, File, Level
-from harness.record.log import VERDICT_FILE, event_file
+from harness.record.event import VERDICT_FILE
+from harness.record.log import event_file
 from harness.session.attempt import Progress
 from harness.session.coverage import CANDIDATE, COVERAGE, known
 from harness.session.session import Session

@@ -15,7 +15,8 @@ from harness.assurance.replay.rerun import REPRODUCED, Repeated, Rerun, chosen, 
 from harness.cli.main import main
 from harness.errors import RecordError
 from harness.model import Outcome
-from harness.record.log import VERDICT_FILE, Event, event_file, read_events
+from harness.record.event import VERDICT_FILE, Event
+from harness.record.log import event_file, read_events
 from harness.record.store import Store, opened
 from harness.session.recipe import VERDICT
 from harness.verify.levels import property

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from harness.errors import RecordError
+from harness.record.event import EVENT_FILE, VERDICT_FILE
 from harness.record.keys import PublicKey
-from harness.record.log import EVENT_FILE, EVENTS, VERDICT_FILE, event_commits, event_entry
+from harness.record.log import EVENTS, event_commits, event_entry
 from harness.record.store import Store, opened
 from harness.report import plain
 from harness.report.document import collect

@@ -12,22 +12,9 @@ from typing import Any
 
 from harness.errors import RecordError
 from harness.record.attest import SUMMARY_FILE
+from harness.record.event import EVENT_FILE, PAYLOAD_TYPE, SIGNATURE_FILE, VERDICT_FILE, WORKSPACE, Event
 from harness.record.keys import SigningKey
-from harness.record.log import (
-    ATTESTATIONS,
-    EVENT_FILE,
-    EVENTS,
-    MAIN,
-    NOTES,
-    PAYLOAD_TYPE,
-    SIGNATURE_FILE,
-    VERDICT_FILE,
-    WORKSPACE,
-    Event,
-    event_commit,
-    event_commits,
-    event_file,
-)
+from harness.record.log import ATTESTATIONS, EVENTS, MAIN, NOTES, event_commit, event_commits, event_file
 from harness.record.objects import FILE, Commit, Entry, identity
 from harness.record.snapshot import directory_hash
 from harness.record.store import Store

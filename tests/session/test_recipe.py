@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.record.log import Event
+from harness.record.event import Event
 from harness.session import recipe
 from harness.session.recipe import Plan, State, Step, advance, fold, next_step, phase, progress_made
 from harness.task.contract import Limits

@@ -13,9 +13,9 @@ import pytest
 
 from harness.assurance.audit import AuditReport, audit
 from harness.errors import RecordError
+from harness.record.event import Event
 from harness.record.keyring import Keyring
 from harness.record.keys import PublicKey, SigningKey, load_or_create
-from harness.record.log import Event
 from harness.record.rotation import ROTATED, handing_over
 from tests.session.conftest import Open
 from tests.session.faults import Points, in_child, killed_at

@@ -16,7 +16,8 @@ import pytest
 from harness.assurance.audit import audit
 from harness.errors import RecordError, SessionError, SessionLocked, TaskError, TrustedFileChanged
 from harness.model import Case, Outcome
-from harness.record.log import VERDICT_FILE, event_file
+from harness.record.event import VERDICT_FILE
+from harness.record.log import event_file
 from harness.session.recipe import Step
 from harness.session.session import Session, SessionView
 from tests.session.standin import UNDECIDED, Agent, FileComparison, factory, make_task

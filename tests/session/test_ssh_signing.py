@@ -13,7 +13,8 @@ import pytest
 from harness.assurance.audit import audit
 from harness.errors import RecordError, SessionError
 from harness.record import ssh
-from harness.record.log import MAIN, UNSIGNED
+from harness.record.event import UNSIGNED
+from harness.record.log import MAIN
 from harness.record.objects import Commit, decode_commit, encode_commit
 from harness.record.store import Store
 from harness.session.session import Session

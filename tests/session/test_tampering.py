@@ -17,18 +17,9 @@ import pytest
 
 from harness.assurance.audit import AuditReport, audit
 from harness.record.attest import SUMMARY_FILE
+from harness.record.event import EVENT_FILE, PAYLOAD_TYPE, SIGNATURE_FILE, VERDICT_FILE, Event
 from harness.record.keys import PublicKey, SigningKey, load_or_create
-from harness.record.log import (
-    ATTESTATIONS,
-    EVENT_FILE,
-    EVENTS,
-    MAIN,
-    NOTES,
-    PAYLOAD_TYPE,
-    SIGNATURE_FILE,
-    VERDICT_FILE,
-    Event,
-)
+from harness.record.log import ATTESTATIONS, EVENTS, MAIN, NOTES
 from harness.record.objects import Commit
 from harness.record.rotation import ROTATED, handing_over
 from harness.record.snapshot import task_digest, trusted_part

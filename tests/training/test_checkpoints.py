@@ -19,8 +19,8 @@ from harness.training.host import train_host
 from harness.training.local import train_local
 from harness.training.policy import Policy
 from harness.training.ppo import Ppo
-from harness.training.segments import Played, silent, train_segments
-from harness.training.trained import Trained
+from harness.training.segments import silent, train_segments
+from harness.training.trained import Played, Trained
 from tests.training.conftest import cue, jax_env, opened
 from tests.training.test_backends import CONFIG
 

@@ -18,8 +18,8 @@ from harness.record.certificate import (
     seed_of,
     statement,
 )
+from harness.record.event import Event
 from harness.record.keys import PublicKey
-from harness.record.log import Event
 from harness.record.store import Store
 
 RULE = "certificate"

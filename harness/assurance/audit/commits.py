@@ -12,8 +12,9 @@ from harness.errors import RecordError
 from harness.model import Outcome
 from harness.record import ssh
 from harness.record.attest import DIRECTORY, SUMMARY_FILE, unseal
+from harness.record.event import SSH_KEY, UNSIGNED, Event
 from harness.record.keys import PublicKey
-from harness.record.log import SSH_KEY, UNSIGNED, Event, event_file
+from harness.record.log import event_file
 from harness.record.message import trailers, trailers_in
 from harness.record.objects import Commit
 from harness.record.store import Store

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from harness.assurance.audit.report import Problem
 from harness.errors import RecordError
-from harness.record.log import Event
+from harness.record.event import Event
 
 _MALFORMED = (KeyError, IndexError, ValueError, TypeError, AttributeError, RecursionError, OverflowError)
 """What reading values of the wrong form can raise."""

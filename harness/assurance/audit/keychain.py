@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.assurance.audit.findings import Findings
+from harness.record.event import PAYLOAD_TYPE, Event
 from harness.record.keys import PublicKey
-from harness.record.log import PAYLOAD_TYPE, Event
 from harness.record.rotation import appointed, is_accepted
 
 

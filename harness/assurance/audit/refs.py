@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from harness.assurance.audit.findings import Findings
-from harness.record.log import ATTESTATIONS, EVENTS, MAIN, NOTES, Event, notes_entries, stray_refs, verified
+from harness.record.event import Event
+from harness.record.log import ATTESTATIONS, EVENTS, MAIN, NOTES, notes_entries, stray_refs, verified
 from harness.record.objects import encode_tree, object_id
 from harness.record.store import Store
 

@@ -14,20 +14,9 @@ from harness.assurance.audit.keychain import KeyChain
 from harness.assurance.audit.refs import Refs
 from harness.assurance.audit.report import AuditReport
 from harness.errors import RecordError
+from harness.record.event import EVENT_FILE, SIGNATURE_FILE, START, VERDICT_FILE, Event
 from harness.record.keys import PublicKey
-from harness.record.log import (
-    EVENT_FILE,
-    EVENTS,
-    SIGNATURE_FILE,
-    START,
-    VERDICT_FILE,
-    Event,
-    cases_added,
-    event_commit,
-    event_commits,
-    event_contents,
-    event_file,
-)
+from harness.record.log import EVENTS, cases_added, event_commit, event_commits, event_contents, event_file
 from harness.record.objects import Entry, encode_commit, object_id
 from harness.record.rotation import ROTATED
 from harness.record.snapshot import directory_hash, task_digest, trusted_changes, trusted_part

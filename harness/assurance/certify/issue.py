@@ -32,8 +32,8 @@ from harness.record.certificate import (
     path_of,
 )
 from harness.record.directory import POLICIES
+from harness.record.event import now
 from harness.record.export import check_out, discard, exported
-from harness.record.log import now
 from harness.record.machine import conditions
 from harness.record.snapshot import trusted_part
 from harness.record.store import Store

@@ -31,8 +31,8 @@ from harness.record.certificate import (
     parts_of,
     statement,
 )
+from harness.record.event import Event
 from harness.record.keys import PublicKey
-from harness.record.log import Event
 from harness.record.machine import conditions
 from harness.record.store import Store
 from harness.verify.pair import Progress

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.record.log import Event
+from harness.record.event import Event
 from harness.record.objects import Entry
 from harness.record.snapshot import trusted_part
 from harness.record.store import Store

@@ -13,8 +13,9 @@ from typing import Any
 
 from harness.assurance.replay.reproduction import Match, Reproduction, reproduction, verdict_digest
 from harness.errors import RecordError
+from harness.record.event import CONDITIONS, VERDICT_FILE, Event
 from harness.record.export import check_out, exported
-from harness.record.log import CONDITIONS, VERDICT_FILE, Event, cases_added, event_file, snapshot_of
+from harness.record.log import cases_added, event_file, snapshot_of
 from harness.record.machine import conditions
 from harness.record.snapshot import trusted_part
 from harness.record.store import Store

@@ -4,7 +4,7 @@
 `contract()` says what the environment's leaves are and how it was run when it was verified; `attestation()` holds the
 signed record of that. README.md shows how to begin.
 """
-# This file is the `__init__.py` of an exported package (harness/candidate/export.py); the files that it reads lie beside it there.
+# The `__init__.py` of an exported package (harness/candidate/export.py); the files that it reads lie beside it there.
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
 environment, `make_pool(n)` what code written for EnvPool knows. `contract()` says what the environment's leaves are;
 `attestation()` holds the signed record of what was compared. README.md shows how to begin.
 """
-# This file is the `__init__.py` of an exported package (harness/candidate/export.py); the files that it reads lie beside it there.
+# The `__init__.py` of an exported package (harness/candidate/export.py); the files that it reads lie beside it there.
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Peers: other fast implementations of the task's environment, each in an environment of its own, measured beside it.
 
-Their adapters (`[[peers]]` in task.toml, docs/profiling.md) are trusted files of the task, served by `harness/protocol/worker.py`.
+Their adapters (`[[peers]]` in task.toml, docs/profiling.md) are trusted files of the task, served by the
+worker in `harness/protocol/worker.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How fast a policy is trained, and how much of that time the environment takes.
 
-The trainer is the one of level 4 (`harness.training.ppo`): rollout and update in one compiled function in the sandbox of a candidate
-in JAX, and the same update around steps that are asked for one by one in all others. The candidate's share is
+The trainer is the one of level 4 (`harness.training.ppo`): rollout and update in one compiled function in the sandbox of a
+candidate in JAX, and the same update around steps that are asked for one by one in all others. The candidate's share is
 what as many steps cost as scanned rollouts: where such a step takes an eighth of the time of a step of training, the
 environment has an eighth of it. All are read in turns, so that they meet the same machine.
 """

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import LockstepError, SessionError
-from harness.record.log import VERDICT_FILE, event_file
+from harness.record.event import VERDICT_FILE
+from harness.record.log import event_file
 from harness.record.machine import fingerprint
 from harness.session import recipe
 from harness.session.prompts import contract

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import SessionError
-from harness.record.log import Event
+from harness.record.event import Event
 from harness.session import recipe
 from harness.session.usage.prices import PriceTable, price_table
 from harness.session.usage.tokens import Response, Tokens, count

@@ -36,7 +36,8 @@ MOST_BYTES = 1 << 28
 WIDEST = 2048
 MAX_STEPS = 512
 User = Callable[[Array, Mapping[str, Array], Array], Mapping[str, Any]]
-"""Runs the exported package in a plain program: key words, actions and lanes in, public outputs out (`harness.candidate.as_user`)."""
+"""Runs the exported package in a plain program (`harness.candidate.as_user`): key words, actions and lanes in,
+outputs out."""
 MOST_WORK = 1 << 18
 """Steps of all lanes together, which the candidate takes in about a second where it is not very slow."""
 

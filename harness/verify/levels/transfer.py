@@ -6,7 +6,8 @@ episodes that are played here:
 
 - each policy plays the same episodes in both backends, step by step: any difference in them is a divergence, as at level 3;
 - the mean returns of each policy in both backends, and of policies trained here and there from the same seeds, must lie
-  within the margin (`harness.verify.statistics.equivalence`), at looks that come until the answer is clear or the budget is spent.
+  within the margin (`harness.verify.statistics.equivalence`), at looks that come until the answer is clear or the
+  budget is spent.
 
 A difference shown is FAIL. PASS needs equality shown, by policies that have learned something. Everything else is
 INCONCLUSIVE, and says what would decide.

@@ -22,7 +22,7 @@ ACTIONS = {"action": np.array([2, 0, 2], np.int64)}
 
 
 def answers(directory: Path) -> Target:
-    """What `harness.protocol.channel`, `harness.protocol.environment` and `harness.protocol.lanes` make of a worker's bytes."""
+    """What the channel, the environment and the lanes of `harness.protocol` make of a worker's bytes."""
     whole: list[bytes] = []
     with suppress(EnvironmentFailure):
         _drive(recording(real(Walker), whole))

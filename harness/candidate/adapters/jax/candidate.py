@@ -238,7 +238,7 @@ class JaxCandidate:
         whole = jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, rows)
         return step_part | whole
 
-    # --- measured runs (harness/measure/profile) ------------------------------------------------------------------------------
+    # --- measured runs (harness/measure/profile) ----------------------------------------------------------------------
 
     def bench_prepare(self, kind: str, batch: int, length: int) -> Answer:
         """Compile a measured run; see `Bench.prepare`."""
@@ -256,7 +256,7 @@ class JaxCandidate:
         """Where the time of the prepared step of a batch goes; see `hot_operations`."""
         return hot_operations(*self._bench.program(batch), self._code)
 
-    # --- comparison of programs (harness/measure/strength) --------------------------------------------------------------------
+    # --- comparison of programs (harness/measure/strength) ------------------------------------------------------------
 
     def program(self, form: str, names: Sequence[str] | None = None) -> Answer:
         """What the candidate's functions compile to, as digests; see `harness.candidate.adapters.jax.program.program`."""

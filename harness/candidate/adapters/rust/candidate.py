@@ -151,7 +151,7 @@ class RustCandidate(SingleEnvironment):
             told.look(row, batch)
         return told.answer(self._leaves)
 
-    # --- measured runs (harness/measure/profile) ------------------------------------------------------------------------------
+    # --- measured runs (harness/measure/profile) ----------------------------------------------------------------------
 
     def bench_prepare(self, kind: str, batch: int, length: int) -> Answer:
         """Make the batch of a measured run; see `RustBench`."""
