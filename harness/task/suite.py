@@ -18,6 +18,7 @@ import numpy as np
 from harness.errors import TaskError
 from harness.model import Array, Trajectory
 from harness.task.contract import INTERACTIONS_FILE, PROPERTIES_FILE, Task
+from harness.task.former import former_names
 
 RowCheck = Callable[[Trajectory], Any]
 
@@ -139,7 +140,8 @@ def _import(path: Path, name: str) -> ModuleType:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        with former_names():
+            spec.loader.exec_module(module)
     except Exception as error:
         raise TaskError(
             f"{path.name} cannot be imported: {type(error).__name__}: {error}",
