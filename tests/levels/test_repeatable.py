@@ -19,7 +19,7 @@ import contextlib, sys
 sys.path.insert(0, sys.argv[1])
 import {module}
 import hypothesis.strategies as st
-from harness.verify.levels import strategies
+from harness.verify import strategies
 if {usual}:
     strategies._repeatable = contextlib.nullcontext
 seen = []
