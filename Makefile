@@ -6,7 +6,7 @@ RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-rust test-all bench clean
+.PHONY: help setup demo check test test-slow test-rust test-all bench dist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -26,6 +26,9 @@ check: $(DEV_STAMP) ## format, lint, types, import borders
 test: $(DEV_STAMP) ## the default test loop
 	$(BIN)/pytest -n 3 --dist worksteal -m "not slow and not docker and not browser"
 
+test-slow: $(DEV_STAMP) ## the tests that `make test` leaves out; SPLITS=4 GROUP=1 runs the first quarter of them
+	$(BIN)/pytest -n 2 --dist worksteal --durations=30 -m "slow or docker or browser" $(if $(SPLITS),--splits $(SPLITS) --group $(GROUP) --splitting-algorithm least_duration)
+
 test-rust: $(DEV_STAMP) ## format, lints and tests of the Rust workspace, and of the candidates in Rust
 	@command -v cargo >/dev/null || { echo "the Rust workspace needs cargo: install Rust 1.85 or newer"; exit 1; }
 	cd rust && cargo fmt --check && cargo clippy --locked --all-targets -- -D warnings && cargo test --locked
@@ -37,6 +40,10 @@ test-all: $(DEV_STAMP) ## every test, as CI runs them
 
 bench: $(DEV_STAMP) ## the side-by-side measurements in benchmarks/
 	$(BIN)/python -m benchmarks
+
+dist: $(DEV_STAMP) ## the wheel and the source archive, in dist/
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
 
 clean: ## remove what set-up made here (not the record of your sessions)
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
