@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
+DOCS_STAMP := $(VENV)/.installed-docs
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-rust test-all bench clean
+.PHONY: help setup demo check test test-slow test-rust test-all bench docs dist lowest clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -26,17 +27,30 @@ check: $(DEV_STAMP) ## format, lint, types, import borders
 test: $(DEV_STAMP) ## the default test loop
 	$(BIN)/pytest -n 3 --dist worksteal -m "not slow and not docker and not browser"
 
+test-slow: $(DEV_STAMP) ## the tests that `make test` leaves out; SPLITS=4 GROUP=1 runs the first quarter of them
+	$(BIN)/pytest -n 2 --dist worksteal --durations=30 -m "slow or docker or browser" $(if $(SPLITS),--splits $(SPLITS) --group $(GROUP) --splitting-algorithm least_duration)
+
 test-rust: $(DEV_STAMP) ## format, lints and tests of the Rust workspace, and of the candidates in Rust
 	@command -v cargo >/dev/null || { echo "the Rust workspace needs cargo: install Rust 1.85 or newer"; exit 1; }
 	cd rust && cargo fmt --check && cargo clippy --locked --all-targets -- -D warnings && cargo test --locked
 	cd rust/gameboy && cargo fmt -p lockstep-gameboy -p lockstep-gameboy-batch -- --check && cargo clippy --locked --workspace --all-targets -- -D warnings && cargo test --locked --workspace
 	$(BIN)/python -m tests.rust.crates
 
-test-all: $(DEV_STAMP) ## every test, as CI runs them
+test-all: $(DEV_STAMP) $(DOCS_STAMP) ## every test, as CI runs them
 	$(BIN)/pytest -n 2 --dist worksteal --durations=30
 
 bench: $(DEV_STAMP) ## the side-by-side measurements in benchmarks/
 	$(BIN)/python -m benchmarks
+
+docs: $(DOCS_STAMP) ## the documentation as a site, in build/site; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+lowest: ## the oldest dependencies that pyproject.toml allows, in an environment of their own
+	.ci/lowest $(PYTHON)
+
+dist: $(DEV_STAMP) ## the wheel and the source archive, in dist/
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
 
 clean: ## remove what set-up made here (not the record of your sessions)
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
@@ -52,4 +66,8 @@ $(RUN_STAMP): pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(DEV_STAMP): $(RUN_STAMP)
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	@touch $@
+
+$(DOCS_STAMP): $(RUN_STAMP)
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[docs]'
 	@touch $@
