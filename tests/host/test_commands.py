@@ -78,7 +78,8 @@ def test_isolated_commands_see_nothing_else_of_the_session(place: AgentSandbox) 
     }
     assert done.stderr.count("Read-only") == 5
     assert "AGENTS.md" in done.stdout
-    packages = sysconfig.get_path("purelib")  # the candidate imports some of them, and yet learns no path of this machine
+    # The candidate imports some packages, and yet learns no path of this machine from them.
+    packages = sysconfig.get_path("purelib")
     hidden = call(
         place,
         "find / -path /usr -prune -o -name adapter.py -print 2>&-;"
