@@ -46,7 +46,46 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         need_extensions(load_task(ENVIRONMENTS / "pong"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+PASSED = "LOCKSTEP_TESTS_PASSED"
+"""The file to write the ids of the tests that passed to. CI runs the default tests on a bare machine."""
+DONE = "LOCKSTEP_TESTS_DONE"
+"""Such a file: its tests are left out, so that CI runs here only what did not pass there."""
+TWICE = ("agent_sandbox", "cheats", "host", "sandboxes")
+"""What these find depends on who starts a sandbox: root, or a user, with control groups or without. They run on both."""
+
+
+class Passed:
+    """Notes the tests of all processes that passed."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._outcomes: dict[str, set[str]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._outcomes.setdefault(report.nodeid, set()).add(report.outcome)
+
+    def pytest_sessionfinish(self) -> None:
+        passed = sorted(name for name, outcomes in self._outcomes.items() if outcomes == {"passed"})
+        self._file.write_text("".join(f"{name}\n" for name in passed))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if (file := os.environ.pop(PASSED, None)) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Passed(Path(file)))
+
+
+def leave_out_done(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what `DONE` names, but for the tests of `TWICE`."""
+    if file := os.environ.get(DONE):
+        done = set(Path(file).read_text().splitlines())
+        here = Path(__file__).parent
+        out = {i for i in items if i.nodeid in done and i.path.relative_to(here).parts[0] not in TWICE}
+        config.hook.pytest_deselected(items=[item for item in items if item in out])
+        items[:] = [item for item in items if item not in out]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    leave_out_done(config, items)
     here = Path(__file__).parent
 
     def rank(item: pytest.Item) -> int:
