@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 from pathlib import Path
 
 import pytest
 
+from harness.task.load import load_task
+from tests.tools import find_node, need_extensions
+
 # A shell that starts the tests in the background has them, and all that they start, ignore Ctrl-C; some tests are about it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+ENVIRONMENTS = Path(__file__).parents[1] / "environments"
 LONGEST_FIRST = ("mcp_server/test_recipe.py", "levels/test_transfer.py", "training", "replay", "mcp_server", "mutants")
 """Where tests last for minutes. They go first: at the end only short ones are left, which all processes can share."""
 
@@ -19,10 +24,68 @@ LONGEST_FIRST = ("mcp_server/test_recipe.py", "levels/test_transfer.py", "traini
 def cargo() -> None:
     """For what compiles crates."""
     if shutil.which("cargo") is None:
-        pytest.skip("compiles crates, and there is no cargo here: install Rust 1.85 or newer")
+        pytest.skip("compiles crates: install Rust 1.85 or newer (https://rustup.rs)")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.fixture
+def node(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The path of Node.js, which is on PATH then too."""
+    found = find_node()
+    if found is None:
+        pytest.skip("runs Node.js: install it (Debian: `apt-get install nodejs`), or run `make setup`")
+    if shutil.which("node") is None:
+        # Node alone: the programs that lie beside it in its package cannot be started from there.
+        programs = tmp_path_factory.mktemp("node")
+        (programs / "node").symlink_to(found)
+        monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    return found
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("pong") is not None:
+        need_extensions(load_task(ENVIRONMENTS / "pong"))
+
+
+PASSED = "LOCKSTEP_TESTS_PASSED"
+"""The file to write the ids of the tests that passed to. CI runs the default tests on a bare machine."""
+DONE = "LOCKSTEP_TESTS_DONE"
+"""Such a file: its tests are left out, so that CI runs here only what did not pass there."""
+TWICE = ("agent_sandbox", "cheats", "host", "sandboxes")
+"""What these find depends on who starts a sandbox: root, or a user, with control groups or without. They run on both."""
+
+
+class Passed:
+    """Notes the tests of all processes that passed."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._outcomes: dict[str, set[str]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._outcomes.setdefault(report.nodeid, set()).add(report.outcome)
+
+    def pytest_sessionfinish(self) -> None:
+        passed = sorted(name for name, outcomes in self._outcomes.items() if outcomes == {"passed"})
+        self._file.write_text("".join(f"{name}\n" for name in passed))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if (file := os.environ.pop(PASSED, None)) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Passed(Path(file)))
+
+
+def leave_out_done(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what `DONE` names, but for the tests of `TWICE`."""
+    if file := os.environ.get(DONE):
+        done = set(Path(file).read_text().splitlines())
+        here = Path(__file__).parent
+        out = {i for i in items if i.nodeid in done and i.path.relative_to(here).parts[0] not in TWICE}
+        config.hook.pytest_deselected(items=[item for item in items if item in out])
+        items[:] = [item for item in items if item not in out]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    leave_out_done(config, items)
     here = Path(__file__).parent
 
     def rank(item: pytest.Item) -> int:

@@ -398,7 +398,7 @@ def test_a_reference_can_run_under_another_python(tmp_path: Path) -> None:
     versions = [python.version for python in building._interpreters_on(os.environ["PATH"])]
     others = sorted(v for v in versions if building.OLDEST_PYTHON <= v.release[:2] < sys.version_info[:2])
     if not others:
-        pytest.skip("no older Python on PATH")
+        pytest.skip("runs a reference under an older Python: put one on PATH, with its venv module")
     lines = (
         f'adapter = "reference/adapter.py:Walk"\npython = "=={others[0]}"\nenvironment = {{ WHERE = "", TOLD = "" }}'
     )

@@ -303,7 +303,7 @@ def python_runtime(driver: Driver, farm: Path, packages: Iterable[str]) -> Pytho
     """
     if driver.python is None:
         python = (str(Path(sys.executable).resolve()), "-I", "-S", "-B")
-        return PythonRuntime(python, python_mounts(farm, packages), other_packages())
+        return PythonRuntime(python, python_mounts(farm, packages, isolated=driver.isolated), other_packages())
     about = driver.describe()
     held = {_normal(line.partition("==")[0]) for line in about.get("packages", "").split()}
     for name in sorted(packages):
@@ -317,36 +317,47 @@ def python_runtime(driver: Driver, farm: Path, packages: Iterable[str]) -> Pytho
     return PythonRuntime((driver.python, "-I", "-B"), (Mount(farm, SITE),), ())
 
 
-def python_mounts(farm: Path, packages: Iterable[str]) -> tuple[Mount, ...]:
+def python_mounts(farm: Path, packages: Iterable[str], *, isolated: bool) -> tuple[Mount, ...]:
     """What shows this interpreter, and at `SITE` exactly these distributions with all that they require.
 
-    Raises:
-        SetupError: a distribution is not installed.
-    """
-    site = runtime_site(farm, packages)
-    return (Mount(farm, SITE), *_interpreter_mounts(), *(Mount(path, str(path)) for path in site))
-
-
-def runtime_site(farm: Path, packages: Iterable[str]) -> tuple[Path, ...]:
-    """Fill `farm` with links to the installed files of distributions and of all that they require; returns the targets.
+    Args:
+        farm: the directory to make, which is shown at `SITE`.
+        isolated: each file is mounted at its name in `farm`, so that no path inside tells where this machine keeps it. Where
+            nothing is mounted, `farm` links to the files.
 
     Raises:
         SetupError: a distribution is not installed.
     """
     farm.mkdir()
-    targets: list[Path] = []
+    files = _installed_files(packages)
+    for name, source in files.items():
+        if not isolated:
+            (farm / name).symlink_to(source)
+        elif source.is_dir():
+            (farm / name).mkdir()
+        else:
+            (farm / name).touch()
+    inner = (Mount(source, f"{SITE}/{name}") for name, source in files.items() if isolated)
+    return (Mount(farm, SITE), *_interpreter_mounts(), *inner)
+
+
+def _installed_files(packages: Iterable[str]) -> dict[str, Path]:
+    """The installed files and directories of distributions and of all that they require, by their names among the packages.
+
+    Raises:
+        SetupError: a distribution is not installed.
+    """
+    files: dict[str, Path] = {}
     for name in _closure(packages):
         distribution = metadata.distribution(name)
         tops = {
             Path(file).parts[0] for file in distribution.files or () if Path(file).parts[0] not in ("..", "__pycache__")
         }
-        for top in sorted(tops):
-            target = Path(str(distribution.locate_file(top))).resolve()
-            link = farm / top
-            if target.exists() and not link.exists():
-                link.symlink_to(target)
-                targets.append(target)
-    return tuple(targets)
+        for top in sorted(tops - files.keys()):
+            source = Path(str(distribution.locate_file(top))).resolve()
+            if source.exists():
+                files[top] = source
+    return files
 
 
 def _closure(packages: Iterable[str]) -> list[str]:

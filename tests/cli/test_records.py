@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from harness.record.rotation import ROTATED
 from harness.session.session import Session
 from tests.cli.conftest import Result
 from tests.session.standin import Agent, FileComparison, factory, make_task
+from tests.tools import needs
 
 Run = Callable[..., Result]
 
@@ -30,7 +30,7 @@ def workspace(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     return session.workspace
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+@needs("openssl", package="openssl")
 def test_a_key_is_shown_with_what_others_need_to_pin_it(home: Path, lockstep: Run) -> None:
     shown = lockstep("key", "show", "--json")
     assert shown.code == 0
@@ -92,7 +92,7 @@ def test_the_record_of_another_session_in_its_place_is_named(workspace: Path, ho
     assert audited.code == 1 and "session: it is the record of the session" in audited.out
 
 
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed (openssh-client)")
+@needs("ssh-keygen", package="openssh-client")
 def test_a_session_begins_with_an_ssh_key_or_says_why_not(
     home: Path, walk: Path, lockstep: Run, tmp_path: Path
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from PIL import Image
 from harness.operations import film
 from tests.cli.conftest import RIGHT, WRONG, Result, edit
 from tests.frames.conftest import ADAPTER, CAN_DRAW, RENDER
+from tests.tools import needs
 
 Run = Callable[..., Result]
 ALARM = np.array(film.ALARM)
@@ -152,7 +152,7 @@ def test_a_failing_ffmpeg_is_quoted_and_leaves_the_older_film(on_path: Path) -> 
     assert not list(on_path.glob(".lockstep-film-*"))
 
 
-@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed")
+@needs("ffmpeg", package="ffmpeg")
 @pytest.mark.parametrize("suffix", [".mp4", ".webm"])
 def test_the_real_ffmpeg_writes_a_film(tmp_path: Path, suffix: str) -> None:
     film.write(Reel(), tmp_path / f"film{suffix}", 30, silent)  # type: ignore[arg-type]

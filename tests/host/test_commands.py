@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import sysconfig
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,12 +78,15 @@ def test_isolated_commands_see_nothing_else_of_the_session(place: AgentSandbox) 
     }
     assert done.stderr.count("Read-only") == 5
     assert "AGENTS.md" in done.stdout
+    # The candidate imports some packages, and yet learns no path of this machine from them.
+    packages = sysconfig.get_path("purelib")
     hidden = call(
         place,
         "find / -path /usr -prune -o -name adapter.py -print 2>&-;"
-        f"ls -d {place.workspace} /home/*; python3 -c 'import harness'",
+        f"ls -d {place.workspace} {packages} /home/*; python3 -c 'import harness'",
     )
-    assert hidden.stdout == ""
+    python = Path(sys.base_prefix).resolve()  # shown where it lies, as some are found by their own path alone
+    assert hidden.stdout.split() == ([f"/home/{python.parts[2]}"] if python.is_relative_to("/home") else [])
     assert "No module named" in hidden.stderr
 
 

@@ -12,6 +12,7 @@ from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verify.verifier import Verifier
 from tests.mutants.gameboy import FAULTS, EmulatorFault, catch
+from tests.tools import need_extensions
 
 GAMEBOY = Path(__file__).parents[2] / "environments" / "gameboy"
 
@@ -23,6 +24,7 @@ def task() -> Task:
 
 @pytest.fixture(scope="module")
 def verifier(task: Task, cargo: None) -> Iterator[Verifier]:
+    need_extensions(task)
     with Verifier(task, sandboxes.choose(None)) as verifier:
         yield verifier
 

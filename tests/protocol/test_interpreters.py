@@ -49,7 +49,7 @@ def test_every_other_interpreter_gives_the_same_trajectories(
 ) -> None:
     pythons = others()
     if not pythons:
-        pytest.skip("no other Python on the path has numpy and msgpack; LOCKSTEP_TEST_PYTHON may name one")
+        pytest.skip("runs another Python: put one with numpy and msgpack on PATH, or name it in LOCKSTEP_TEST_PYTHON")
     cases = [Case(seed, {"action": np.array([2, 0, 1, 1, 2, 2])}) for seed in range(10)]
     for python in pythons:
         environment = open_walker(python=python)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,13 +24,6 @@ DIRECTORY = Path(__file__).parent / "node"
 pytestmark = pytest.mark.node
 # On the field of the example: the way from the middle to the upper edge and back.
 UP_AND_DOWN = {"action": np.array([0, 0, 2, 2], np.int32)}
-
-
-@pytest.fixture(scope="module")
-def node() -> str:
-    found = shutil.which("node")
-    assert found, "these tests need Node.js 18 or newer on PATH; leave them out with `-m 'not node'`"
-    return found
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from harness.support.embedded import find_task
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verify.questions import Questions
+from tests.tools import needs
 
 HERE = Path(__file__).parent
 COIN_RUN = HERE.parent / "protocol" / "node"
@@ -40,7 +41,7 @@ def line(path: Path, text: str) -> int:
     return found
 
 
-needs_gcc = pytest.mark.skipif(not (shutil.which("gcc") and shutil.which("gcov")), reason="needs gcc and gcov")
+needs_gcc = needs("gcc", "gcov", package="gcc")
 
 
 @pytest.mark.slow
@@ -99,7 +100,7 @@ def coin_run(tmp_path: Path) -> Task:
 
 @pytest.mark.node
 def test_in_javascript_a_branch_that_no_level_reaches_is_named_and_one_that_a_level_reaches_is_not(
-    coin_run: Task,
+    coin_run: Task, node: str
 ) -> None:
     name = "reference/server.mjs"
     path = coin_run.directory / name

@@ -21,7 +21,7 @@ def chromium() -> Iterator[Browser]:
     """The system's Chromium, headless; a test is skipped where there is none."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
-        pytest.skip("there is no Chromium: apt-get install chromium")
+        pytest.skip("opens pages in Chromium: install it (Debian: `apt-get install chromium`)")
     with sync_playwright() as playwright:
         # As root Chromium's own sandbox does not start; it opens nothing here but pages of these tests.
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])

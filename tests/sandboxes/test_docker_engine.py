@@ -80,7 +80,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _engine(image: Path, *around: str) -> Iterator[Second]:
     program = shutil.which("dockerd")
     if program is None or os.getuid() != 0:
-        pytest.skip("a second engine needs dockerd and root")
+        pytest.skip("starts a second engine: run as root, with dockerd (Debian: `apt-get install docker.io`)")
     # Short, as the addresses of its sockets have to be.
     place = Path(tempfile.mkdtemp(prefix="engine-", dir="/tmp"))
     url = f"unix://{place}/socket"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +19,9 @@ from harness.record.store import Store
 from harness.session.session import Session
 from tests.session.forger import WHO
 from tests.session.standin import Agent, FileComparison, factory, make_task
+from tests.tools import needs
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed (Debian: apt-get install openssh-client)"
-)
+pytestmark = needs("ssh-keygen", package="openssh-client")
 
 
 def make_key(path: Path, kind: str = "ed25519", passphrase: str = "") -> Path:
@@ -117,7 +115,7 @@ def test_a_key_that_cannot_sign_unattended_is_refused_at_the_start(tmp_path: Pat
         assert not (tmp_path / f"of-{path.name}" / "home" / "sessions").exists()
 
 
-@pytest.mark.skipif(shutil.which("ssh-agent") is None, reason="ssh-agent is not installed")
+@needs("ssh-agent", package="openssh-client")
 def test_a_public_key_stands_for_a_private_one_in_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key = make_key(tmp_path / "key")
     socket = tmp_path / "agent"

@@ -16,6 +16,7 @@ from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.task.suite import Suite, load_suite
 from tests.environments.gameboy.game import DIRECTORY, run_python
+from tests.tools import need_extensions
 
 BARE = """
 import json
@@ -38,6 +39,7 @@ def suite(task: Task) -> Suite:
 
 @pytest.fixture(scope="session")
 def installed(task: Task) -> Installed:
+    need_extensions(task)
     return setup(task)
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.environments.builds import machine
 from tests.environments.gameboy.game import DIRECTORY
 
 
@@ -31,11 +32,19 @@ def test_a_machine_without_a_compiler_is_told_in_one_line_how_to_get_one(tmp_pat
     ]
 
 
+def test_a_python_without_header_files_is_told_in_one_line_how_to_get_them(tmp_path: Path) -> None:
+    done = build(tmp_path, **machine(tmp_path / "machine", headers=False))
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        f"the access to PyBoy cannot be built: Python {version} has no header files: install them, for example with "
+        f"`apt install python{version}-dev` or `dnf install python{version}-devel`"
+    ]
+
+
 def test_where_a_step_fails_its_last_lines_are_shown(tmp_path: Path) -> None:
-    (tmp_path / "cython.py").write_text("raise SystemExit('this Cython is broken')\n")
-    program = tmp_path / "cc"
-    program.write_text("#!/bin/sh\nexit 1\n")
-    program.chmod(0o755)
-    done = build(tmp_path, PYTHONPATH=str(tmp_path), CC=str(program))
+    variables = machine(tmp_path / "machine", headers=True)
+    (tmp_path / "machine" / "cython.py").write_text("raise SystemExit('this Cython is broken')\n")
+    done = build(tmp_path, **variables)
     assert done.returncode == 1
     assert "-m cython -3` failed:\nthis Cython is broken" in done.stderr

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.environments.builds import machine
+
 REFERENCE = Path(__file__).parents[3] / "environments" / "pong" / "reference"
 ARCHIVE = "pufferlib-3.0.0.tar.gz"
 
@@ -28,12 +30,8 @@ def build(prefix: Path, **environment: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def compiler(tmp_path: Path) -> dict[str, str]:
-    """Variables under which the script finds a compiler, which it will not come to need."""
-    program = tmp_path / "bin" / "cc"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\nexit 1\n")
-    program.chmod(0o755)
-    return {"CC": str(program)}
+    """Variables under which the script finds a compiler and header files, which it will not come to need."""
+    return machine(tmp_path / "machine", headers=True)
 
 
 def test_a_machine_without_a_compiler_is_told_in_one_line_how_to_get_one(tmp_path: Path) -> None:
@@ -43,6 +41,16 @@ def test_a_machine_without_a_compiler_is_told_in_one_line_how_to_get_one(tmp_pat
         "Pong cannot be built: no C compiler: install one, for example with `apt install gcc libc6-dev` or `dnf install gcc`"
     ]
     assert not (tmp_path / "prefix").exists()
+
+
+def test_a_python_without_header_files_is_told_in_one_line_how_to_get_them(tmp_path: Path) -> None:
+    done = build(tmp_path / "prefix", **machine(tmp_path / "machine", headers=False))
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        f"Pong cannot be built: Python {version} has no header files: install them, for example with "
+        f"`apt install python{version}-dev` or `dnf install python{version}-devel`"
+    ]
 
 
 def test_without_an_index_the_last_lines_of_pip_are_shown(tmp_path: Path, compiler: dict[str, str]) -> None:

@@ -23,11 +23,12 @@ from harness import operations
 from mcp_server.catalog import OPERATIONS
 from mcp_server.tokens import TokenFile
 from tests.mcp_server.conftest import Place
+from tests.tools import needs
 
 pytestmark = [
     pytest.mark.node,
     pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("npm") is None, reason="needs npm"),
+    needs("npm", package="npm"),
     pytest.mark.skipif(
         sys.platform != "linux" or os.uname().machine != "x86_64", reason="its Node is for Linux on x86-64"
     ),
