@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from harness.task.load import load_task
+from tests.paths import ENVIRONMENTS
 from tests.tools import find_node, need_extensions
 
 # A shell that starts the tests in the background has them, and all that they start, ignore Ctrl-C; some tests are about it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-ENVIRONMENTS = Path(__file__).parents[1] / "environments"
-LONGEST_FIRST = ("mcp_server/test_recipe.py", "levels/test_transfer.py", "training", "replay", "mcp_server", "mutants")
+LONGEST_FIRST = (
+    "mcp_server/test_recipe.py", "verify/levels/test_transfer.py", "training", "assurance/replay", "mcp_server", "mutants",
+)  # fmt: skip
 """Where tests last for minutes. They go first: at the end only short ones are left, which all processes can share."""
 
 

@@ -14,9 +14,9 @@ from harness.model import Verdict
 from harness.task.load import load_task
 from harness.verify.verifier import Verifier
 from sandboxes import Driver
+from tests.paths import WALK
 
 HERE = Path(__file__).parent
-WALK = HERE.parent / "levels" / "walk"
 SEED = 11
 BUDGETS = (("timeout_s = 60", "timeout_s = 90\nmemory_mb = 1536"), ("samples = 4000", "samples = 1000"))
 """Little memory, so that a hoarder comes to its limit soon; few samples, which JAX compiles for."""

@@ -16,8 +16,8 @@ import pytest
 
 from harness.cli import main
 from harness.support.home import lockstep_home
+from tests.paths import ROOT, WALK
 
-WALK = Path(__file__).parents[1] / "levels" / "walk"
 ENTRY = [sys.executable, "-c", "import sys; from harness.cli import main; sys.exit(main(sys.argv[1:]))"]
 RIGHT, WRONG = "jnp.where(action == 1, 1.0, -1.0)", "jnp.where(action == 1, 1.0, -2.0)"
 """A rule of the walk, and a fault in it that one step shows."""
@@ -67,7 +67,7 @@ def in_process(home: Path) -> Callable[..., subprocess.Popen[str]]:
     """Starts a command line in a process of its own."""
 
     def start(*arguments: str) -> subprocess.Popen[str]:
-        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
         return subprocess.Popen(
             [*ENTRY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
         )

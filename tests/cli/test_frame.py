@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import click
 import pytest
@@ -16,6 +15,7 @@ from harness.cli.main import COMMANDS, cli
 from harness.errors import TaskError
 from sandboxes import SandboxUnavailable
 from tests.cli.conftest import Result
+from tests.paths import ROOT
 
 Run = Callable[..., Result]
 HEAVY = {"jax", "hypothesis", "scipy", "numpy", "git", "securesystemslib", "rich"}
@@ -198,7 +198,7 @@ def test_a_reader_that_leaves_is_no_error(in_process: Callable[..., subprocess.P
 
 
 def test_the_documentation_names_every_command_and_every_exit_code() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
+    text = (ROOT / "docs" / "commands.md").read_text()
     assert [str(known.name) for known in COMMANDS if f"lockstep {known.name}" not in text] == []
     for code in (0, 1, 2, 3, 4, 130):
         assert f"| {code} |" in text

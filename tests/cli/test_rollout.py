@@ -13,8 +13,8 @@ from PIL import Image
 
 from harness.operations import film
 from tests.cli.conftest import RIGHT, WRONG, Result, edit
-from tests.frames.conftest import ADAPTER, CAN_DRAW, RENDER
 from tests.tools import needs
+from tests.verify.pictures.conftest import ADAPTER, CAN_DRAW, RENDER
 
 Run = Callable[..., Result]
 ALARM = np.array(film.ALARM)

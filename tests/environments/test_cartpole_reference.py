@@ -6,7 +6,6 @@ import math
 import sys
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -23,8 +22,9 @@ from harness.reference.start import start_reference
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.task.suite import Sequence, Suite, load_suite
+from tests.paths import ENVIRONMENTS
 
-DIRECTORY = Path(__file__).parents[2] / "environments" / "cartpole"
+DIRECTORY = ENVIRONMENTS / "cartpole"
 THETA_LIMIT = 12 * 2 * math.pi / 360
 NUMBERS = ("x", "x_dot", "theta", "theta_dot")
 

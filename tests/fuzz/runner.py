@@ -22,7 +22,6 @@ import psutil
 
 from tests.fuzz.target import Target
 
-ROOT = Path(__file__).parents[2]
 WALL_S = 60.0
 """An input that takes longer ends the process, whatever the processor does: it waits for something that never comes."""
 PEAK_BYTES = 128 << 20

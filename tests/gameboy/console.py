@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from environments.gameboy.assembler import Rom, assemble
+from tests.paths import ENVIRONMENTS
 
-ROMS = Path(__file__).parents[2] / "environments" / "gameboy" / "roms"
+ROMS = ENVIRONMENTS / "gameboy" / "roms"
 NAMES = tuple(sorted(path.stem for path in ROMS.glob("*.asm")))
 BOOT_FRAMES = 90
 """PyBoy's own boot ROM has handed over by then."""

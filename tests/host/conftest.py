@@ -20,9 +20,9 @@ from harness.host import client, jobs
 from harness.host.jobs import Job
 from harness.record.directory import SessionDirectory, find
 from harness.session.session import Session
+from tests.paths import ROOT
 from tests.session.standin import factory, make_task
 
-ROOT = Path(__file__).parents[2]
 WAIT_S = 60.0
 
 

@@ -13,8 +13,8 @@ from harness import operations
 from harness.host import client, jobs
 from harness.support.home import lockstep_home
 from tests.host.conftest import Hosted, processes, until
+from tests.paths import WALK
 
-WALK = Path(__file__).parents[1] / "levels" / "walk"
 RIGHT, WRONG = "jnp.where(action == 1, 1.0, -1.0)", "jnp.where(action == 1, 1.0, -2.0)"
 
 pytestmark = pytest.mark.slow

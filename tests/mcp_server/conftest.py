@@ -30,8 +30,8 @@ from harness.record.directory import all_sessions
 from harness.support.home import lockstep_home
 from mcp_server.app import build_server
 from mcp_server.shelf import Shelf
+from tests.paths import WALK
 
-WALK = Path(__file__).parents[1] / "levels" / "walk"
 LOCKSTEP = [sys.executable, "-P", "-c", "import sys; from harness.cli import main; sys.exit(main())"]
 RIGHT, WRONG = "jnp.where(action == 1, 1.0, -1.0)", "jnp.where(action == 1, 1.0, -2.0)"
 """A rule of the walk, and a fault in it that one step shows."""

@@ -12,9 +12,10 @@ from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verify.verifier import Verifier
 from tests.mutants.gameboy import FAULTS, EmulatorFault, catch
+from tests.paths import ENVIRONMENTS
 from tests.tools import need_extensions
 
-GAMEBOY = Path(__file__).parents[2] / "environments" / "gameboy"
+GAMEBOY = ENVIRONMENTS / "gameboy"
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from harness.task.load import load_task
 from harness.verify.verifier import Verifier
 from tests.mutants import cartpole, pong
 from tests.mutants.plant import Mutant, assert_caught, plant
+from tests.paths import ENVIRONMENTS
 
-ENVIRONMENTS = Path(__file__).parents[2] / "environments"
 SEED = 20_260
 
 

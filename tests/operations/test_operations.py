@@ -16,9 +16,8 @@ from harness.record.event import VERDICT_FILE
 from harness.session.session import Session, SessionView
 from harness.verify.explain import describe, divergence_from_json
 from sandboxes import SandboxUnavailable
+from tests.paths import WALK
 from tests.session.standin import factory, make_task
-
-WALK = Path(__file__).parents[1] / "levels" / "walk"
 
 
 @pytest.fixture

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import struct
-from pathlib import Path
 
 import numpy as np
 
 from harness.protocol.spec import CAPABILITIES
 from harness.protocol.worker import CALLS, MAX_FRAME, PROTOCOL, WIRE_DTYPES, decode, encode
+from tests.paths import ROOT
 
-DOCUMENT = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
+DOCUMENT = (ROOT / "docs" / "protocol.md").read_text()
 
 
 def example(name: str) -> bytes:

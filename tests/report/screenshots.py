@@ -16,9 +16,10 @@ from playwright.sync_api import Browser
 from harness.record.store import opened as opened_record
 from harness.report.document import collect
 from harness.report.page import render
+from tests.paths import ROOT
 from tests.report.browser import address_of, chromium, opened
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = ROOT / "docs"
 LARGEST = 200_000
 """Bytes of a picture."""
 PICTURES: dict[str, dict[str, Any]] = {

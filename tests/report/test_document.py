@@ -18,10 +18,10 @@ from harness.record.store import Store, opened
 from harness.report import plain
 from harness.report.document import collect
 from harness.report.page import render
+from tests.assurance.audit.forger import Forger
 from tests.report.conftest import collected
 from tests.report.markup import INVISIBLE, faults
 from tests.report.script import FEATURES, Finding, Play, figures
-from tests.session.forger import Forger
 
 
 @pytest.fixture

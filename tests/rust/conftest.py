@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -13,9 +12,10 @@ from harness.candidate.crates.build import build
 from harness.candidate.faces.rust_batch import load_module
 from harness.task.contract import Task
 from harness.task.load import load_task
+from tests.paths import ENVIRONMENTS
 from tests.rust.games import dice_task
 
-PONG = Path(__file__).parents[2] / "environments" / "pong"
+PONG = ENVIRONMENTS / "pong"
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from harness.candidate.crates.data import VARIABLE, prepared
 from harness.task.load import load_task
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 PATCH = f'patch.crates-io.lockstep-env.path="{ROOT / "rust" / "env"}"'
 
 

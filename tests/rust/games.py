@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from harness.task.contract import Candidate, Reference, Task
-from tests.levels.conftest import WALK
+from tests.verify.levels.conftest import WALK
 
 HERE = Path(__file__).parent
 ENTRY = "candidate/rust/src/lib.rs"

@@ -17,7 +17,7 @@ from harness.candidate.faces.leaves import nested
 from harness.candidate.faces.rust_batch import RustBatch
 from harness.candidate.faces.rust_pool import RustPool
 from harness.candidate.faces.rust_vector import RustVectorEnv
-from tests.adapters.contracts import DICE
+from tests.candidate.adapters.contracts import DICE
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]
 ENVS, STEPS = 7, 40

@@ -17,9 +17,10 @@ import pytest
 import harness.candidate.crates.gameboy as crate
 from environments.gameboy.assembler import assemble
 from harness.support.embedded import rust_sources
+from tests.paths import ENVIRONMENTS
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]
-DIRECTORY = Path(__file__).parents[2] / "environments" / "gameboy"
+DIRECTORY = ENVIRONMENTS / "gameboy"
 NAMES = sorted(path.stem for path in (DIRECTORY / "roms").glob("*.asm"))
 FRAMES = 240
 GREYS = np.array([255, 153, 85, 0], np.uint8)

@@ -21,7 +21,7 @@ from harness.task.training import PpoConfig
 from harness.training.batch import batch_lanes
 from harness.training.host import train_host
 from harness.training.trained import Trained
-from tests.adapters.contracts import DICE, dice_case
+from tests.candidate.adapters.contracts import DICE, dice_case
 from tests.rust.games import dice_task, write_walk
 from tests.training.conftest import Direct
 from tests.training.test_checkpoints import Interrupted, stop_after

@@ -14,8 +14,8 @@ from harness.protocol.lanes import LaneStep, Stepped
 from harness.task.contract import TASK_FILE
 from harness.training.trained import Trained
 from harness.verify.levels import transfer_policies
-from tests.levels.test_transfer import Run, named
 from tests.rust.games import write_walk
+from tests.verify.levels.test_transfer import Run, named
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]
 STILL = (

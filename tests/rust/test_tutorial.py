@@ -10,9 +10,10 @@ import pytest
 
 from harness.cli import main
 from harness.support.home import lockstep_home
+from tests.paths import ROOT
 from tests.rust.tutorial import PageIsWrong, Reader, blocks, environment_with
 
-PAGE = (Path(__file__).parents[2] / "docs" / "tutorial-rust.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "tutorial-rust.md").read_text(encoding="utf-8")
 HOP = "self.stone += 1"
 
 

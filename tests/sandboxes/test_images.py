@@ -12,8 +12,8 @@ from sandboxes import SandboxUnavailable, SpecRefused
 from sandboxes.containers import build
 from sandboxes.containers.build import SOURCES, Recipe
 from sandboxes.containers.engine import Engine
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 NOWHERE = Engine("unix:///nowhere")
 
 

@@ -17,9 +17,9 @@ from harness.record.event import Event
 from harness.record.keyring import Keyring
 from harness.record.keys import PublicKey, SigningKey, load_or_create
 from harness.record.rotation import ROTATED, handing_over
+from tests.assurance.audit.forger import Forger, Page
 from tests.session.conftest import Open
 from tests.session.faults import Points, in_child, killed_at
-from tests.session.forger import Forger, Page
 from tests.session.standin import Agent
 
 

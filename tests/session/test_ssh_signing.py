@@ -17,7 +17,7 @@ from harness.record.log import MAIN
 from harness.record.objects import Commit, decode_commit, encode_commit
 from harness.record.store import Store
 from harness.session.session import Session
-from tests.session.forger import WHO
+from tests.assurance.audit.forger import WHO
 from tests.session.standin import Agent, FileComparison, factory, make_task
 from tests.tools import needs
 

@@ -18,7 +18,7 @@ from harness.candidate.adapters.jax.candidate import JaxCandidate
 from harness.candidate.faces.jax_env import JaxEnv
 from harness.protocol.environment import Environment
 from harness.protocol.worker import decode, encode
-from tests.adapters.contracts import leaf
+from tests.candidate.adapters.contracts import leaf
 
 CANDIDATES = Path(__file__).parent / "candidates"
 

@@ -23,7 +23,8 @@ from harness.training.policy import Policy
 from harness.training.ppo import Ppo
 from harness.training.remote import train_candidate
 from harness.training.trained import Trained
-from tests.adapters.contracts import DICE, leaf
+from tests.candidate.adapters.contracts import DICE, leaf
+from tests.paths import ROOT
 from tests.training.conftest import cue, jax_env, opened
 
 CONFIG = PpoConfig(
@@ -269,7 +270,7 @@ def test_seeds_are_laid_out_over_devices_and_learn_what_they_do_on_one(tmp_path:
         "[one.save(Path(sys.argv[1]) / f'{one.seed}.npz') for one in trained]\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)], cwd=Path(__file__).parents[2], check=True, capture_output=True,
+        [sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, check=True, capture_output=True,
         text=True,
     )  # fmt: skip
     assert done.stdout.split() == ["2"]

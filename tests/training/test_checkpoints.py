@@ -21,6 +21,7 @@ from harness.training.policy import Policy
 from harness.training.ppo import Ppo
 from harness.training.segments import silent, train_segments
 from harness.training.trained import Played, Trained
+from tests.paths import ROOT
 from tests.training.conftest import cue, jax_env, opened
 from tests.training.test_backends import CONFIG
 
@@ -119,7 +120,7 @@ def test_a_training_that_was_killed_ends_with_the_same_policy(moment: str, tmp_p
     def run(when: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-c", PROGRAM, str(tmp_path / "checkpoint.npz"), when],
-            cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
+            cwd=ROOT, capture_output=True, text=True, check=False,
         )  # fmt: skip
 
     assert run(moment).returncode == -signal.SIGKILL

@@ -14,7 +14,7 @@ from harness.task.training import PpoConfig
 from harness.training.network import convolved
 from harness.training.policy import Actions, Policy
 from harness.training.ppo import Batch, Ppo
-from tests.adapters.contracts import leaf
+from tests.candidate.adapters.contracts import leaf
 from tests.training.conftest import cue
 
 BASIC = {"reward": leaf("float32"), "terminated": leaf("bool"), "truncated": leaf("bool")}

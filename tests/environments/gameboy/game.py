@@ -13,8 +13,9 @@ from harness.model import Array, Case, Draw, Leaves, Trajectory
 from harness.protocol.environment import Environment
 from harness.reference.install import Installed, reference_command
 from harness.task.contract import Task
+from tests.paths import ENVIRONMENTS
 
-DIRECTORY = Path(__file__).parents[3] / "environments" / "gameboy"
+DIRECTORY = ENVIRONMENTS / "gameboy"
 CARTRIDGES = (
     "bricks",
     "meteors",

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.environments.builds import machine
+from tests.paths import ENVIRONMENTS
 
-REFERENCE = Path(__file__).parents[3] / "environments" / "pong" / "reference"
+REFERENCE = ENVIRONMENTS / "pong" / "reference"
 ARCHIVE = "pufferlib-3.0.0.tar.gz"
 
 

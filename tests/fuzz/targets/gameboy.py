@@ -12,8 +12,9 @@ from environments.gameboy.assembler import assemble
 from harness.candidate.crates.gameboy import gameboy
 from tests.fuzz.mutate import of_bytes
 from tests.fuzz.target import Target, Wrong
+from tests.paths import ENVIRONMENTS
 
-ROMS = Path(__file__).parents[3] / "environments" / "gameboy" / "roms"
+ROMS = ENVIRONMENTS / "gameboy" / "roms"
 BANK = 0x4000
 ENTRY, TITLE, TYPE, RAM_SIZE, CHECKSUM, CODE = 0x100, 0x134, 0x147, 0x149, 0x14D, 0x150
 TYPES = (0x00, 0x01, 0x03, 0x05, 0x06, 0x08, 0x0F, 0x10, 0x13, 0x19, 0x1B, 0x1E)

@@ -22,8 +22,8 @@ from harness.verify.levels import proposed
 from harness.verify.pair import Pair
 from tests.fuzz.target import each
 from tests.fuzz.wire import NONCE, TIMEOUT_S, Answering, Played, environment, nonce_of, real, replaying
+from tests.paths import WALK
 
-WALK = Path(__file__).parents[2] / "levels" / "walk"
 OWN = ("autoreset", "sample", "judge")
 DTYPES = {
     "state/place": "f8",

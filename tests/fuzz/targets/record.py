@@ -23,8 +23,9 @@ from harness.session.history import Story
 from harness.support.foreign import json_of
 from tests.fuzz.mutate import as_bytes, as_text, either, json_text, of_bytes, of_json
 from tests.fuzz.target import Target, Wrong, each
+from tests.paths import RECORDED_SESSIONS
 
-RECORDED = Path(__file__).parents[2] / "replay" / "sessions" / "cartpole.bundle"
+RECORDED = RECORDED_SESSIONS / "cartpole.bundle"
 EVENTS = 7
 """So many events of the recorded session: a start, calls, a failure with its repair, and a verified commit."""
 _WHO = git.identity(log.HARNESS, 1_700_000_000)

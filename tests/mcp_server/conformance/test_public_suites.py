@@ -23,6 +23,7 @@ from harness import operations
 from mcp_server.catalog import OPERATIONS
 from mcp_server.tokens import TokenFile
 from tests.mcp_server.conftest import Place
+from tests.paths import ROOT
 from tests.tools import needs
 
 pytestmark = [
@@ -135,7 +136,7 @@ def url(place: Place) -> Iterator[str]:
         stdout=subprocess.PIPE,
         text=True,
         env=place.environment,
-        cwd=Path(__file__).parents[3],
+        cwd=ROOT,
     )
     assert process.stdout is not None
     yield process.stdout.readline().strip()

@@ -1,4 +1,4 @@
-//! The walk of `tests/levels/walk`: a walker in gusts, drawn where the wind decides.
+//! The walk of `tests/verify/levels/walk`: a walker in gusts, drawn where the wind decides.
 
 use std::f64::consts::TAU;
 

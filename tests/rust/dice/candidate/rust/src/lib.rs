@@ -1,4 +1,4 @@
-//! The game of `tests/adapters/candidates/dice.py`: several action leaves, a nested observation, legal actions, integer types,
+//! The game of `tests/candidate/adapters/candidates/dice.py`: several action leaves, a nested observation, legal actions, integer types,
 //! and draws that occur at the reset, at a step or at both.
 
 use lockstep_env::{Draw, Draws, Environment, Options, Probe, Random, Refused, Rng, Step, leaves, probe};

@@ -1,0 +1,94 @@
+"""Cheat probes: a candidate that answers otherwise on one kind of occasion is caught on that one, whatever else it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+import sandboxes
+from harness.assurance.certify import probes
+from harness.model import CheckResult, Outcome
+from harness.task.load import load_task
+from harness.task.suite import load_suite
+from harness.verify.pair import Pair
+from harness.verify.verifier import Verifier, silent
+from tests.paths import WALK
+from tests.verify.levels.conftest import Walk
+
+PLACE = '{"place": state["place"] + move,'
+WRONG = '{"place": state["place"] + move + (1e-3 if astray() else 0.0),'
+TOP = "import jax\nimport jax.numpy as jnp\n"
+
+OCCASIONS = """
+import importlib.util
+import sys
+
+
+def astray():
+    elsewhere = "place_" in __file__
+    for_training = importlib.util.find_spec("optax") is not None
+    frame = sys._getframe()
+    while frame is not None:
+        alone, lanes = frame.f_code.co_name == "advance_one", "jax_lanes" in frame.f_code.co_filename
+        crowd = len(getattr(frame.f_locals.get("batch"), "keys", ())) > 64
+        if alone or lanes or crowd or elsewhere or for_training:
+            return True
+        frame = frame.f_back
+    return False
+"""
+CHEATED = {
+    "in batches of other sizes",
+    "stepped one by one",
+    "in lanes, as for training",
+    "in a process made for training",
+    "from another path",
+}
+LATE = (
+    (TOP, TOP + "\nCALLS = [0]\n\n\ndef count(x):\n    CALLS[0] += 1\n    return x + (CALLS[0] > 80000)\n"),
+    (
+        PLACE,
+        '{"place": jax.pure_callback(count, jax.ShapeDtypeStruct((), jnp.float64), state["place"] + move, '
+        'vmap_method="sequential"),',
+    ),
+)
+
+
+def probed(walk: Walk, verifier: Verifier) -> list[CheckResult]:
+    task = load_task(walk.directory)
+    with ExitStack() as stack:
+        another = probes.starter(task, sandboxes.choose(None), walk.directory, stack)
+        pair = Pair(task, load_suite(task), verifier.reference(), another(), 11, silent)
+        return list(probes.checks(pair, another))
+
+
+@pytest.fixture(scope="module")
+def verifier() -> Iterator[Verifier]:
+    directory = WALK
+    with Verifier(load_task(directory), sandboxes.choose(None)) as made:
+        yield made
+
+
+@pytest.mark.slow
+def test_an_honest_candidate_answers_alike_on_every_occasion(walk: Walk, verifier: Verifier) -> None:
+    results = probed(walk, verifier)
+    assert [(result.name, result.outcome) for result in results if result.outcome is not Outcome.PASS] == []
+    assert {result.name for result in results} == {*CHEATED, "episodes cut short", "after long use"}
+
+
+@pytest.mark.slow
+def test_each_occasion_on_which_a_candidate_cheats_is_named(walk: Walk, verifier: Verifier) -> None:
+    walk.edit("candidate/env.py", [(TOP, TOP + OCCASIONS), (PLACE, WRONG)])
+    failed = {result.name: result for result in probed(walk, verifier) if result.outcome is Outcome.FAIL}
+    assert failed.keys() == CHEATED
+    for result in failed.values():
+        [found] = result.divergences
+        assert found.path.startswith("state/place") and found.rule == probes.RULE
+
+
+@pytest.mark.slow
+def test_a_candidate_that_waits_until_it_has_been_asked_often_is_caught(walk: Walk, verifier: Verifier) -> None:
+    walk.edit("candidate/env.py", LATE)
+    failed = [result.name for result in probed(walk, verifier) if result.outcome is Outcome.FAIL]
+    assert "after long use" in failed and "episodes cut short" not in failed

@@ -1,0 +1,13 @@
+"""Where things lie that tests of several rooms use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
+"""The repository."""
+ENVIRONMENTS = ROOT / "environments"
+WALK = TESTS / "verify" / "levels" / "walk"
+"""The smallest task that all levels judge."""
+RECORDED_SESSIONS = TESTS / "assurance" / "replay" / "sessions"
