@@ -22,6 +22,15 @@ A divergence between reference and candidate is never an exception: it is data (
 
 from __future__ import annotations
 
+from enum import Enum
+
+
+class Side(Enum):
+    """One of the two environments that are held against each other."""
+
+    REFERENCE = "the reference"
+    CANDIDATE = "the candidate"
+
 
 class LockstepError(Exception):
     """An error that names the thing, the place, what was expected, and what to do next.
@@ -78,7 +87,18 @@ class SetupError(LockstepError):
 
 
 class EnvironmentFailure(LockstepError):
-    """A reference or a candidate could not answer: infrastructure, so an ERROR and never a FAIL."""
+    """A reference or a candidate could not answer: infrastructure, so an ERROR and never a FAIL.
+
+    `side` says which of them, None where it was neither.
+    """
+
+    side: Side | None = None
+
+    def __init__(
+        self, what: str, *, where: str = "", expected: str = "", next_step: str = "", side: Side | None = None
+    ) -> None:
+        self.side = side
+        super().__init__(what, where=where, expected=expected, next_step=next_step)
 
 
 class Crashed(EnvironmentFailure):
@@ -103,9 +123,11 @@ class BrokenContract(EnvironmentFailure):
     `mistakes` has, for each, its `text`, and where it concerns a leaf also `path`, `rule`, `expected` and `actual`.
     """
 
-    def __init__(self, what: str, *, where: str, mistakes: tuple[dict[str, str], ...]) -> None:
+    def __init__(
+        self, what: str, *, where: str, mistakes: tuple[dict[str, str], ...], side: Side | None = None
+    ) -> None:
         self.mistakes = mistakes
-        super().__init__(what, where=where, expected="what task.toml declares")
+        super().__init__(what, where=where, expected="what task.toml declares", side=side)
 
 
 class TrainingError(LockstepError):

@@ -22,7 +22,7 @@ from typing import Any
 import harness
 from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.crates.build import build
-from harness.errors import BadAnswer, SetupError
+from harness.errors import BadAnswer, SetupError, Side
 from harness.model import Leaf
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
@@ -119,7 +119,7 @@ class SandboxedWorker:
         """The path, inside the sandbox, of something that was brought."""
         return self._sandbox.inside(f"{CODE}/{relative}")
 
-    def channel(self, name: str, timeout: float) -> Channel:
+    def channel(self, name: Side | str, timeout: float) -> Channel:
         """The worker's pipes."""
         return Channel(self._running, name, timeout)
 
@@ -190,7 +190,7 @@ class CandidateWorker:
             entry = Path(loaded.name)
         else:
             self._worker.bring(source)
-        self._channel = self._worker.channel("the candidate", self._task.candidate.timeout_s)
+        self._channel = self._worker.channel(Side.CANDIDATE, self._task.candidate.timeout_s)
         environment = Environment(self._channel, candidate_options(self._task, self._worker.code(str(entry))))
         _demand_contract(self._task, environment)
         return environment

@@ -11,9 +11,8 @@ from typing import Any
 
 from harness.errors import LockstepError, RecordError, SessionError
 from harness.host.jobs import VERIFY, Job, Jobs
-from harness.host.protocol import described
+from harness.host.protocol import described, is_bug
 from harness.session.session import Session
-from sandboxes import SandboxError
 
 MAX_ARGUMENT = 2000
 """Longer texts are cut in events, with the digest of the whole."""
@@ -101,6 +100,6 @@ def cancellation(job: Job) -> dict[str, str]:
 
 def failure(error: Exception) -> dict[str, str]:
     """What a job that failed says; a bug of Lockstep goes to the log with its traceback."""
-    if not isinstance(error, LockstepError | SandboxError):
+    if is_bug(error):
         traceback.print_exc()
     return described(error)

@@ -84,20 +84,30 @@ def receive(connection: socket.socket) -> dict[str, Any] | None:
     return message
 
 
+def is_bug(error: Exception) -> bool:
+    """Whether neither Lockstep nor a sandbox raised this error on purpose."""
+    return _foreseen(error) is None
+
+
 def described(error: Exception) -> dict[str, str]:
-    """An error for the other side; what Lockstep did not raise on purpose is called a bug."""
+    """An error for the other side; what nobody raised on purpose is called a bug."""
+    found = _foreseen(error) or LockstepError(
+        f"the session's host failed: {type(error).__name__}: {error}",
+        next_step="this is a bug of Lockstep: report it with host.log of the session",
+    )
+    return found.as_json()
+
+
+def _foreseen(error: Exception) -> LockstepError | None:
     from sandboxes import PathRefused, SandboxError, SpecRefused
 
     if isinstance(error, LockstepError):
-        return error.as_json()
+        return error
     if isinstance(error, PathRefused | SpecRefused):
-        return SessionError(str(error)).as_json()
+        return SessionError(str(error))
     if isinstance(error, SandboxError):
-        return EnvironmentFailure(str(error), where="the agent's sandbox").as_json()
-    return LockstepError(
-        f"the session's host failed: {type(error).__name__}: {error}",
-        next_step="this is a bug of Lockstep: report it with host.log of the session",
-    ).as_json()
+        return EnvironmentFailure(str(error), where="the agent's sandbox")
+    return None
 
 
 def rebuilt(document: Mapping[str, Any]) -> LockstepError:

@@ -21,7 +21,7 @@ from harness.errors import SessionError, SessionLocked
 from harness.host.calls import Calls
 from harness.host.interrupts import InterruptibleVerifier, Interrupts
 from harness.host.jobs import HostLock, Jobs
-from harness.host.protocol import RELEASE, SOCKET, OtherVersion, address, described, receive, send
+from harness.host.protocol import RELEASE, SOCKET, OtherVersion, address, described, is_bug, receive, send
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
 from harness.session.session import Progress, Session, Verifier, VerifierFactory, levels_verifier
@@ -181,10 +181,9 @@ class Host:
                 raise SessionError("the message is no call", expected="call, arguments and client")
             return {"result": self._calls.answer(call, arguments, client)}
         except Exception as error:
-            answer = described(error)
-            if "bug of Lockstep" in answer["next"]:
+            if is_bug(error):
                 traceback.print_exc()
-            return {"error": answer}
+            return {"error": described(error)}
 
     def _release(self, connection: socket.socket) -> None:
         with self._guard:

@@ -12,7 +12,7 @@ import threading
 import time
 from typing import Any, NoReturn
 
-from harness.errors import BadAnswer, BrokenContract, Crashed, EnvironmentFailure, Raised, TimedOut
+from harness.errors import BadAnswer, BrokenContract, Crashed, EnvironmentFailure, Raised, Side, TimedOut
 from harness.protocol.worker import MAX_FRAME, MAX_TRACEBACK, ProtocolError, decode, encode
 from sandboxes import Running, SandboxError
 from sandboxes.base import CALLER
@@ -35,13 +35,13 @@ class Channel:
 
     Args:
         running: the process, as a sandbox started it.
-        name: what to call it in errors (`the reference`, `the candidate`).
+        name: the side that it answers for, or what to call another worker in errors.
         timeout: seconds that one answer may take.
     """
 
-    def __init__(self, running: Running, name: str, timeout: float) -> None:
+    def __init__(self, running: Running, name: Side | str, timeout: float) -> None:
         self._running = running
-        self._name = name
+        self._side, self._name = (name, name.value) if isinstance(name, Side) else (None, name)
         self._timeout = timeout
         self._turn = threading.Lock()
         self._ended = ""
@@ -75,7 +75,10 @@ class Channel:
         with self._turn:
             if self._ended:
                 raise Crashed(
-                    f"the process is gone: {self._ended}", where=self._where(call), next_step="start another one"
+                    f"the process is gone: {self._ended}",
+                    where=self._where(call),
+                    side=self._side,
+                    next_step="start another one",
                 )
             try:
                 answer = self._exchange(nonce, struct.pack(">I", len(request)) + request, call, timeout)
@@ -118,6 +121,7 @@ class Channel:
             raise TimedOut(
                 f"no answer within {limit:g} s; the process was killed{self._said()}",
                 where=self._where(call),
+                side=self._side,
                 expected="an answer in time",
                 next_step="look for an endless loop, or raise the time limit in task.toml",
             ) from None
@@ -183,6 +187,7 @@ class Channel:
         return Crashed(
             f"the process {how} before it answered{self._said()}",
             where=self._where(call),
+            side=self._side,
             expected="an answer to every request, until `close`",
             next_step="run the same call by hand; an exit status of 0 is no answer either",
         )
@@ -191,6 +196,7 @@ class Channel:
         return BadAnswer(
             f"{why}{self._said()}",
             where=self._where(call),
+            side=self._side,
             expected="a frame as docs/protocol.md specifies it",
             next_step="nothing but frames may be written to the answer stream",
         )
@@ -199,6 +205,7 @@ class Channel:
         return EnvironmentFailure(
             f"the request cannot be sent: {why}",
             where=self._where(call),
+            side=self._side,
             expected=f"numbers of 64 bits, arrays of numbers, and at most {MAX_FRAME} bytes",
         )
 
@@ -207,10 +214,12 @@ class Channel:
         message = f"{plain(str(error.get('type', 'Error'))[:100])}: {message}"
         if _is_text(error.get("kind"), "protocol"):
             expected = "what the environment's spec declares, see docs/protocol.md"
-            raise BadAnswer(message, where=self._where(call), expected=expected)
+            raise BadAnswer(message, where=self._where(call), side=self._side, expected=expected)
         if _is_text(error.get("kind"), "contract"):
-            raise BrokenContract(message, where=self._where(call), mistakes=_mistakes(error.get("mistakes")))
-        raise Raised(message, where=self._where(call), next_step=trace)
+            raise BrokenContract(
+                message, where=self._where(call), side=self._side, mistakes=_mistakes(error.get("mistakes"))
+            )
+        raise Raised(message, where=self._where(call), side=self._side, next_step=trace)
 
     def _end(self, why: str) -> None:
         if not self._ended:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from harness.errors import Side
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
 from harness.reference.install import Installed, reference_command
@@ -65,7 +66,7 @@ def start_reference(
     )
     try:
         running = sandbox.spawn(line)
-        channel = Channel(running, "the reference", timeout_s or task.reference.timeout_s)
+        channel = Channel(running, Side.REFERENCE, timeout_s or task.reference.timeout_s)
         return ReferenceWorker(channel, running, sandbox, task.reference.options)
     except BaseException:
         sandbox.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.errors import BadAnswer, Crashed, EnvironmentFailure, Raised, TimedOut
+from harness.errors import BadAnswer, Crashed, EnvironmentFailure, Raised, Side, TimedOut
 from harness.model import Case
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
@@ -35,7 +35,7 @@ SIX_STEPS = Case(seed=3, actions={"action": np.ones(6, np.int64)})
 def versatile(sandbox: Sandbox) -> Iterator[Environment]:
     """One rogue that can do every fault of content."""
     command = [sys.executable, "-I", str(Path(__file__).parent / "rogue.py")]
-    environment = Environment(Channel(sandbox.spawn(command), "the reference", 20.0))
+    environment = Environment(Channel(sandbox.spawn(command), Side.REFERENCE, 20.0))
     yield environment
     environment.close()
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from harness.errors import BadAnswer, Crashed, EnvironmentFailure, Raised, TimedOut
+from harness.errors import BadAnswer, Crashed, EnvironmentFailure, Raised, Side, TimedOut
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
+from sandboxes import Sandbox
 
 Serve = Callable[..., Channel]
 
@@ -155,3 +157,15 @@ def test_threads_that_share_a_channel_take_turns(serve: Serve) -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.parametrize("side", [Side.REFERENCE, Side.CANDIDATE])
+def test_an_error_says_as_a_field_which_side_it_is_of(side: Side, sandbox: Sandbox) -> None:
+    """A worker may write what it likes: its words are text, and who it is stands in a field."""
+    channel = Channel(
+        sandbox.spawn([sys.executable, "-c", "raise SystemExit('the reference, call `open`')"]), side, 20.0
+    )
+    with pytest.raises(Crashed) as caught:
+        channel.ask("open")
+    assert caught.value.side is side
+    channel.close()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness.authoring.conformance import CHECKS, check_reference
-from harness.errors import BadAnswer, Crashed, Raised
+from harness.errors import BadAnswer, Crashed, Raised, Side
 from harness.model import Case, Outcome
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
@@ -29,7 +29,7 @@ UP_AND_DOWN = {"action": np.array([0, 0, 2, 2], np.int32)}
 @pytest.fixture
 def open_node(sandbox: Sandbox, node: str) -> Callable[[], Environment]:
     server = sandbox.inside("/protocol/node/reference/server.mjs")
-    return lambda: Environment(Channel(sandbox.spawn([node, server]), "the reference", 20.0))
+    return lambda: Environment(Channel(sandbox.spawn([node, server]), Side.REFERENCE, 20.0))
 
 
 def test_its_task_file_is_right_and_its_suite_fits() -> None:
