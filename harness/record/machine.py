@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import platform
 from functools import cache
-from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from harness import __version__
+from harness.record.judge import judge_digest
 
 CPU_FACTS = Path("/proc/cpuinfo")
-JUDGE = (
-    "candidate", "protocol", "reference", "task", "training", "verify", "compare.py", "model.py",
-)  # fmt: skip
-"""What of the harness decides a verdict."""
 
 
 def fingerprint() -> dict[str, str | int | None]:
@@ -34,21 +30,10 @@ def fingerprint() -> dict[str, str | int | None]:
 def conditions() -> dict[str, Any]:
     """Everything that a verdict is repeated under besides its tree, its task and its seed.
 
-    The fingerprint of the machine, `hypothesis` (its version), `lockstep` (ours), and `judge`: SHA-256 over the source of
-    those parts of the harness that decide.
+    The fingerprint of the machine, `hypothesis` (its version), `lockstep` (ours), and `judge`: SHA-256 over the
+    files that decide (`harness.record.judge`).
     """
-    return fingerprint() | {"hypothesis": _version("hypothesis"), "lockstep": __version__, "judge": _judge()}
-
-
-@cache
-def _judge() -> str:
-    root = Path(__file__).resolve().parent.parent
-    digest = sha256()
-    for part in JUDGE:
-        path = root / part
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            digest.update(f"{file.relative_to(root).as_posix()}\0{sha256(file.read_bytes()).hexdigest()}\n".encode())
-    return digest.hexdigest()
+    return fingerprint() | {"hypothesis": _version("hypothesis"), "lockstep": __version__, "judge": judge_digest()}
 
 
 def _cpu() -> str:
