@@ -23,7 +23,7 @@ from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.crates import data
 from harness.candidate.crates.runtime import CARGO_HOME, VENDOR, cargo_settings, sources
 from harness.candidate.crates.toolchain import Toolchain, toolchain
-from harness.candidate.start import BASE_PACKAGES, SITE, python_runtime
+from harness.candidate.interpreter import BASE_PACKAGES, SITE, python_runtime
 from harness.errors import SessionError
 from harness.session.view import SessionView
 from harness.task.contract import CASES_DIRECTORY, GUIDE_FILE, REFERENCE_DIRECTORY, WRITABLE, Task

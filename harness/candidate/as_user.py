@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.adapters.jax.flags import jax_environment
+from harness.candidate.interpreter import BASE_PACKAGES, SITE, python_runtime
 from harness.candidate.package import write_package
-from harness.candidate.start import BASE_PACKAGES, SITE, python_runtime
 from harness.errors import BadAnswer, Crashed, TimedOut
 from harness.model import Array
 from harness.protocol.worker import ProtocolError, decode

@@ -1,27 +1,22 @@
 """Starting a candidate: its code and a JAX runtime in a fresh sandbox, and nothing of the reference.
 
 The sandbox sees the candidate's directory, the worker, the adapter, the interpreter, and exactly the distributions that a
-candidate may import. The harness's own environment, which may well hold the reference, is not visible there. Where the
-driver brings an interpreter of its own, with JAX (an image's), that one is used: this machine's need not fit its C library.
+candidate may import (`harness.candidate.interpreter`).
 """
 
 from __future__ import annotations
 
-import re
 import shutil
-import sys
-import sysconfig
 import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import harness
 from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.crates.build import build
+from harness.candidate.interpreter import BASE_PACKAGES, SITE, python_runtime
 from harness.errors import BadAnswer, SetupError, Side
 from harness.model import Leaf
 from harness.protocol.channel import Channel
@@ -30,12 +25,10 @@ from harness.support.files import make_writable
 from harness.task.contract import CANDIDATE_DIRECTORY, Mode, Task, caches
 from sandboxes import Driver, Limits, Mount, Running, Sandbox, SandboxSpec
 
-BASE_PACKAGES = ("msgpack", "numpy")
 TRAINING_PACKAGES = ("equinox", "optax")
 JUDGE_MEMORY_MB = 1024
 JUDGE_TIMEOUT_S = 30.0
 CODE = "/lockstep/candidate"
-SITE = "/lockstep/site"
 TRUSTED = "/lockstep/trusted"
 COUNTS = "/lockstep/counts"
 COUNTS_FILE = "reached.profraw"
@@ -285,116 +278,6 @@ def candidate_options(task: Task, entry: str) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class PythonRuntime:
-    """How a sandbox comes by Python: the command that starts it, what to mount, and what to mask."""
-
-    python: tuple[str, ...]
-    mounts: tuple[Mount, ...]
-    masked: tuple[Path, ...]
-
-
-def python_runtime(driver: Driver, farm: Path, packages: Iterable[str]) -> PythonRuntime:
-    """Python inside, with these distributions: this interpreter and, at `SITE`, exactly they with all that they require;
-    or the driver's own interpreter with its own (`SITE` is then empty).
-
-    Raises:
-        SetupError: a distribution is not installed; here, or in the driver's image.
-    """
-    if driver.python is None:
-        python = (str(Path(sys.executable).resolve()), "-I", "-S", "-B")
-        return PythonRuntime(python, python_mounts(farm, packages, isolated=driver.isolated), other_packages())
-    about = driver.describe()
-    held = {_normal(line.partition("==")[0]) for line in about.get("packages", "").split()}
-    for name in sorted(packages):
-        if held and _normal(name) not in held:
-            raise SetupError(
-                f"the candidate needs the distribution `{name}`, which the image {about.get('image')} has not",
-                where="task.toml, candidate.packages",
-                next_step=f"run `lockstep images build --package {name}`",
-            )
-    farm.mkdir()
-    return PythonRuntime((driver.python, "-I", "-B"), (Mount(farm, SITE),), ())
-
-
-def python_mounts(farm: Path, packages: Iterable[str], *, isolated: bool) -> tuple[Mount, ...]:
-    """What shows this interpreter, and at `SITE` exactly these distributions with all that they require.
-
-    Args:
-        farm: the directory to make, which is shown at `SITE`.
-        isolated: each file is mounted at its name in `farm`, so that no path inside tells where this machine keeps it. Where
-            nothing is mounted, `farm` links to the files.
-
-    Raises:
-        SetupError: a distribution is not installed.
-    """
-    farm.mkdir()
-    files = _installed_files(packages)
-    for name, source in files.items():
-        if not isolated:
-            (farm / name).symlink_to(source)
-        elif source.is_dir():
-            (farm / name).mkdir()
-        else:
-            (farm / name).touch()
-    inner = (Mount(source, f"{SITE}/{name}") for name, source in files.items() if isolated)
-    return (Mount(farm, SITE), *_interpreter_mounts(), *inner)
-
-
-def _installed_files(packages: Iterable[str]) -> dict[str, Path]:
-    """The installed files and directories of distributions and of all that they require, by their names among the packages.
-
-    Raises:
-        SetupError: a distribution is not installed.
-    """
-    files: dict[str, Path] = {}
-    for name in _closure(packages):
-        distribution = metadata.distribution(name)
-        tops = {
-            Path(file).parts[0] for file in distribution.files or () if Path(file).parts[0] not in ("..", "__pycache__")
-        }
-        for top in sorted(tops - files.keys()):
-            source = Path(str(distribution.locate_file(top))).resolve()
-            if source.exists():
-                files[top] = source
-    return files
-
-
-def _closure(packages: Iterable[str]) -> list[str]:
-    from packaging.requirements import Requirement
-
-    seen: dict[str, None] = {}
-    waiting = list(packages)
-    while waiting:
-        name = _normal(waiting.pop())
-        if name in seen:
-            continue
-        try:
-            requires = metadata.requires(name) or []
-        except metadata.PackageNotFoundError:
-            raise SetupError(
-                f"the candidate needs the distribution `{name}`, which is not installed",
-                where="task.toml, candidate.packages",
-                next_step=f"run `pip install {name}` in the environment of the harness",
-            ) from None
-        seen[name] = None
-        requirements = [Requirement(line) for line in requires]
-        waiting.extend(r.name for r in requirements if r.marker is None or r.marker.evaluate({"extra": ""}))
-        waiting.extend(_installed_plugins(name))
-    return sorted(seen)
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _installed_plugins(name: str) -> list[str]:
-    """JAX's accelerator plug-ins are extras: where one is installed, the candidate gets it too."""
-    if name != "jax":
-        return []
-    return [d.name for d in metadata.distributions() if re.match(r"jax[-_]cuda\d+[-_](plugin|pjrt)|nvidia[-_]", d.name)]
-
-
 def lay_trusted(directory: Path) -> Path:
     """Lay the worker, the adapters and the trainer out as a candidate's interpreter shall see them; gives the directory."""
     harness_root = Path(harness.__file__).parent
@@ -409,26 +292,6 @@ def lay_trusted(directory: Path) -> Path:
             (directory / package / "__init__.py").touch()
     shutil.copy(harness_root / WORKER, directory / "worker.py")
     return directory
-
-
-def _interpreter_mounts() -> tuple[Mount, ...]:
-    base = Path(sys.base_prefix).resolve()
-    system = (Path("/usr"), Path("/bin"), Path("/lib"))
-    return () if base in system else (Mount(base, str(base)),)
-
-
-def other_packages() -> tuple[Path, ...]:
-    """Site directories of the interpreter's own installation: whatever lies there is none of the candidate's business."""
-    base = Path(sys.base_prefix).resolve()
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    places = {
-        base / "lib" / version / "site-packages",
-        Path("/usr/lib/python3/dist-packages"),
-        Path("/usr/local/lib") / version / "dist-packages",
-        Path("/usr/local/lib") / version / "site-packages",
-    }
-    inside_venv = Path(sysconfig.get_paths()["purelib"]).resolve()
-    return tuple(sorted(place for place in places if place.is_dir() and place != inside_venv))
 
 
 def _describe(leaf: Leaf) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.adapters.jax.flags import jax_environment
-from harness.candidate.start import BASE_PACKAGES, SandboxedWorker
+from harness.candidate.interpreter import BASE_PACKAGES
+from harness.candidate.start import SandboxedWorker
 from harness.measure.profile.contenders import CANDIDATE, Cell
 from harness.protocol.channel import Channel
 from harness.task.contract import Task
