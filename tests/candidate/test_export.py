@@ -17,14 +17,14 @@ from harness.candidate.export import export
 from harness.errors import LockstepError, TaskError
 from harness.task.contract import Task
 from harness.task.load import load_task
+from tests.paths import ENVIRONMENTS
 
-ROOT = Path(__file__).parent.parent
 ATTESTATION = b'{"payloadType": "application/vnd.in-toto+json", "payload": "", "signatures": []}'
 
 
 @pytest.fixture(scope="module")
 def cartpole() -> Task:
-    return load_task(ROOT / "environments/cartpole")
+    return load_task(ENVIRONMENTS / "cartpole")
 
 
 @pytest.fixture(scope="module")
