@@ -12,11 +12,11 @@ from benchmarks.common import ENVIRONMENTS, report
 from harness.candidate.start import CandidateWorker
 from harness.reference.install import setup
 from harness.reference.start import start_references
+from harness.support.progress import silent
 from harness.task.load import load_task
 from harness.task.suite import load_suite
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
-from harness.verify.verifier import silent
 from tests.mutants.cartpole import STEP, hidden_counter
 from tests.mutants.plant import Mutant, plant
 

@@ -27,9 +27,9 @@ from harness.record.log import snapshot_of
 from harness.record.objects import Entry
 from harness.record.store import Store
 from harness.session.recipe import ATTEMPT, RESUMED, VERDICT
-from harness.session.session import Progress
 from harness.session.view import SessionView
 from harness.support.home import lockstep_home
+from harness.support.progress import Progress
 from harness.task.contract import TRAINING_LEVEL
 from mcp_server.results import FileWritten, SessionStatus
 from mcp_server.toolbox import Tools, connected

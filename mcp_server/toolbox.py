@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
 from harness.errors import LockstepError
-from harness.session.session import Progress
+from harness.support.progress import Progress
 from mcp_server.results import JobStatus, Verification
 
 PASSED_ON = ("LOCKSTEP_HOME", "JAX_PLATFORMS", "CUDA_VISIBLE_DEVICES", "SSL_CERT_FILE", "PIP_INDEX_URL", "PIP_CERT")

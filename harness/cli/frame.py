@@ -6,14 +6,15 @@ import contextlib
 import functools
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.support.progress import Progress, bar, console_on, lines
+
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
     from rich.progress import Progress as Bar
 
 EXIT_OK = 0
@@ -23,12 +24,6 @@ EXIT_ERROR = 3
 EXIT_NEEDS_HUMAN = 4
 EXIT_INCONCLUSIVE = 5
 EXIT_INTERRUPTED = 130
-
-QUIET_SECONDS = 5.0
-"""Without a terminal a line of progress appears at most this often."""
-WIDTH_WITHOUT_TERMINAL = 110
-
-Progress = Callable[[str, int, int], None]
 
 
 class Output:
@@ -61,7 +56,7 @@ class Output:
             self._show(*shown)
 
     def _show(self, *shown: RenderableType) -> None:
-        console = _console(self._stream)
+        console = console_on(self._stream)
         for part in shown:
             if isinstance(part, str):
                 self._stream.write(part + "\n")
@@ -77,27 +72,18 @@ class Output:
 
     def note(self, text: str) -> None:
         """A line for a person, beside the result."""
-        _console(sys.stderr).print(text, style="dim", markup=False, highlight=False, soft_wrap=True)
+        console_on(sys.stderr).print(text, style="dim", markup=False, highlight=False, soft_wrap=True)
 
     @contextlib.contextmanager
     def progress(self) -> Iterator[Progress]:
         """A callback that shows progress on standard error: a bar on a terminal, else a line now and then."""
         if not sys.stderr.isatty():
-            yield _lines(self)
+            yield lines(self.note)
             return
-        from rich import progress as bars
-
-        columns = (
-            bars.SpinnerColumn(),
-            bars.TextColumn("{task.description}"),
-            bars.BarColumn(24),
-            bars.TimeElapsedColumn(),
-        )
-        with bars.Progress(*columns, console=_console(sys.stderr), transient=True) as bar:
-            task = bar.add_task("starting", total=None)
-            self._bar = bar
+        with bar(console_on(sys.stderr)) as (shown, progress):
+            self._bar = shown
             try:
-                yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total or None)
+                yield progress
             finally:
                 self._bar = None
 
@@ -136,23 +122,3 @@ def report_error(output: Output, document: Mapping[str, Any], text: str = "") ->
         output.emit(document)
     elif text:
         sys.stderr.write(f"lockstep: {text}\n")
-
-
-def _console(stream: IO[str]) -> Console:
-    from rich.console import Console
-
-    return Console(file=stream, width=None if stream.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False)
-
-
-def _lines(output: Output) -> Progress:
-    """Progress where there is no terminal: a line when something new begins, but seldom."""
-    last = [float("-inf"), ""]
-
-    def show(what: str, done: int, total: int) -> None:
-        now = time.monotonic()
-        text = f"{what} ({done}/{total})" if total > 1 else what
-        if now - float(last[0]) >= QUIET_SECONDS and text != last[1]:
-            last[:] = [now, text]
-            output.note(text)
-
-    return show

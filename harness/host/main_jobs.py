@@ -21,7 +21,8 @@ from harness.host.interrupts import Interrupts
 from harness.host.jobs import CANCELLED, COMPARE, DONE, FAILED, PROFILE, REPLAY, VERIFY, Job, Jobs
 from harness.operations import verification
 from harness.operations.words import tool_words
-from harness.session.session import Progress, Session
+from harness.session.session import Session
+from harness.support.progress import Progress
 from harness.task.load import load_task
 from sandboxes import choose
 

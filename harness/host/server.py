@@ -24,8 +24,9 @@ from harness.host.jobs import HostLock, Jobs
 from harness.host.protocol import RELEASE, SOCKET, OtherVersion, address, described, is_bug, receive, send
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
-from harness.session.session import Progress, Session, Verifier, VerifierFactory, levels_verifier
+from harness.session.session import Session, Verifier, VerifierFactory, levels_verifier
 from harness.support.files import storing
+from harness.support.progress import Progress
 from harness.task.load import load_task
 from sandboxes import choose
 

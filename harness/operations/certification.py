@@ -18,7 +18,7 @@ from harness.record.log import read_events
 from harness.record.rotation import key_in_force
 from harness.record.store import opened
 from harness.session.session import Session
-from harness.verify.pair import Progress
+from harness.support.progress import Progress
 
 
 def certify(

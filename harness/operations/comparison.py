@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from harness.model import ENDINGS, Case, Leaves
-from harness.session.session import Progress
+from harness.support.progress import Progress, silent
 from harness.task.contract import Task
 from harness.verify import side_by_side
 from harness.verify.explain import case_facts, leaves_text
 from harness.verify.levels.known import ProbeCase
 from harness.verify.pair import Pair
 from harness.verify.side_by_side import Episode, SideBySide
-from harness.verify.verifier import copy_candidate, silent
+from harness.verify.verifier import copy_candidate
 from sandboxes import Driver
 
 MAX_ROWS = 200

@@ -21,8 +21,8 @@ from PIL import Image, ImageDraw, ImageFont
 from harness.errors import LockstepError, SetupError, TaskError
 from harness.model import ENDINGS, STATE, Array, Leaves
 from harness.protocol.environment import Environment
+from harness.support.progress import Progress
 from harness.verify import pictures
-from harness.verify.pair import Progress
 from harness.verify.side_by_side import SideBySide
 
 BY_PILLOW = (".webp", ".gif", ".png")

@@ -11,10 +11,11 @@ from typing import Any
 from harness.measure.profile import text
 from harness.measure.profile.run import Settings, profile
 from harness.session import recipe
-from harness.session.session import Progress, Session
+from harness.session.session import Session
+from harness.support.progress import Progress, silent
 from harness.task.contract import Task
 from harness.task.load import load_task
-from harness.verify.verifier import copy_candidate, silent
+from harness.verify.verifier import copy_candidate
 from sandboxes import Driver, choose
 
 PROFILE = "profile"

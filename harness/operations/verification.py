@@ -11,8 +11,9 @@ from harness.model import Divergence
 from harness.operations.explanation import first_of, kept_case
 from harness.operations.words import Words
 from harness.session.coverage import known
-from harness.session.session import Progress, Session, Verification
+from harness.session.session import Session, Verification
 from harness.session.usage import import_transcripts
+from harness.support.progress import Progress
 from harness.task.load import load_task
 from harness.verify.explain import first
 

@@ -28,15 +28,13 @@ from harness.record.snapshot import Snapshot
 from harness.session import coverage, recipe
 from harness.session.recipe import State, Step
 from harness.session.recorder import Keeper
+from harness.support.progress import Progress
 from harness.task.contract import CASES_DIRECTORY, TRAINING_LEVEL
 from harness.verify import pictures
 from harness.verify.levels.known import case_file
 
 MAX_NEW_CASES = 8
 """As many counterexamples of one attempt are kept: they run first from then on, and must stay quick."""
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much is done, and how much there is."""
 
 
 class Verifier(Protocol):

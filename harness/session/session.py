@@ -21,15 +21,16 @@ from harness.record.message import AGENT
 from harness.record.rotation import ROTATED
 from harness.record.snapshot import Snapshot
 from harness.session import recipe
-from harness.session.attempt import Attempts, Progress, Verification, Verifier, VerifierFactory, asked_step
+from harness.session.attempt import Attempts, Verification, Verifier, VerifierFactory, asked_step
 from harness.session.begin import create_session
 from harness.session.recipe import Plan
 from harness.session.recorder import REFUSED, Keeper
 from harness.session.view import SessionView
 from harness.support.home import lockstep_home
+from harness.support.progress import Progress
 from harness.task.load import load_task
 
-__all__ = ["Progress", "Session", "SessionView", "Verification", "Verifier", "VerifierFactory", "levels_verifier"]
+__all__ = ["Session", "SessionView", "Verification", "Verifier", "VerifierFactory", "levels_verifier"]
 
 USAGE = "usage"
 RESERVED = frozenset(

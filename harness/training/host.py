@@ -17,10 +17,11 @@ import numpy as np
 from harness.candidate.adapters.jax.batch import key_words
 from harness.model import Array, Leaf, Leaves
 from harness.protocol.lanes import Stepped
+from harness.support.progress import silent
 from harness.task.training import PpoConfig
 from harness.training.policy import Policy
 from harness.training.ppo import Batch, Ppo
-from harness.training.segments import Report, demand_config, silent, train_segments
+from harness.training.segments import Report, demand_config, train_segments
 from harness.training.trained import Played, Trained
 
 LanesFactory = Callable[[Sequence[int]], Stepped]

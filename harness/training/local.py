@@ -10,9 +10,10 @@ import numpy as np
 
 from harness.candidate.faces.jax_env import JaxEnv
 from harness.model import Leaves
+from harness.support.progress import silent
 from harness.task.training import PpoConfig
 from harness.training.fused import FusedTrainer
-from harness.training.segments import Report, demand_config, silent, train_segments
+from harness.training.segments import Report, demand_config, train_segments
 from harness.training.trained import Played, Trained
 
 

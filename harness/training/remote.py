@@ -11,10 +11,11 @@ import numpy as np
 from harness.errors import BadAnswer
 from harness.model import Leaf, Leaves
 from harness.protocol.environment import Environment
+from harness.support.progress import silent
 from harness.task.training import PpoConfig
 from harness.training.policy import Policy
 from harness.training.ppo import Ppo
-from harness.training.segments import Report, demand_config, silent, train_segments
+from harness.training.segments import Report, demand_config, train_segments
 from harness.training.trained import Played, Trained
 
 SEGMENT_SECONDS = 600.0

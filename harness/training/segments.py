@@ -24,10 +24,6 @@ RunSegment = Callable[[Leaves, int, int, int], tuple[Leaves, Played]]
 """Trains stacked learners for one segment: (leaves, its number, its updates, updates of the whole training)."""
 
 
-def silent(what: str, done: int, total: int) -> None:
-    """Progress that nobody wants to hear of."""
-
-
 def train_segments(
     run: RunSegment,
     ppo: Ppo,

@@ -7,7 +7,7 @@ whatever order the checks ran in.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -18,11 +18,9 @@ from harness.model import STATE, Array, Case, Leaf, Leaves, Trajectory, feed_dig
 from harness.protocol.environment import Environment, Pool
 from harness.protocol.worker import Leaf as WorkerLeaf
 from harness.protocol.worker import random_actions
+from harness.support.progress import Progress
 from harness.task.contract import Mode, Task
 from harness.task.suite import Suite
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much is done, and how much there is."""
 
 REACHED_EPISODES = 4
 REACHED_HORIZON = 128

@@ -17,11 +17,11 @@ from harness.model import Array, Case, Leaves, leaves_from_json
 from harness.reference.install import setup
 from harness.reference.start import start_references
 from harness.support.foreign import json_of
+from harness.support.progress import Progress, silent
 from harness.task.contract import Mode, Task
 from harness.task.suite import Suite
 from harness.verify.levels.known import ProbeCase
-from harness.verify.pair import Pair, Progress
-from harness.verify.verifier import silent
+from harness.verify.pair import Pair
 from sandboxes import Driver
 
 ANY_TASK_POLICIES = ("random", "sticky")

@@ -24,20 +24,17 @@ from harness.protocol.environment import Environment, Pool
 from harness.reference.install import setup
 from harness.reference.start import start_reference, start_references
 from harness.support import memory
+from harness.support.progress import Progress, silent
 from harness.task.contract import TRAINING_LEVEL, Task, caches
 from harness.task.suite import load_suite
 from harness.verify import pictures
 from harness.verify.levels import interaction, known, property, proposed, rollout
-from harness.verify.pair import Pair, Progress
+from harness.verify.pair import Pair
 from harness.verify.questions import Questions
 from sandboxes import Driver, SandboxError
 
 CONTRACT = "contract"
 LANES = frozenset(("lanes", "advance"))
-
-
-def silent(what: str, done: int, total: int) -> None:
-    """A progress callback that tells nobody."""
 
 
 class Verifier:

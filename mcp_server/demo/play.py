@@ -18,9 +18,9 @@ from harness.assurance.audit import AuditReport, audit
 from harness.errors import SetupError
 from harness.host import client as host
 from harness.record.directory import find
-from harness.session.session import Progress
 from harness.support.embedded import find_task
 from harness.support.home import lockstep_home
+from harness.support.progress import Progress
 from harness.task.contract import TASK_FILE, caches
 from harness.task.load import load_task, without_training
 from mcp_server.demo import agent

@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from harness.cli import show
-from harness.session.session import Progress, Session, Verifier
+from harness.session.session import Session, Verifier
+from harness.support.progress import Progress
 from tests.cli.conftest import Result
 from tests.session.standin import MEASURED, MODULES, UNDECIDED, FileComparison, make_task
 

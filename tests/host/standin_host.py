@@ -13,7 +13,8 @@ from pathlib import Path
 
 from harness.host import server
 from harness.model import Verdict
-from harness.session.session import Progress, Verifier
+from harness.session.session import Verifier
+from harness.support.progress import Progress
 from tests.session.standin import FileComparison
 
 

@@ -18,10 +18,11 @@ from harness.model import Outcome
 from harness.operations.certification import check
 from harness.record.certificate import PARTS, parts_of
 from harness.session.session import Session
+from harness.support.progress import silent
 from harness.task.load import load_task
 from harness.task.suite import load_suite
 from harness.verify.pair import Pair
-from harness.verify.verifier import Verifier, silent
+from harness.verify.verifier import Verifier
 from tests.rust.games import ENTRY, write_walk
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]

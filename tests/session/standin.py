@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from harness.model import Case, CheckResult, Divergence, LevelReport, Outcome, Verdict
-from harness.session.session import Progress, Session, Verifier
+from harness.session.session import Session, Verifier
+from harness.support.progress import Progress
 from harness.task.load import load_task
 
 MODULES = ("start", "moves")

@@ -14,12 +14,13 @@ import pytest
 
 from harness.errors import TrainingError
 from harness.model import Leaves
+from harness.support.progress import silent
 from harness.task.training import PpoConfig
 from harness.training.host import train_host
 from harness.training.local import train_local
 from harness.training.policy import Policy
 from harness.training.ppo import Ppo
-from harness.training.segments import silent, train_segments
+from harness.training.segments import train_segments
 from harness.training.trained import Played, Trained
 from tests.paths import ROOT
 from tests.training.conftest import cue, jax_env, opened

@@ -38,9 +38,9 @@ from harness.record.machine import conditions
 from harness.record.snapshot import trusted_part
 from harness.record.store import Store
 from harness.session.session import Session
+from harness.support.progress import Progress
 from harness.task.contract import Task
 from harness.task.load import load_task
-from harness.verify.pair import Progress
 from sandboxes import choose
 
 

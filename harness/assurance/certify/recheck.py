@@ -35,7 +35,7 @@ from harness.record.event import Event
 from harness.record.keys import PublicKey
 from harness.record.machine import conditions
 from harness.record.store import Store
-from harness.verify.pair import Progress
+from harness.support.progress import Progress
 from sandboxes import Driver
 
 REACHED = ("together", "modules", "never", "untaken", "unreached_features", "not_measured")

@@ -22,10 +22,10 @@ from harness.record.store import Store
 from harness.session.recipe import VERDICT
 from harness.support.files import write_below
 from harness.support.foreign import json_of
+from harness.support.progress import Progress, silent
 from harness.task.contract import TRAINING_LEVEL
 from harness.task.load import load_task
-from harness.verify.pair import Progress
-from harness.verify.verifier import Verifier, silent
+from harness.verify.verifier import Verifier
 from sandboxes import Driver, SandboxUnavailable, choose
 
 ALL = "all"

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from harness.errors import Crashed
+from harness.support.progress import Progress
 
 if TYPE_CHECKING:
     from harness.verify.questions import Question, Questions
 
-Progress = Callable[[str, int, int], None]
 
 ASKING_SECONDS = 20.0
 """Of each level so long is asked; docs/coverage.md says what that means for the figures."""

@@ -18,13 +18,14 @@ from harness.candidate.crates.toolchain import Toolchain, toolchain
 from harness.candidate.start import CandidateWorker, demand_no_links
 from harness.errors import BadAnswer, BrokenContract, EnvironmentFailure, Raised, SetupError
 from harness.measure.coverage import llvm
-from harness.measure.coverage.asking import ASKING_SECONDS, SLOWER, Progress, ask_again, finish, teller
+from harness.measure.coverage.asking import ASKING_SECONDS, SLOWER, ask_again, finish, teller
 from harness.measure.coverage.assembled import assembled
 from harness.measure.coverage.llvm import Function
 from harness.measure.coverage.reading import Reach
 from harness.measure.coverage.result import Coverage, Level
 from harness.measure.coverage.sources import Place
 from harness.protocol.environment import Environment
+from harness.support.progress import Progress
 from harness.task.contract import CANDIDATE_DIRECTORY, Task
 from harness.verify.questions import Question, Questions
 from sandboxes import Driver, SandboxError

@@ -14,7 +14,7 @@ from pathlib import Path
 import harness.protocol.worker
 from harness.errors import BadAnswer, EnvironmentFailure, Raised
 from harness.measure.coverage import reading
-from harness.measure.coverage.asking import ASKING_SECONDS, SLOWER, Progress, ask_again, finish, teller
+from harness.measure.coverage.asking import ASKING_SECONDS, SLOWER, ask_again, finish, teller
 from harness.measure.coverage.assembled import assembled
 from harness.measure.coverage.reading import Reach
 from harness.measure.coverage.result import Coverage, Level
@@ -23,6 +23,7 @@ from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment
 from harness.reference.install import START, Installed, reference_command, setup
 from harness.reference.start import Command, start_reference
+from harness.support.progress import Progress
 from harness.task.contract import Task
 from harness.task.suite import Suite, load_suite
 from harness.verify.questions import Question, Questions

@@ -40,10 +40,10 @@ from harness.protocol.environment import Environment, Pool
 from harness.record.machine import fingerprint
 from harness.reference.install import setup
 from harness.reference.start import start_references
+from harness.support.progress import Progress, silent
 from harness.task.contract import Task
 from harness.task.suite import load_suite
-from harness.verify.pair import Pair, Progress
-from harness.verify.verifier import silent
+from harness.verify.pair import Pair
 from sandboxes import Driver, SandboxError
 
 EPISODES = "episodes"

@@ -31,9 +31,9 @@ from harness.record.judge import source_digest
 from harness.record.machine import conditions
 from harness.support.files import make_writable
 from harness.support.home import lockstep_home
+from harness.support.progress import Progress, silent
 from harness.task.contract import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task, directory_digest
-from harness.verify.pair import Progress
-from harness.verify.verifier import Verifier, copy_candidate, silent
+from harness.verify.verifier import Verifier, copy_candidate
 from sandboxes import Driver
 
 BASELINE, FOUND, PROGRAM = "baseline", "found", "program"

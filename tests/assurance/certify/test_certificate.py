@@ -16,7 +16,7 @@ from harness.model import Outcome
 from harness.operations.certification import check
 from harness.record.certificate import CERTIFIED, CERTIFYING, PARTS, parts_of
 from harness.session.session import Session
-from harness.verify.verifier import silent
+from harness.support.progress import silent
 from tests.verify.levels.conftest import WALK
 
 SMALL = Settings(mutants=2, batches=(8,))

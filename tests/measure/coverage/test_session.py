@@ -13,10 +13,10 @@ from harness.errors import SetupError
 from harness.measure.coverage.result import Coverage, File, Level
 from harness.record.event import VERDICT_FILE
 from harness.record.log import event_file
-from harness.session.attempt import Progress
 from harness.session.coverage import CANDIDATE, COVERAGE, known
 from harness.session.session import Session
 from harness.session.view import SessionView
+from harness.support.progress import Progress
 from tests.session.standin import Agent, FileComparison, factory, make_task
 
 LINES = frozenset(range(10, 20))

@@ -14,10 +14,10 @@ from harness.measure.profile.contenders import CANDIDATE, Cell, Contender, inter
 from harness.measure.profile.spotcheck import SpotCheck, spot_check
 from harness.reference.install import setup
 from harness.reference.start import start_references
+from harness.support.progress import silent
 from harness.task.load import load_task
 from harness.task.suite import load_suite
 from harness.verify.pair import Pair
-from harness.verify.verifier import silent
 from tests.verify.levels.conftest import Walk
 
 Measure = Callable[[Walk, str, int, int], tuple[Cell, SpotCheck]]

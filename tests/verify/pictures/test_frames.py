@@ -17,7 +17,8 @@ from harness.assurance.audit import audit
 from harness.model import Array, Outcome, Verdict
 from harness.record.event import VERDICT_FILE
 from harness.record.log import event_file
-from harness.session.session import Progress, Session, Verifier
+from harness.session.session import Session, Verifier
+from harness.support.progress import Progress
 from harness.task.load import load_task
 from harness.verify import pictures
 from harness.verify.verifier import Verifier as LevelsVerifier

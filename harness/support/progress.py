@@ -1,0 +1,91 @@
+"""Progress of long work, for a person: a bar on a terminal, a line that changes in a notebook, else a line now and then."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much is done, and how much there is (0: not known)."""
+QUIET_SECONDS = 5.0
+"""Without a terminal a line of progress appears at most this often."""
+WIDTH_WITHOUT_TERMINAL = 110
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Progress that nobody follows."""
+
+
+@contextmanager
+def shown() -> Iterator[Progress]:
+    """Progress for who calls from Python: in a notebook below the cell, else on standard error."""
+    if (notebook := _notebook_line()) is not None:
+        yield notebook
+    elif sys.stderr.isatty():
+        with bar(console_on(sys.stderr)) as (_, progress):
+            yield progress
+    else:
+        yield lines(lambda text: print(text, file=sys.stderr))
+
+
+@contextmanager
+def bar(console: Console) -> Iterator[tuple[Bar, Progress]]:
+    """A bar on a terminal, which goes away at the end, and what moves it."""
+    from rich import progress as bars
+
+    columns = (
+        bars.SpinnerColumn(),
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(24),
+        bars.TimeElapsedColumn(),
+    )
+    with bars.Progress(*columns, console=console, transient=True) as shown:
+        task = shown.add_task("starting", total=None)
+        yield (
+            shown,
+            lambda what, done, total: shown.update(task, description=what, completed=done, total=total or None),
+        )
+
+
+def lines(write: Callable[[str], object]) -> Progress:
+    """A line when something new begins, but seldom."""
+    last = [float("-inf"), ""]
+
+    def show(what: str, done: int, total: int) -> None:
+        now, text = time.monotonic(), _text(what, done, total)
+        if now - float(last[0]) >= QUIET_SECONDS and text != last[1]:
+            last[:] = [now, text]
+            write(text)
+
+    return show
+
+
+def console_on(stream: IO[str]) -> Console:
+    """Rich's console on a stream: as wide as the terminal, or as a page where there is none."""
+    from rich.console import Console
+
+    return Console(file=stream, width=None if stream.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False)
+
+
+def _notebook_line() -> Progress | None:
+    """A line below a notebook's cell; None where this is no notebook."""
+    ipython: Any = sys.modules.get("IPython")
+    if ipython is None or not hasattr(ipython.get_ipython(), "kernel"):
+        return None
+    handle = ipython.display.display({"text/plain": "starting"}, raw=True, display_id=True)
+
+    def show(what: str, done: int, total: int) -> None:
+        handle.update({"text/plain": _text(what, done, total)}, raw=True)
+
+    return show
+
+
+def _text(what: str, done: int, total: int) -> str:
+    return f"{what} ({done}/{total})" if total > 1 else what
