@@ -232,6 +232,12 @@ class Divergence:
     inputs: Leaves | None = None
     reproduced: bool | None = None
 
+    def __str__(self) -> str:
+        """Where it is, and both values."""
+        return (
+            f"{self.check}: step {self.step}, {self.address}: expected {self.expected}, got {self.actual} ({self.rule})"
+        )
+
     @property
     def address(self) -> str:
         """The leaf and the position inside it: `observation/board[3,4]`."""
@@ -301,6 +307,9 @@ class CheckResult:
         }
 
 
+LEVEL_NAMES = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}
+
+
 @dataclass(frozen=True)
 class LevelReport:
     """What one level of verification found.
@@ -330,6 +339,12 @@ class LevelReport:
     duration_s: float = 0.0
     evidence: str = ""
     transfer: Mapping[str, Any] | None = None
+
+    def __str__(self) -> str:
+        """Its name, its outcome, and how much it compared."""
+        compared = f"{self.episodes} episodes, {self.steps} steps" if self.episodes else f"{self.examples} examples"
+        name = LEVEL_NAMES.get(self.level, "") + (f", module {self.module}" if self.module else "")
+        return f"level {self.level} {name}: {self.outcome} ({compared}, {self.duration_s:.1f} s)"
 
     @property
     def outcome(self) -> Outcome:
@@ -406,6 +421,19 @@ class Verdict:
         if self.error:
             return Outcome.ERROR
         return Outcome.worst([report.outcome for report in self.reports])
+
+    @property
+    def passed(self) -> bool:
+        """Whether every level that was asked for ran and passed."""
+        return self.outcome is Outcome.PASS
+
+    def __str__(self) -> str:
+        """A line for the verdict, one for each level, and one for each divergence."""
+        isolated = "" if self.isolated else ", which does not isolate"
+        lines = [f"{self.outcome} (seed {self.seed}, sandbox {self.sandbox}{isolated}, {self.duration_s:.1f} s)"]
+        lines += [str(report) for report in self.reports]
+        lines += [f"  {divergence}" for divergence in self.divergences]
+        return "\n".join([*lines, *([self.error] if self.error else [])])
 
     @property
     def divergences(self) -> tuple[Divergence, ...]:

@@ -4,8 +4,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 
-from harness.task.contract import Task
-from harness.task.suite import sequence
+from lockstep import Task, sequence
 
 LENGTH = 12
 PUSHES = st.lists(st.integers(0, 1), min_size=1, max_size=LENGTH)

@@ -5,8 +5,7 @@ import math
 import hypothesis.strategies as st
 import numpy as np
 
-from harness.model import Array, Trajectory
-from harness.task.suite import feature, generator, invariant
+from lockstep import Array, Trajectory, feature, generator, invariant
 
 X_LIMIT = 2.4
 THETA_LIMIT = 12 * 2 * math.pi / 360

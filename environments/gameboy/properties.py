@@ -7,8 +7,7 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 
-from harness.model import Array, Trajectory
-from harness.task.suite import feature, generator, invariant
+from lockstep import Array, Trajectory, feature, generator, invariant
 
 BRICKS, METEORS, INTERRUPTS, SOUND, MBC3 = 0, 1, 5, 7, 11
 ROM_BANKS = np.array([2] * 8 + [64, 8, 16, 8, 2])

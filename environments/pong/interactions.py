@@ -6,8 +6,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 
-from harness.task.contract import Task
-from harness.task.suite import sequence
+from lockstep import Task, sequence
 
 Sequence = st.SearchStrategy[dict[str, Any]]
 

@@ -8,8 +8,7 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 
-from harness.model import Array, Trajectory
-from harness.task.suite import feature, generator, invariant
+from lockstep import Array, Trajectory, feature, generator, invariant
 
 LOWEST, HIGHEST = -35.0, 605.0
 BALL, PADDLE = 32.0, 70.0

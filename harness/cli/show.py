@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.model import CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.model import LEVEL_NAMES, CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.verify.explain import facts
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from harness.cli.doctor import Item
     from harness.verify.side_by_side import SideBySide
 
-LEVEL_NAMES = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}
 COLOURS = {
     "PASS": "green",
     "FAIL": "bold red",

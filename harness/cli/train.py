@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from harness.cli.frame import EXIT_OK, Output, command
 from harness.cli.verify import candidate_option, chosen_candidate, sandbox_option
-
-if TYPE_CHECKING:
-    from harness.protocol.environment import Environment, Pool
-    from harness.task.contract import Task
-    from harness.task.training import PpoConfig
-    from harness.training.trained import Trained
-
-DEFAULT_STEPS = 200_000
 
 
 @command("train", "train policies in a candidate or in the reference")
@@ -58,42 +48,25 @@ def train(
 
     The same command goes on where an interrupted one stopped.
     """
-    from harness.candidate.start import CandidateWorker
     from harness.cli import show
-    from harness.reference.install import setup
-    from harness.reference.start import start_references
+    from harness.errors import TrainingError
+    from harness.operations.training import configured, drop_checkpoints
+    from harness.operations.training import train as train_policies
     from harness.support.embedded import find_task
     from harness.task.load import load_task
-    from harness.training.remote import train_candidate
     from sandboxes import choose
 
     task = chosen_candidate(load_task(find_task(directory)), candidate)
-    config = _config(task, settings)
-    budget = steps or (task.transfer.steps if task.transfer and task.transfer.steps else DEFAULT_STEPS)
-    numbers = list(range(seed, seed + seeds))
+    try:
+        config = configured(task, _chosen(settings))
+    except TrainingError as error:
+        raise click.UsageError(f"--set: {error.what}") from error
     output.kept = f"finished segments are kept in {out}; the same command goes on from there"
-    identity = {"task": task.digest}
-    with ExitStack() as stack, output.progress() as progress:
-        built = setup(task, lambda line: progress(line, 0, 1))
-        pool = start_references(task, built)
-        stack.callback(pool.close)
-        if backend == "candidate":
-            worker = CandidateWorker(task, choose(sandbox), training=True)
-            stack.callback(worker.close)
-            environment = worker.open(task.directory)
-            if task.candidate.kind == "jax":
-                policies = train_candidate(
-                    environment, task.leaves, config, budget, numbers,
-                    progress=progress, checkpoint=out / "checkpoint.npz", identity=identity, log=log,
-                )  # fmt: skip
-            else:
-                policies = _from_outside(
-                    environment, backend, task, config, budget, numbers, progress, out, identity, log
-                )
-            worker.close()
-        else:
-            policies = _from_outside(pool, backend, task, config, budget, numbers, progress, out, identity, log)
-        earned = [_earned(pool, task, policy, episodes, progress) for policy in policies]
+    with output.progress() as progress:
+        policies, earned = train_policies(
+            task, choose(sandbox), backend=backend, config=config, steps=steps, seeds=range(seed, seed + seeds),
+            episodes=episodes, checkpoints=out, log=log, progress=progress,
+        )  # fmt: skip
     rows = []
     for policy, returns in zip(policies, earned, strict=True):
         path = out / f"{backend}-{policy.seed}.npz"
@@ -101,8 +74,7 @@ def train(
         mean = sum(returns) / len(returns) if returns else None
         rows.append({"seed": policy.seed, "file": str(path), "digest": policy.digest, "return": mean})
         rows[-1] |= {"steps": policy.steps, "curve": list(policy.curve)}
-    for leftover in out.glob("checkpoint*.npz"):
-        leftover.unlink()
+    drop_checkpoints(out)
     document = {"task": task.name, "backend": backend, "config": config.to_json(), "policies": rows}
     table = show.grid("right", "right", "left")
     table.add_row("seed", "mean return", "policy")
@@ -112,10 +84,9 @@ def train(
     return EXIT_OK
 
 
-def _config(task: Task, settings: tuple[str, ...]) -> PpoConfig:
-    from harness.task.training import PpoConfig
-
-    chosen: dict[str, Any] = dict(task.transfer.ppo) if task.transfer else {}
+def _chosen(settings: tuple[str, ...]) -> dict[str, Any]:
+    """The values of `--set`; what is no JSON is text."""
+    chosen: dict[str, Any] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
@@ -124,37 +95,4 @@ def _config(task: Task, settings: tuple[str, ...]) -> PpoConfig:
             chosen[name] = json.loads(value)
         except ValueError:
             chosen[name] = value
-    try:
-        return PpoConfig.from_json(chosen)
-    except (ValueError, TypeError) as error:
-        raise click.UsageError(f"--set: {error}") from error
-
-
-def _from_outside(
-    where: Environment | Pool, backend: str, task: Task, config: PpoConfig, steps: int, seeds: list[int], progress: Any,
-    out: Path, identity: Any, log: Path | None,
-) -> list[Trained]:  # fmt: skip
-    """One training after the other, stepped from here: in the reference, or in a candidate without JAX."""
-    from harness.training.host import train_host
-
-    fixed = task.transfer.draws if task.transfer else {}
-    return [
-        train_host(
-            partial(where.lanes, fixed=fixed), task.leaves, config, steps, seed, backend=backend,
-            progress=progress, checkpoint=out / f"checkpoint-{seed}.npz", identity=identity, log=log,
-        )
-        for seed in seeds
-    ]  # fmt: skip
-
-
-def _earned(pool: Pool, task: Task, policy: Trained, episodes: int, progress: Any) -> list[float]:
-    """Returns of a policy's most probable actions in the reference."""
-    from harness.training.evaluate import evaluate
-    from harness.training.policy import Policy
-
-    progress(f"playing policy {policy.seed} in the reference", 0, 1)
-    [played] = evaluate(
-        pool, Policy(task.leaves, policy.config), [policy.learner], [range(episodes)],
-        horizon=task.budgets.horizon, fixed=task.transfer.draws if task.transfer else {}, state=False,
-    )  # fmt: skip
-    return [float(episode.leaves["reward"].sum()) for episode in played]
+    return chosen

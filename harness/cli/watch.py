@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
+from harness.model import LEVEL_NAMES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -155,7 +156,7 @@ def _steps(view: Mapping[str, Any]) -> RenderableType:
             mark, style = (
                 (DONE, "green") if step["passed"] else (NEXT, "bold yellow") if step["next"] else (OPEN, "dim")
             )
-            marks.append(f"{mark} {step['module'] or show.LEVEL_NAMES[level]}   ", style)
+            marks.append(f"{mark} {step['module'] or LEVEL_NAMES[level]}   ", style)
         table.add_row(Text(f"level {level}", "dim"), marks)
     return table
 

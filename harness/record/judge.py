@@ -28,6 +28,8 @@ WHOLE = ("harness.candidate.adapters", "harness.candidate.faces", "harness.train
 """Packages of which every file counts: they run in sandboxes, where imports cannot be followed, or are chosen by name."""
 TEMPLATES = "authoring/templates"
 """Inside `harness`: the general adapters, of which every task has a copy."""
+FACE = "lockstep/__init__.py"
+"""Where the files of a task import from: it decides which decorators they get, and what else it names decides nothing."""
 MADE = ("__pycache__", "target")
 MODULE = re.compile(r"(?:harness|sandboxes)(?:\.\w+)+(?=:\w+$|$)")
 """A string that names one of our modules, maybe with something in it: `harness.training.in_sandbox`."""
@@ -60,7 +62,7 @@ def judge_files(home: Path | None = None, rust: Path | None = None) -> dict[str,
     whole = [path for name in WHOLE for path in _all(home.joinpath(*name.split(".")))]
     modules = [path.relative_to(home).with_suffix("") for path in whole if path.suffix == ".py"]
     files = _closure([*ROOTS, *(".".join(path.parts) for path in modules)], home)
-    whole += _all(home / "harness" / TEMPLATES)
+    whole += [*_all(home / "harness" / TEMPLATES), home / FACE]
     files |= {path.relative_to(home).as_posix(): path for path in whole}
     return files | {f"rust/{path.relative_to(rust).as_posix()}": path for path in _all(rust)}
 

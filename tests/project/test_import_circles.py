@@ -8,7 +8,7 @@ from pathlib import Path
 import grimp
 import pytest
 
-PACKAGES = ("harness", "mcp_server", "sandboxes")
+PACKAGES = ("lockstep", "harness", "mcp_server", "sandboxes")
 
 
 def circle(*packages: str) -> list[str] | None:

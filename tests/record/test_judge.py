@@ -13,7 +13,7 @@ from harness.candidate.start import lay_trusted
 from harness.record import judge
 from tests.paths import ROOT, WALK
 
-PACKAGES = ("harness", "sandboxes", "rust")
+PACKAGES = ("harness", "lockstep", "sandboxes", "rust")
 OTHERS = (
     "harness/report/page.py",
     "harness/report/templates/report.css",

@@ -7,9 +7,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 
-from harness.task.contract import Task
-from harness.task.suite import sequence
-from harness.verify.strategies import leaf_values
+from lockstep import Task, leaf_values, sequence
 
 
 def one_action(task: Task) -> st.SearchStrategy[dict[str, Any]]:

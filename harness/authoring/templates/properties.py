@@ -7,8 +7,7 @@
 
 import numpy as np
 
-from harness.model import Array, Trajectory
-from harness.task.suite import feature, invariant
+from lockstep import Array, Trajectory, feature, invariant
 
 
 @invariant()

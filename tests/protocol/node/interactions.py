@@ -2,7 +2,7 @@
 
 import hypothesis.strategies as st
 
-from harness.task.suite import sequence
+from lockstep import sequence
 
 
 @sequence("to and fro")

@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import numpy as np
 
-from harness.task.suite import feature, generator, invariant
+from lockstep import feature, generator, invariant
 
 
 @invariant(module="motion")

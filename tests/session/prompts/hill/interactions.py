@@ -1,7 +1,6 @@
 """Where parts of the hill meet."""
 
-from harness.task.contract import Task
-from harness.task.suite import sequence
+from lockstep import Task, sequence
 
 
 @sequence("over the top in the wind")

@@ -1,7 +1,6 @@
 """What is true of the hill."""
 
-from harness.model import Trajectory
-from harness.task.suite import feature, generator, invariant
+from lockstep import Trajectory, feature, generator, invariant
 
 
 @invariant(module="rolling")

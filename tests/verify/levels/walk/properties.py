@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness.task.suite import feature, invariant
+from lockstep import feature, invariant
 
 
 @invariant(module="moving")

@@ -1,0 +1,140 @@
+"""Policies trained in a task's candidate or in its reference, and what they earn in the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from harness.candidate.start import CandidateWorker
+from harness.errors import TrainingError
+from harness.protocol.environment import Environment, Pool
+from harness.reference.install import setup
+from harness.reference.start import start_references
+from harness.support.progress import Progress, silent
+from harness.task.contract import Task
+from harness.task.training import PpoConfig
+from harness.training.trained import Trained
+from sandboxes import Driver
+
+CANDIDATE, REFERENCE = "candidate", "reference"
+DEFAULT_STEPS = 200_000
+"""Environment steps for each policy, where the task does not say."""
+
+
+def train(
+    task: Task,
+    driver: Driver,
+    *,
+    backend: str = CANDIDATE,
+    config: PpoConfig | None = None,
+    steps: int | None = None,
+    seeds: Sequence[int] = (0,),
+    episodes: int = 32,
+    checkpoints: Path,
+    log: Path | None = None,
+    progress: Progress = silent,
+) -> tuple[list[Trained], list[list[float]]]:
+    """Train one policy for each seed with PPO, and play each in the reference.
+
+    Args:
+        driver: the sandbox that the candidate runs in.
+        backend: where to train, `candidate` or `reference`.
+        config: hyper-parameters; by default the task's.
+        steps: environment steps for each policy; by default the task's.
+        episodes: how many each policy plays afterwards, with its most probable actions.
+        checkpoints: a directory. A training that was interrupted goes on from what lies there.
+        log: a directory for TensorBoard's event files.
+
+    Returns:
+        The policies, and for each the returns of its episodes.
+
+    Raises:
+        TrainingError: it cannot be trained, or the checkpoints are of another training.
+        LockstepError, SandboxError: an environment cannot be started, or does not answer.
+    """
+    config = config or configured(task, {})
+    budget = steps or (task.transfer.steps if task.transfer and task.transfer.steps else DEFAULT_STEPS)
+    identity = {"task": task.digest}
+    with ExitStack() as stack:
+        built = setup(task, lambda line: progress(line, 0, 1))
+        pool = start_references(task, built)
+        stack.callback(pool.close)
+        outside = partial(_from_outside, backend, task, config, budget, seeds, progress, checkpoints, identity, log)
+        if backend == CANDIDATE:
+            worker = CandidateWorker(task, driver, training=True)
+            stack.callback(worker.close)
+            environment = worker.open(task.directory)
+            if task.candidate.kind == "jax":
+                policies = _inside(environment, task, config, budget, seeds, progress, checkpoints, identity, log)
+            else:
+                policies = outside(environment)
+            worker.close()
+        else:
+            policies = outside(pool)
+        return policies, [_earned(pool, task, policy, episodes, progress) for policy in policies]
+
+
+def configured(task: Task, settings: Mapping[str, Any]) -> PpoConfig:
+    """The task's hyper-parameters, with some of them chosen otherwise.
+
+    Raises:
+        TrainingError: there is no such hyper-parameter, or it cannot have this value.
+    """
+    try:
+        return PpoConfig.from_json({**(task.transfer.ppo if task.transfer else {}), **settings})
+    except (ValueError, TypeError) as error:
+        raise TrainingError(f"the hyper-parameters are wrong: {error}") from error
+
+
+def drop_checkpoints(place: Path) -> None:
+    """Remove what an interrupted training would have gone on from: its policies are kept elsewhere now."""
+    for leftover in place.glob("checkpoint*.npz"):
+        leftover.unlink()
+
+
+def _inside(
+    environment: Environment, task: Task, config: PpoConfig, steps: int, seeds: Sequence[int], progress: Progress,
+    checkpoints: Path, identity: Mapping[str, str], log: Path | None,
+) -> list[Trained]:  # fmt: skip
+    """All policies at once, fused with a candidate in JAX in its sandbox."""
+    from harness.training.remote import train_candidate
+
+    return train_candidate(
+        environment, task.leaves, config, steps, list(seeds),
+        progress=progress, checkpoint=checkpoints / "checkpoint.npz", identity=identity, log=log,
+    )  # fmt: skip
+
+
+def _from_outside(
+    backend: str, task: Task, config: PpoConfig, steps: int, seeds: Sequence[int], progress: Progress,
+    checkpoints: Path, identity: Mapping[str, str], log: Path | None, where: Environment | Pool,
+) -> list[Trained]:  # fmt: skip
+    """One training after the other, stepped from here: in the reference, or in a candidate without JAX."""
+    from harness.training.host import train_host
+
+    fixed = task.transfer.draws if task.transfer else {}
+    return [
+        train_host(
+            partial(where.lanes, fixed=fixed), task.leaves, config, steps, seed, backend=backend,
+            progress=progress, checkpoint=checkpoints / f"checkpoint-{seed}.npz", identity=identity, log=log,
+        )
+        for seed in seeds
+    ]  # fmt: skip
+
+
+def _earned(pool: Pool, task: Task, policy: Trained, episodes: int, progress: Progress) -> list[float]:
+    """Returns of a policy's most probable actions in the reference."""
+    from harness.training.evaluate import evaluate
+    from harness.training.policy import Policy
+
+    if not episodes:
+        return []
+    progress(f"playing policy {policy.seed} in the reference", 0, 1)
+    [played] = evaluate(
+        pool, Policy(task.leaves, policy.config), [policy.learner], [range(episodes)],
+        horizon=task.budgets.horizon, fixed=task.transfer.draws if task.transfer else {}, state=False,
+    )  # fmt: skip
+    return [float(episode.leaves["reward"].sum()) for episode in played]
