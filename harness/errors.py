@@ -22,6 +22,7 @@ A divergence between reference and candidate is never an exception: it is data (
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 
@@ -30,6 +31,20 @@ class Side(Enum):
 
     REFERENCE = "the reference"
     CANDIDATE = "the candidate"
+
+
+class Failing(Enum):
+    """How an environment failed, as far as code asks for it."""
+
+    UNUSABLE = "it cannot be imported, compiled or traced"
+    LATE = "it did not answer in time"
+    BROKEN = "it could not answer for another reason"
+
+
+class Lack(Enum):
+    """What a compiler lacks, where that is why a crate does not compile."""
+
+    COUNTERS = "LLVM's runtime, which counts what is reached"
 
 
 class LockstepError(Exception):
@@ -102,7 +117,25 @@ class EnvironmentFailure(LockstepError):
 
 
 class Crashed(EnvironmentFailure):
-    """A worker's process ended before it answered."""
+    """A worker's process ended before it answered.
+
+    `status` is its exit status; None where it was killed, or ended earlier.
+    """
+
+    status: int | None = None
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        expected: str = "",
+        next_step: str = "",
+        side: Side | None = None,
+        status: int | None = None,
+    ) -> None:
+        self.status = status
+        super().__init__(what, where=where, expected=expected, next_step=next_step, side=side)
 
 
 class TimedOut(EnvironmentFailure):
@@ -120,13 +153,21 @@ class BadAnswer(EnvironmentFailure):
 class BrokenContract(EnvironmentFailure):
     """A candidate's functions do not have the form that its task demands: this alone is the candidate's own failure.
 
-    `mistakes` has, for each, its `text`, and where it concerns a leaf also `path`, `rule`, `expected` and `actual`.
+    `mistakes` has, for each, its `text`, `failing` (`UNUSABLE` where it keeps the candidate from running at all), and where
+    it concerns a leaf also `path`, `rule`, `expected` and `actual`. `lack` says what this machine's compiler would need.
     """
 
     def __init__(
-        self, what: str, *, where: str, mistakes: tuple[dict[str, str], ...], side: Side | None = None
+        self,
+        what: str,
+        *,
+        where: str,
+        mistakes: tuple[dict[str, str], ...],
+        side: Side | None = None,
+        lack: Lack | None = None,
     ) -> None:
         self.mistakes = mistakes
+        self.lack = lack
         super().__init__(what, where=where, expected="what task.toml declares", side=side)
 
 
@@ -148,3 +189,30 @@ class TrustedFileChanged(SessionError):
 
 class RecordError(LockstepError):
     """The git record of a session is damaged or does not verify."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why something could not be judged, as code asks for it; texts are for readers.
+
+    Attributes:
+        how: how it failed.
+        side: which environment did; None where it was neither.
+        said: the text for readers.
+    """
+
+    how: Failing
+    side: Side | None
+    said: str
+
+    @classmethod
+    def of(cls, error: Exception) -> Failure:
+        """What an error says of itself."""
+        side = error.side if isinstance(error, EnvironmentFailure) else None
+        return cls(Failing.LATE if isinstance(error, TimedOut) else Failing.BROKEN, side, str(error))
+
+    @classmethod
+    def of_contract(cls, broken: BrokenContract) -> Failure | None:
+        """What keeps a candidate from running at all; None where it runs and has another form than its task demands."""
+        texts = [each.get("text", "") for each in broken.mistakes if each.get("failing") == Failing.UNUSABLE.name]
+        return cls(Failing.UNUSABLE, Side.CANDIDATE, texts[0]) if texts else None

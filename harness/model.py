@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.errors import Failure
+
 Array = NDArray[Any]
 Leaves = Mapping[str, Array]
 
@@ -286,7 +288,10 @@ class Outcome(enum.StrEnum):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One named check inside a level: what it compared and how it ended."""
+    """One named check inside a level: what it compared and how it ended.
+
+    `failure` says why it could not be made, or that the candidate cannot run. It is for code and no part of `to_json`.
+    """
 
     name: str
     outcome: Outcome
@@ -294,6 +299,7 @@ class CheckResult:
     examples: int = 0
     detail: str = ""
     divergences: tuple[Divergence, ...] = ()
+    failure: Failure | None = None
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description."""
@@ -400,6 +406,7 @@ class Verdict:
         task_digest: SHA-256 of the trusted task (contract, properties, interactions, cases, reference).
         sandbox: name of the driver in which the candidate ran; `isolated` is False for one that only sets limits.
         error: why nothing or not everything could be judged, or an empty string.
+        failure: the same for code, no part of `to_json`; None where `error` is empty.
         image: digest of the image that the sandbox was made of, or an empty string where it is made of none.
         frames: pictures of some divergences, uint8 `[height, width, 3]`, by `<index>-expected` and `<index>-actual`
             (`harness.verify.pictures`). They illustrate, decide nothing, and are no part of `to_json`.
@@ -414,6 +421,7 @@ class Verdict:
     error: str = ""
     image: str = ""
     frames: Mapping[str, Array] = field(default_factory=dict, compare=False, repr=False)
+    failure: Failure | None = None
 
     @property
     def outcome(self) -> Outcome:

@@ -21,7 +21,7 @@ import numpy as np
 from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.interpreter import BASE_PACKAGES, SITE, python_runtime
 from harness.candidate.package import write_package
-from harness.errors import BadAnswer, Crashed, TimedOut
+from harness.errors import BadAnswer, Crashed, Side, TimedOut
 from harness.model import Array
 from harness.protocol.worker import ProtocolError, decode
 from harness.task.contract import Task
@@ -162,12 +162,16 @@ def play(
             )
         if finished.timed_out:
             raise TimedOut(
-                f"no answer within {task.candidate.timeout_s:g} s", where=WHERE, expected="an answer in time"
+                f"no answer within {task.candidate.timeout_s:g} s",
+                where=WHERE,
+                side=Side.CANDIDATE,
+                expected="an answer in time",
             )
         if finished.exit_code != 0:
             how = finished.killed_by or f"exit status {finished.exit_code}"
             said = finished.stderr.decode("utf-8", "replace").strip()[-2000:]
-            raise Crashed(f"its process ended with {how}; its standard error ends with:\n{said}", where=WHERE)
+            what = f"its process ended with {how}; its standard error ends with:\n{said}"
+            raise Crashed(what, where=WHERE, side=Side.CANDIDATE)
         return _read(finished.stdout)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -180,7 +184,8 @@ def _read(answer: bytes) -> dict[str, Any]:
             raise ProtocolError(f"{len(answer)} bytes that do not end with an answer")
         found = decode(answer[-8 - size : -8])
     except ProtocolError as error:
-        raise BadAnswer(f"its answer cannot be read: {error}", where=WHERE, expected="arrays by name") from error
+        what = f"its answer cannot be read: {error}"
+        raise BadAnswer(what, where=WHERE, side=Side.CANDIDATE, expected="arrays by name") from error
     if not isinstance(found, dict):
-        raise BadAnswer("its answer is no map", where=WHERE, expected="arrays by name")
+        raise BadAnswer("its answer is no map", where=WHERE, side=Side.CANDIDATE, expected="arrays by name")
     return found

@@ -240,7 +240,8 @@ def _demand_contract(task: Task, candidate: Environment) -> None:
         said = "it declares other draws than the task"
     if said:
         candidate.kill()
-        raise BadAnswer(said, where="the candidate, call `open`", expected="the contract that it was opened with")
+        where, expected = "the candidate, call `open`", "the contract that it was opened with"
+        raise BadAnswer(said, where=where, side=Side.CANDIDATE, expected=expected)
 
 
 def _forms(leaves: Mapping[str, Leaf]) -> dict[str, tuple[str, tuple[int, ...]]]:

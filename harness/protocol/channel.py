@@ -179,6 +179,7 @@ class Channel:
         return f"{self._name}, call `{call}`"
 
     def _gone(self, call: str) -> Crashed:
+        status = None
         try:
             status = self._running.wait(LAST_WORDS_SECONDS)
             how = _ending(status, self._running.killed_by)
@@ -190,6 +191,7 @@ class Channel:
             side=self._side,
             expected="an answer to every request, until `close`",
             next_step="run the same call by hand; an exit status of 0 is no answer either",
+            status=None if self._running.killed_by else status,
         )
 
     def _broken(self, call: str, why: str) -> BadAnswer:

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from harness.candidate import as_user
 from harness.candidate.start import CandidateWorker, demand_no_links, start_judge
-from harness.errors import BrokenContract, EnvironmentFailure, LockstepError, TrainingError
+from harness.errors import BrokenContract, EnvironmentFailure, Failure, LockstepError, TrainingError
 from harness.model import Array, CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
@@ -104,6 +104,7 @@ class Verifier:
         self.questions, self.put_to_candidate = {}, {}
         reports: list[LevelReport] = []
         error = image = ""
+        why: Failure | None = None
         drawn: dict[str, Array] = {}
 
         def judged() -> Verdict:
@@ -117,6 +118,7 @@ class Verifier:
                 error=error,
                 image=image,
                 frames=drawn,
+                failure=why,
             )
 
         with ExitStack() as stack:
@@ -139,7 +141,7 @@ class Verifier:
             except BrokenContract as broken:
                 reports.append(_contract_report(broken, seed, time.monotonic() - began))
             except (LockstepError, SandboxError) as failure:
-                error = str(failure)
+                error, why = str(failure), Failure.of(failure)
             finally:
                 for environment in self._pool.environments if self._pool is not None else ():
                     environment.listener = None
@@ -261,7 +263,7 @@ class Verifier:
                     if level == proposed.LEVEL:
                         results.extend(proposed.checks(pair, tree, judge))
         except (EnvironmentFailure, SandboxError, TrainingError) as failure:
-            results.append(CheckResult("workers", Outcome.ERROR, detail=str(failure)))
+            results.append(CheckResult("workers", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure)))
         return LevelReport(
             level=level,
             module=module if level == 1 else None,
@@ -286,7 +288,8 @@ def _contract_report(broken: BrokenContract, seed: int, seconds: float) -> Level
         )
         for mistake in broken.mistakes
     )  # fmt: skip
-    check = CheckResult(CONTRACT, Outcome.FAIL, detail=broken.what, divergences=divergences)
+    why = Failure.of_contract(broken)
+    check = CheckResult(CONTRACT, Outcome.FAIL, detail=broken.what, divergences=divergences, failure=why)
     return LevelReport(level=1, module=None, checks=(check,), seed=seed, duration_s=seconds)
 
 

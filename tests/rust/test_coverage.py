@@ -13,7 +13,7 @@ import pytest
 import sandboxes
 from harness.candidate.crates.counting import NO_RUNTIME
 from harness.candidate.crates.toolchain import toolchain
-from harness.errors import BrokenContract, SetupError
+from harness.errors import BrokenContract, Lack, SetupError
 from harness.measure.coverage import crate, llvm
 from harness.measure.coverage.crate import measure_crate
 from harness.measure.coverage.result import Coverage
@@ -131,7 +131,7 @@ def test_where_the_compiler_lacks_the_runtime_a_line_says_so(
 ) -> None:
     def refused(*arguments: object, **named: object) -> Iterator[None]:
         said = f"the crate does not compile: error[E0463]: can't find crate for `{NO_RUNTIME}`"
-        raise BrokenContract(said, where="the candidate's crate", mistakes=())
+        raise BrokenContract(said, where="the candidate's crate", mistakes=(), lack=Lack.COUNTERS)
 
     monkeypatch.setattr(crate, "build", refused)
     found = measured(task, tree, episode())

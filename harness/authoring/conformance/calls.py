@@ -75,7 +75,7 @@ def closes(kit: Kit) -> Passed:
     try:
         environment.ask("spec", timeout=CLOSE_SECONDS)
     except Crashed as ended:
-        if "exit status 0" not in ended.what:
+        if ended.status != 0:
             raise Failed(f"after `close`, {ended.what}") from ended
         return Passed(1)
     except EnvironmentFailure:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+UNUSABLE = "UNUSABLE"  # the name of `harness.errors.Failing.UNUSABLE`, which a candidate's interpreter does not see
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -15,6 +17,8 @@ class Mistake:
     rule: str = "contract"
     expected: str = ""
     actual: str = ""
+    failing: str = ""
+    """`UNUSABLE` where nothing of the candidate can run for it."""
 
 
 class CandidateMistakes(TypeError):

@@ -15,7 +15,7 @@ import tomllib
 from contextlib import suppress
 from pathlib import Path
 
-from harness.candidate.crates.counting import counting_variables, write_wrapper
+from harness.candidate.crates.counting import NO_RUNTIME, counting_variables, write_wrapper
 from harness.candidate.crates.data import mounts, prepared, variables
 from harness.candidate.crates.runtime import (
     BINDING,
@@ -31,7 +31,7 @@ from harness.candidate.crates.runtime import (
     write_binding,
 )
 from harness.candidate.crates.toolchain import toolchain
-from harness.errors import BrokenContract, Crashed, TimedOut
+from harness.errors import BrokenContract, Crashed, Failing, Lack, Side, TimedOut
 from harness.support.foreign import json_of, toml_of
 from harness.support.home import lockstep_home
 from harness.task.contract import CANDIDATE_DIRECTORY, Task, directory_digest
@@ -104,18 +104,23 @@ def _compile(driver: Driver, spec: SandboxSpec, task: Task, name: str, data: Pat
         finished = cargo_build(sandbox, name, crate, timeout_s, told)
         if finished.timed_out:
             raise TimedOut(
-                f"it was not compiled within {timeout_s:g} s", where=WHERE, expected="a crate that compiles in time"
+                f"it was not compiled within {timeout_s:g} s",
+                where=WHERE,
+                side=Side.CANDIDATE,
+                expected="a crate that compiles in time",
             )
         if finished.exit_code is None:
-            raise Crashed(f"its compiler was ended by the limit {finished.killed_by}", where=WHERE)
+            raise Crashed(f"its compiler was ended by the limit {finished.killed_by}", where=WHERE, side=Side.CANDIDATE)
         if finished.exit_code != 0:
             raise _does_not_compile(finished.stdout, finished.stderr)
         try:
             content = sandbox.read_file(f"{TARGET}/{MODULE}")
         except SandboxError as error:
-            raise Crashed(f"it was compiled, and its module cannot be read: {error}", where=WHERE) from error
+            what = f"it was compiled, and its module cannot be read: {error}"
+            raise Crashed(what, where=WHERE, side=Side.CANDIDATE) from error
     if len(content) > MOST_BYTES:
-        raise Crashed(f"its module has {len(content)} bytes; at most {MOST_BYTES} are taken", where=WHERE)
+        what = f"its module has {len(content)} bytes; at most {MOST_BYTES} are taken"
+        raise Crashed(what, where=WHERE, side=Side.CANDIDATE)
     return content
 
 
@@ -132,10 +137,13 @@ def _does_not_compile(messages: bytes, errors: bytes) -> BrokenContract:
             found.append(str(message.get("rendered", "")).strip()[:SHOWN_CHARACTERS])
     if not found:
         found = [errors.decode("utf-8", "replace").strip()[-SHOWN_CHARACTERS:]]
+    first = found[0].splitlines()[0] if found[0] else "cargo says nothing"
     return BrokenContract(
-        f"the crate does not compile: {found[0].splitlines()[0] if found[0] else 'cargo says nothing'}",
+        f"the crate does not compile: {first}",
         where=WHERE,
-        mistakes=tuple({"text": text} for text in found[:SHOWN]),
+        side=Side.CANDIDATE,
+        mistakes=tuple({"text": text, "failing": Failing.UNUSABLE.name} for text in found[:SHOWN]),
+        lack=Lack.COUNTERS if NO_RUNTIME in first else None,
     )
 
 
@@ -157,4 +165,5 @@ def crate_name(crate: Path) -> str:
         said = f"there is no {manifest.name} beside `src`"
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         said = f"{manifest.name} cannot be read: {error}"
-    raise BrokenContract(said, where=WHERE, mistakes=({"text": f"{said}; expected a crate with `[package] name`"},))
+    mistake = {"text": f"{said}; expected a crate with `[package] name`", "failing": Failing.UNUSABLE.name}
+    raise BrokenContract(said, where=WHERE, side=Side.CANDIDATE, mistakes=(mistake,))

@@ -16,7 +16,7 @@ from harness.candidate.crates.build import build
 from harness.candidate.crates.counting import COUNTED, NO_RUNTIME
 from harness.candidate.crates.toolchain import Toolchain, toolchain
 from harness.candidate.start import CandidateWorker, demand_no_links
-from harness.errors import BadAnswer, BrokenContract, EnvironmentFailure, Raised, SetupError
+from harness.errors import BadAnswer, BrokenContract, EnvironmentFailure, Lack, Raised, SetupError
 from harness.measure.coverage import llvm
 from harness.measure.coverage.asking import ASKING_SECONDS, SLOWER, ask_again, finish, teller
 from harness.measure.coverage.assembled import assembled
@@ -67,7 +67,7 @@ def measure_crate(
 
 
 def _why(failure: Exception) -> str:
-    if isinstance(failure, BrokenContract) and NO_RUNTIME in failure.what:
+    if isinstance(failure, BrokenContract) and failure.lack is Lack.COUNTERS:
         return f"this Rust was built without LLVM's runtime (`{NO_RUNTIME}`); one that rustup installs has it"
     return " ".join(str(failure).split())
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from harness.errors import Failing, Failure, Side
 from harness.measure.strength.statuses import CRASHED, ERROR, INCONCLUSIVE, KILLED, STILLBORN, SURVIVED, TIMEOUT
 from harness.model import Divergence, LevelReport, Outcome, Verdict
 from harness.verify.verifier import CONTRACT
 
 MAX_WHY = 300
-_NEVER_RAN = re.compile(r"^\S+ cannot be imported: |^[\w ]+ raises |^there is no (function|probe) |^error(\[E\d+\])?: ")
-_LATE = "no answer within"
-_CANDIDATE = "the candidate"
 
 
 class Judge(Protocol):
@@ -64,7 +61,7 @@ def read(verdict: Verdict, levels: list[int]) -> list[Finding]:
         findings.append(_of_report(report, levels[0], loading if not findings else 0.0))
     if verdict.error:
         level = levels[min(len(findings), len(levels) - 1)]
-        findings.append(_failure(level, verdict.error, verdict.duration_s if not findings else 0.0))
+        findings.append(_failure(level, verdict.error, verdict.failure, verdict.duration_s if not findings else 0.0))
     return findings
 
 
@@ -75,18 +72,19 @@ def _of_report(report: LevelReport, lowest: int, loading: float) -> Finding:
     found = report.divergences[0] if report.divergences else None
     failed = next((check for check in report.checks if check.outcome is not Outcome.PASS), None)
     name, detail = ("", "") if failed is None else (failed.name, failed.detail)
+    failure = None if failed is None else failed.failure
     if name == CONTRACT:
         # It shows when the candidate is loaded, whichever level was to run.
         level = max(report.level, lowest)
-        if any(_NEVER_RAN.match(divergence.cause) for divergence in report.divergences):
-            return Finding(level, STILLBORN, seconds, name, why=_first(report.divergences)[:MAX_WHY])
+        if failure is not None and failure.how is Failing.UNUSABLE:
+            return Finding(level, STILLBORN, seconds, name, why=failure.said[:MAX_WHY])
         return _kill(level, seconds, name, found)
     if report.outcome is Outcome.FAIL:
         failed = next(check for check in report.checks if check.outcome is Outcome.FAIL)
         return _kill(report.level, seconds, failed.name, found, failed.detail)
     if report.outcome is Outcome.INCONCLUSIVE:
         return Finding(report.level, INCONCLUSIVE, seconds, name, why=detail[:MAX_WHY])
-    return _failure(report.level, detail, seconds, name)
+    return _failure(report.level, detail, failure, seconds, name)
 
 
 def _kill(level: int, seconds: float, check: str, found: Divergence | None, detail: str = "") -> Finding:
@@ -97,12 +95,8 @@ def _kill(level: int, seconds: float, check: str, found: Divergence | None, deta
     )
 
 
-def _first(divergences: tuple[Divergence, ...]) -> str:
-    return next(divergence.cause for divergence in divergences if _NEVER_RAN.match(divergence.cause))
-
-
-def _failure(level: int, said: str, seconds: float, check: str = "") -> Finding:
+def _failure(level: int, said: str, failure: Failure | None, seconds: float, check: str = "") -> Finding:
     line = said.split("\n", 1)[0][:MAX_WHY]
-    if not said.startswith(_CANDIDATE):
+    if failure is None or failure.side is not Side.CANDIDATE:
         return Finding(level, ERROR, seconds, check, why=line)
-    return Finding(level, TIMEOUT if _LATE in line else CRASHED, seconds, check, why=line)
+    return Finding(level, TIMEOUT if failure.how is Failing.LATE else CRASHED, seconds, check, why=line)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness.candidate.adapters.contract import UNUSABLE
 from harness.candidate.adapters.jax.candidate import JaxCandidate
 from harness.candidate.adapters.jax.check import CandidateMistakes
 from harness.candidate.faces.jax_env import load_module
@@ -15,8 +16,8 @@ from tests.candidate.adapters.contracts import DICE, HERE
 SOURCE = (HERE / "dice.py").read_text()
 
 
-def mistakes(directory: Path, *edits: tuple[str, str], contract: dict[str, Any] = DICE) -> list[str]:
-    """What is said of the dice game with some of its text replaced."""
+def refusal(directory: Path, *edits: tuple[str, str], contract: dict[str, Any] = DICE) -> CandidateMistakes:
+    """What the dice game is refused with, some of its text replaced."""
     source = SOURCE
     for old, new in edits:
         assert old in source
@@ -25,7 +26,12 @@ def mistakes(directory: Path, *edits: tuple[str, str], contract: dict[str, Any] 
     entry.write_text(source)
     with pytest.raises(CandidateMistakes) as caught:
         JaxCandidate().open(contract | {"entry": str(entry)})
-    return str(caught.value).split("\n")
+    return caught.value
+
+
+def mistakes(directory: Path, *edits: tuple[str, str], contract: dict[str, Any] = DICE) -> list[str]:
+    """What is said of it then."""
+    return str(refusal(directory, *edits, contract=contract)).split("\n")
 
 
 STEP_REWARD = '"reward": won.astype(jnp.float32)'
@@ -128,6 +134,24 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
 def test_a_candidate_that_cannot_be_imported_says_where(tmp_path: Path) -> None:
     [line] = mistakes(tmp_path, ("import jax\n", "import jax\nimport gymnasion\n"))
     assert line == "game.py cannot be imported: ModuleNotFoundError: No module named 'gymnasion' (game.py:11)"
+
+
+@pytest.mark.parametrize(
+    ("edit", "failing"),
+    [
+        (("import jax\n", "import jax\nimport gymnasion\n"), UNUSABLE),
+        (FAULTS["a missing function"][0][0], UNUSABLE),
+        (FAULTS["a missing probe"][0][0], UNUSABLE),
+        ((STEP_REWARD, '"reward": jnp.nothing'), UNUSABLE),
+        (FAULTS["a dtype"][0][0], ""),
+        (FAULTS["a missing leaf"][0][0], ""),
+    ],
+)
+def test_what_cannot_run_is_told_from_what_has_another_form(
+    edit: tuple[str, str], failing: str, tmp_path: Path
+) -> None:
+    [mistake] = refusal(tmp_path, edit).details
+    assert mistake["failing"] == failing
 
 
 def test_a_return_value_that_is_no_pair_is_named(tmp_path: Path) -> None:

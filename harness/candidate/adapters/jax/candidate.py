@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from harness.candidate.adapters.contract import CandidateMistakes, Mistake
+from harness.candidate.adapters.contract import UNUSABLE, CandidateMistakes, Mistake
 from harness.candidate.adapters.jax.batch import Batch, Case, bucket, fitting, key_words
 from harness.candidate.adapters.jax.bench import Bench
 from harness.candidate.adapters.jax.check import check, explain
@@ -62,7 +62,7 @@ class JaxCandidate:
         try:
             module = load_module(entry)
         except Exception as error:
-            mistake = Mistake(f"{entry.name} cannot be imported: {explain(error, entry.parent)}")
+            mistake = Mistake(f"{entry.name} cannot be imported: {explain(error, entry.parent)}", failing=UNUSABLE)
             raise CandidateMistakes([mistake]) from error
         env = JaxEnv(module, options)
         check(env)

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from harness.candidate.adapters.contract import CandidateMistakes, Mistake
+from harness.candidate.adapters.contract import UNUSABLE, CandidateMistakes, Mistake
 from harness.candidate.faces.jax_env import JaxEnv, output_leaves
 from harness.candidate.faces.leaves import pack_action
 
@@ -54,7 +54,9 @@ class _Checker:
         wanted += ["sample_step"] if env.step_draws else []
         missing = {name for name in wanted if not callable(getattr(env.module, name, None))}
         lacks = "there is no function `{}`; expected {}"
-        self.mistakes += [Mistake(lacks.format(name, SIGNATURES[name])) for name in wanted if name in missing]
+        self.mistakes += [
+            Mistake(lacks.format(name, SIGNATURES[name]), failing=UNUSABLE) for name in wanted if name in missing
+        ]
         self._probes()
         if "reset" in missing:
             return
@@ -102,7 +104,7 @@ class _Checker:
         for name, probe in declared.items():
             if not callable(probes.get(name)):
                 text = f"there is no probe `{name}`; expected `probes = {{{name!r}: fn(inputs) -> outputs}}`"
-                self.mistakes.append(Mistake(text, f"probe/{name}", "missing"))
+                self.mistakes.append(Mistake(text, f"probe/{name}", "missing", failing=UNUSABLE))
                 continue
             answer = self._trace(f"probe {name}", probes[name], probe_shapes(self.env)[name])
             if answer is not None:
@@ -171,7 +173,7 @@ class _Checker:
         try:
             return jax.eval_shape(function, *arguments)
         except Exception as error:
-            self.mistakes.append(Mistake(f"{name} raises {explain(error, self._directory)}"))
+            self.mistakes.append(Mistake(f"{name} raises {explain(error, self._directory)}", failing=UNUSABLE))
             return None
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.candidate.adapters.contract import CandidateMistakes, Mistake
+from harness.candidate.adapters.contract import UNUSABLE, CandidateMistakes, Mistake
 from harness.candidate.adapters.rust.bench import RustBench
 from harness.candidate.adapters.rust.lanes import RustLanes
 from harness.candidate.adapters.rust.watched import Player, Tape, Told, as_taken
@@ -249,7 +249,7 @@ def _mistakes(spec: Mapping[str, Any], contract: Mapping[str, Any]) -> Iterable[
     yield from _unlike("the environment", given, contract["leaves"])
     for name in sorted({*spec["probes"], *contract["probes"]}):
         if name not in spec["probes"]:
-            yield Mistake(f"there is no probe `{name}`: name it in PROBES")
+            yield Mistake(f"there is no probe `{name}`: name it in PROBES", failing=UNUSABLE)
         elif name not in contract["probes"]:
             yield Mistake(f"PROBES has `{name}`, which the task does not have")
         else:
