@@ -27,9 +27,9 @@ import numpy as np
 from benchmarks.common import ENVIRONMENTS, report, spread
 from environments.gameboy.assembler import assemble
 from harness.candidate.crates.data import prepared
-from harness.candidate.crates.gameboy import gameboy
 from harness.reference.install import setup
 from harness.task.load import load_task
+from lockstep_gameboy_tools.build import gameboy
 
 TASK = ENVIRONMENTS / "gameboy"
 BROUGHT = "LOCKSTEP_GAMEBOY_ROMS"

@@ -1,7 +1,7 @@
 """What Lockstep can do, once: the words that the command line and the server share.
 
 A tool and a command that do the same are one operation, called with the same words. Where one of the two is missing, the
-reason stands here; a test holds this table against both.
+reason stands here; a test holds this table against both. Commands that other packages add (docs/extending.md) are not in it.
 """
 
 from __future__ import annotations
@@ -106,7 +106,6 @@ OPERATIONS = (
     Operation("serve agents", None, "serve", because=_MACHINE),
     Operation("let a coding agent use Lockstep's server", None, "connect", because=_MACHINE),
     Operation("build the image of the sandbox `docker`", None, "images", because=_MACHINE),
-    Operation("run test ROMs of the Game Boy that you bring", None, "gameboy", because=_MACHINE),
     Operation(
         "what to tell an agent for a step of the recipe",
         None,

@@ -9,7 +9,6 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib import metadata
 
 import click
 
@@ -19,8 +18,8 @@ from harness.cli.certify import certify
 from harness.cli.compare import compare
 from harness.cli.connect import connect
 from harness.cli.coverage import coverage
+from harness.cli.extended import Extended
 from harness.cli.frame import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, Output, report_error
-from harness.cli.gameboy import gameboy
 from harness.cli.images import images
 from harness.cli.keys import key
 from harness.cli.profile import profile
@@ -51,15 +50,8 @@ Every command takes --json: then standard output is exactly one JSON document, a
 standard error."""
 
 
-class _InOrder(click.Group):
-    """Lists commands in the order of use."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-
 @click.group(
-    cls=_InOrder, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=Extended, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(__version__, prog_name="lockstep")
 def cli() -> None:
@@ -101,14 +93,10 @@ COMMANDS = (
     key,
     records.export,
     images,
-    gameboy,
     machine.doctor,
 )
 for _command in COMMANDS:
     cli.add_command(_command)
-for _offered in metadata.entry_points(group="lockstep.commands"):
-    # Commands of packages that stand above the harness, which it therefore can't import: `serve`.
-    cli.add_command(_offered.load())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

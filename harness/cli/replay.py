@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
+from harness.support.extensions import DRIVE, extensions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,8 +156,8 @@ def _drive(output: Output, store: Store, events: list[Event], levels: int, sandb
     from harness.cli import show_replay
 
     # The server stands above the harness, which therefore can't import it.
-    [offered] = metadata.entry_points(group="lockstep.drive")
-    play: Any = offered.load()
+    [offered] = extensions(DRIVE).values()
+    play: Any = offered.load(object)
     with output.progress() as progress:
         output.show(show_replay.driven_header())
         driven = play(

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use crate::element::Element;
-use crate::leaves::Field;
+use crate::field::Field;
 use crate::numbers::Numbers;
 
 /// Where numbers come from that no tape holds: a small generator whose stream is the same on every machine.

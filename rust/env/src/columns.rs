@@ -1,79 +1,8 @@
 //! Leaves of many instances: for each leaf one array `[instances, ...]`, which somebody else owns.
 
+use crate::column::{Column, ColumnMut};
 use crate::element::Element;
-use crate::leaves::{Field, Leaf};
-
-macro_rules! columns {
-    ($($variant:ident($element:ty)),+ $(,)?) => {
-        /// One leaf of many instances.
-        #[derive(Clone, Copy, Debug)]
-        pub enum Column<'a> {
-            $($variant(&'a [$element]),)+
-        }
-
-        /// One leaf of many instances, to be written.
-        #[derive(Debug)]
-        pub enum ColumnMut<'a> {
-            $($variant(&'a mut [$element]),)+
-        }
-
-        impl<'a> Column<'a> {
-            /// How many numbers it holds.
-            pub fn len(&self) -> usize {
-                match self { $(Column::$variant(numbers) => numbers.len(),)+ }
-            }
-
-            fn split_at(self, middle: usize) -> (Self, Self) {
-                match self {
-                    $(Column::$variant(numbers) => {
-                        let (left, right) = numbers.split_at(middle);
-                        (Column::$variant(left), Column::$variant(right))
-                    })+
-                }
-            }
-        }
-
-        impl<'a> ColumnMut<'a> {
-            /// How many numbers it holds.
-            pub fn len(&self) -> usize {
-                match self { $(ColumnMut::$variant(numbers) => numbers.len(),)+ }
-            }
-
-            /// The same numbers, borrowed for a shorter time.
-            pub fn borrowed(&mut self) -> ColumnMut<'_> {
-                match self { $(ColumnMut::$variant(numbers) => ColumnMut::$variant(numbers),)+ }
-            }
-
-            fn split_at(self, middle: usize) -> (Self, Self) {
-                match self {
-                    $(ColumnMut::$variant(numbers) => {
-                        let (left, right) = numbers.split_at_mut(middle);
-                        (ColumnMut::$variant(left), ColumnMut::$variant(right))
-                    })+
-                }
-            }
-        }
-    };
-}
-
-columns! {
-    Bool(bool), Int8(i8), Int16(i16), Int32(i32), Int64(i64), Uint8(u8), Uint16(u16), Uint32(u32), Uint64(u64),
-    Float32(f32), Float64(f64),
-}
-
-impl Column<'_> {
-    /// Whether it holds nothing.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-impl ColumnMut<'_> {
-    /// Whether it holds nothing.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
+use crate::field::{Field, Leaf};
 
 /// All leaves of `rows` instances.
 #[derive(Clone, Debug)]

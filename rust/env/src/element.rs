@@ -1,6 +1,6 @@
 //! The numbers that a leaf is made of.
 
-use crate::columns::{Column, ColumnMut};
+use crate::column::{Column, ColumnMut};
 
 /// NumPy's name of an element's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use std::fmt;
 use crate::chance::Draws;
 use crate::columns::{Row, RowMut};
 use crate::element::Element;
-use crate::leaves::{Leaf, Leaves};
+use crate::field::Leaf;
+use crate::leaves::Leaves;
 
 /// An environment: one instance, which steps until its episode ends and never resets by itself.
 ///

@@ -7,17 +7,21 @@
 #![forbid(unsafe_code)]
 
 mod chance;
+mod column;
 mod columns;
 mod element;
 mod environment;
+mod field;
 mod leaves;
 mod numbers;
 
 pub use chance::{Chance, Draw, Drawn, Draws, Random, Recorded};
-pub use columns::{Column, ColumnMut, Columns, ColumnsMut, Row, RowMut};
+pub use column::{Column, ColumnMut};
+pub use columns::{Columns, ColumnsMut, Row, RowMut};
 pub use element::{Dtype, Element};
 pub use environment::{Environment, Frame, Options, Probe, Refused, Setting, Step};
-pub use leaves::{Field, Leaf, Leaves};
+pub use field::{Field, Leaf};
+pub use leaves::Leaves;
 pub use numbers::Numbers;
 /// What laws of draws are written with.
 pub use rand_xoshiro::rand_core::Rng;

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from environments.gameboy.assembler import assemble
-from harness.candidate.crates.gameboy import gameboy
+from lockstep_gameboy_tools.build import gameboy
 from tests.fuzz.mutate import of_bytes
 from tests.fuzz.target import Target, Wrong
 from tests.paths import ENVIRONMENTS

@@ -1,7 +1,8 @@
 use super::flag::{CARRY, HALF, SUBTRACT, ZERO};
+use super::run::{DISPATCH_CLOCKS, LENGTHS};
 use super::*;
 use crate::cartridge::tests::image;
-use crate::{Cartridge, Options};
+use crate::{Cartridge, GameBoy, Options};
 use std::sync::Arc;
 
 /// Where the programs of these tests stand.

@@ -11,7 +11,7 @@ from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_OK,
 FRAMES = 7200
 
 
-@click.group("gameboy", short_help="run test ROMs of the Game Boy that you bring")
+@click.group("gameboy")
 def gameboy() -> None:
     """The Game Boy's emulator in Rust (docs/gameboy.md)."""
 
@@ -32,10 +32,10 @@ def check_roms(output: Output, folder: Path, mode: str, frames: int) -> int:
     A test ROM speaks over the serial port, in memory at 0xA000, in registers at `ld b, b`, or by its screen, which is
     compared with the picture or the digest beside it (docs/gameboy.md). Needs Rust.
     """
-    from harness.candidate.crates.gameboy import gameboy as module
     from harness.cli import show
     from harness.model import Outcome
-    from harness.operations.rom_checks import check_roms as check
+    from lockstep_gameboy_tools.build import gameboy as module
+    from lockstep_gameboy_tools.rom_checks import check_roms as check
 
     results = []
     with output.progress() as progress:

@@ -12,7 +12,7 @@ from PIL import Image
 from environments.gameboy.assembler import assemble
 from harness.cli.main import main
 from harness.errors import LockstepError
-from harness.operations.rom_checks import digest_of, expected_screen
+from lockstep_gameboy_tools.rom_checks import digest_of, expected_screen
 
 HEAD = """
 title "CHECK"
@@ -134,9 +134,7 @@ def test_the_exit_code_tells_the_worst(
 def test_a_folder_without_roms_is_no_folder_of_tests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(
-        "harness.candidate.crates.gameboy.gameboy", lambda progress: type("Module", (), {"Console": None})
-    )
+    monkeypatch.setattr("lockstep_gameboy_tools.build.gameboy", lambda progress: type("Module", (), {"Console": None}))
     assert main(["gameboy", "check-roms", str(tmp_path)]) == 3
     assert "there is no ROM" in capsys.readouterr().err
 

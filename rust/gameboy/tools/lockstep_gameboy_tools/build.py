@@ -25,6 +25,8 @@ from harness.task.contract import COMPILED, caches, files_digest
 PACKAGE = "lockstep_gameboy"
 CORE = "environments/gameboy/candidate/core"
 """Where the emulator lies, seen from the directory that holds `rust/gameboy`, whose manifest names it."""
+TOOLS = "tools"
+"""The folder of this package beside the crate: no part of what is compiled."""
 COMPILE_S = 1800.0
 
 
@@ -70,7 +72,7 @@ def _compile(cargo: Path, origin: Path, core: Path, package: Path) -> None:
 
 def _compile_in(scratch: Path, cargo: Path, origin: Path, core: Path, package: Path) -> None:
     crate = scratch / "rust" / "gameboy"
-    shutil.copytree(origin, crate, ignore=caches)
+    shutil.copytree(origin, crate, ignore=lambda place, names: {*caches(place, names), TOOLS} & set(names))
     shutil.copytree(core, scratch / CORE, ignore=caches)
     command = [str(cargo), "build", "--release", "--locked", "--quiet", "--target-dir", str(scratch / "target")]
     environment = os.environ | {"PYO3_NO_PYTHON": "1"}
@@ -91,7 +93,7 @@ def _compile_in(scratch: Path, cargo: Path, origin: Path, core: Path, package: P
 
 def _digest(*roots: Path) -> str:
     """SHA-256 over the sources."""
-    left_out = {"target", COMPILED}
+    left_out = {"target", COMPILED, TOOLS}
     digests = [
         files_digest(
             root, (path for path in sorted(root.rglob("*")) if not left_out & set(path.relative_to(root).parts))

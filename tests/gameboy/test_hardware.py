@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from environments.gameboy.assembler import assemble
-from harness.candidate.crates import gameboy as crate
+from lockstep_gameboy_tools import build as crate
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]
 SOURCE = """

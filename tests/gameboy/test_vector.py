@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import harness.candidate.crates.gameboy as crate
+import lockstep_gameboy_tools.build as crate
 from environments.gameboy.assembler import assemble
 from harness.support.embedded import rust_sources
 from tests.paths import ENVIRONMENTS
