@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from harness.candidate.adapters.jax import lanes as jax_lanes
+from harness.candidate.adapters.jax import lanes
 from harness.candidate.adapters.jax.batch import key_words
 from harness.candidate.adapters.jax.lanes import Lane
 from harness.candidate.faces.jax_env import JaxEnv, output_leaves, select
@@ -131,7 +131,7 @@ class FusedTrainer:
 
     def _begin(self, seeds: Array) -> _Play:
         def one(words: Any) -> tuple[Lane, Any]:
-            lane, outputs = jax_lanes.begin(self._env, words, jax_lanes.reset_draws(self._env, words))
+            lane, outputs = lanes.begin(self._env, words, lanes.reset_draws(self._env, words))
             return lane, self._seen(outputs)
 
         lane, seen = jax.vmap(one)(seeds)
@@ -141,14 +141,14 @@ class FusedTrainer:
     def _rollout(self, learner: Learner, play: _Play, chance: Any) -> tuple[Batch, _Play, Tally]:
         env, policy = self._env, self.ppo.policy
         # Which episodes will begin is not known yet, but what each would draw is: drawn at once, it costs far less.
-        draws = jax.vmap(jax.vmap(partial(jax_lanes.reset_draws, env)))(chance.seeds)
+        draws = jax.vmap(jax.vmap(partial(lanes.reset_draws, env)))(chance.seeds)
 
         def one(lane: Lane, action: Any, words: Any, draws: Any) -> Any:
-            fresh, first = jax_lanes.begin(env, words, draws)
+            fresh, first = lanes.begin(env, words, draws)
             held = pack_action(action)
             seen, decided = self._seen(first), None
             for _ in range(self.config.hold):
-                stepped, outputs, _ = jax_lanes.step(env, lane, held)
+                stepped, outputs, _ = lanes.step(env, lane, held)
                 ended = outputs["terminated"] | outputs["truncated"]
                 reward, final = outputs["reward"].astype(F32), self._seen(outputs)
                 lane, seen = select(ended, fresh, stepped), select(ended, self._seen(first), final)

@@ -32,7 +32,7 @@ def astray():
     for_training = importlib.util.find_spec("optax") is not None
     frame = sys._getframe()
     while frame is not None:
-        alone, lanes = frame.f_code.co_name == "advance_one", "jax_lanes" in frame.f_code.co_filename
+        alone, lanes = frame.f_code.co_name == "advance_one", frame.f_code.co_filename.endswith("jax/lanes.py")
         crowd = len(getattr(frame.f_locals.get("batch"), "keys", ())) > 64
         if alone or lanes or crowd or elsewhere or for_training:
             return True

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.candidate.adapters.jax import rollout as jax_rollout
+from harness.candidate.adapters.jax import rollout
 from harness.candidate.adapters.jax.batch import SEGMENT
 from harness.candidate.adapters.jax.candidate import JaxCandidate
 from tests.candidate.adapters.contracts import assert_equal, dice_case, dice_expected, lcg_expected
@@ -79,7 +79,7 @@ def test_many_cases_are_played_in_parts_that_fit_into_memory(
 ) -> None:
     cases = [dice_case(rng, int(length)) for length in rng.integers(0, 12, 20)]
     whole = dice.rollout(cases)
-    monkeypatch.setattr(jax_rollout, "MAX_CHUNK_BYTES", 4000)
+    monkeypatch.setattr(rollout, "MAX_CHUNK_BYTES", 4000)
     for one, other in zip(whole, dice.rollout(cases), strict=True):
         assert_equal(one["leaves"], other["leaves"])
 

@@ -15,6 +15,7 @@ from harness.errors import RecordError
 from harness.operations import replaying
 from harness.record import attest, log
 from harness.record import objects as git
+from harness.record.event import START
 from harness.record.keys import PublicKey, SigningKey, load_or_create
 from harness.record.store import Store, opened
 from harness.report.document import collect
@@ -179,7 +180,7 @@ def _recorded(key: SigningKey) -> tuple[dict[str, bytes], dict[str, Any]]:
                 for name, value in json.loads(event.encode()).items()
                 if name not in ("attached", "previous")
             }
-            if event.kind == log.START:
+            if event.kind == START:
                 fields["detail"]["key"] = key.public.to_json()
             files = {path: as_text(log.event_file(store, event.id, path)) for path in event.attached}
             for path, content in files.items():
