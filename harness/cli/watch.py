@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
-from harness.model import LEVEL_NAMES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -147,6 +146,7 @@ def _steps(view: Mapping[str, Any]) -> RenderableType:
     from rich.text import Text
 
     from harness.cli import show
+    from harness.model import LEVEL_NAMES
 
     table = show.grid("left", "left")
     levels = list(dict.fromkeys(step["level"] for step in view["steps"]))

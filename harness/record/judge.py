@@ -30,7 +30,8 @@ TEMPLATES = "authoring/templates"
 """Inside `harness`: the general adapters, of which every task has a copy."""
 FACE = "lockstep/__init__.py"
 """Where the files of a task import from: it decides which decorators they get, and what else it names decides nothing."""
-MADE = ("__pycache__", "target")
+NOT_COUNTED = ("__pycache__", "target", "tools")
+"""Folders of what was made from the others, and of commands that lie beside crates."""
 MODULE = re.compile(r"(?:harness|sandboxes)(?:\.\w+)+(?=:\w+$|$)")
 """A string that names one of our modules, maybe with something in it: `harness.training.in_sandbox`."""
 
@@ -123,5 +124,10 @@ def _all(place: Path) -> Iterator[Path]:
     """The files of a directory, but for what was made from them and what only people read."""
     for path in sorted(place.rglob("*")):
         parts = path.relative_to(place).parts
-        if path.is_file() and path.suffix not in (".pyc", ".md") and not set(parts) & set(MADE) and parts[-1][0] != ".":
+        if (
+            path.is_file()
+            and path.suffix not in (".pyc", ".md")
+            and not set(parts) & set(NOT_COUNTED)
+            and parts[-1][0] != "."
+        ):
             yield path

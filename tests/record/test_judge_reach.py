@@ -24,6 +24,7 @@ KNOWN = {
     "harness/candidate/faces/rust_batch.py": "a candidate's extension module",
     "harness/protocol/worker.py": "the adapter that it is told: the reference's, or one that `candidate/start.py` names",
     "harness/task/former.py": "the modules that its own table names",
+    "lockstep/__init__.py": "the modules that its own table names",
     "harness/task/suite.py": "the properties and sequences of a task, which its digest covers",
 }
 """Where a module is imported whose name is no text at that place, and what it can be."""
@@ -33,13 +34,13 @@ def test_no_room_that_only_tells_of_verdicts_is_in_it() -> None:
     rooms = {Path(name).parts[1] for name in judge_files() if name.startswith("harness/")}
     assert not rooms & TELL
     assert {"candidate", "protocol", "reference", "task", "training", "verify", "errors.py"} <= rooms
-    assert {Path(name).parts[0] for name in judge_files()} == {"harness", "sandboxes", "rust"}
+    assert {Path(name).parts[0] for name in judge_files()} == {"harness", "lockstep", "sandboxes", "rust"}
 
 
 def test_it_is_the_same_in_a_checkout_and_in_a_wheel(tmp_path: Path) -> None:
     """A wheel has the Rust runtime inside `harness`."""
     left_out = shutil.ignore_patterns("__pycache__", "target", ".*")
-    for package in ("harness", "sandboxes"):
+    for package in ("harness", "lockstep", "sandboxes"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=left_out)
     rust = tmp_path / "harness" / "_data" / "rust"
     shutil.copytree(ROOT / "rust", rust, ignore=left_out)
