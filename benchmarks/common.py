@@ -14,8 +14,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from harness.model import CheckResult, Outcome, Verdict
 from harness.record.machine import fingerprint
+from harness.verdict import CheckResult, Outcome, Verdict
 
 RESULTS = Path(__file__).parent / "results"
 ENVIRONMENTS = Path(__file__).parents[1] / "environments"

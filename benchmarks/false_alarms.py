@@ -9,8 +9,8 @@ from pathlib import Path
 
 import sandboxes
 from benchmarks.common import ENVIRONMENTS, candidate_tree, report, spread
-from harness.model import Outcome
 from harness.task.load import load_task
+from harness.verdict import Outcome
 from harness.verify.verifier import Verifier
 
 ROUNDS = 20

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import sandboxes
 from benchmarks.common import ENVIRONMENTS, report
-from harness.model import Divergence
 from harness.task.load import load_task
+from harness.verdict import Divergence
 from harness.verify.verifier import Verifier
 from tests.mutants.gameboy import FAULTS, catch
 

@@ -18,8 +18,8 @@ import sandboxes
 from benchmarks.common import ENVIRONMENTS, candidate_tree, report
 from harness.measure.profile.result import Measurement
 from harness.measure.profile.run import Settings, profile
-from harness.model import Outcome
 from harness.task.load import load_task
+from harness.verdict import Outcome
 
 SECONDS_PER = 2.0
 PEER = "PufferLib, C"

@@ -22,9 +22,10 @@ import numpy as np
 
 from benchmarks.common import report
 from harness.assurance.audit import AuditReport, audit
-from harness.model import Case, CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.model import Case
 from harness.record.store import SETTINGS
 from harness.session.session import Session
+from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 from tests.session.standin import Agent, FileComparison, make_task
 
 ATTEMPTS, COMMITS = 500, 50

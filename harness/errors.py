@@ -17,7 +17,7 @@
     │   └── TrustedFileChanged    the workspace changes files that belong to the verifier
     └── RecordError               the git record is damaged or does not verify
 
-A divergence between reference and candidate is never an exception: it is data (`harness.model.Divergence`).
+A divergence between reference and candidate is never an exception: it is data (`harness.verdict.Divergence`).
 """
 
 from __future__ import annotations

@@ -29,14 +29,9 @@ if TYPE_CHECKING:
     from harness.measure.profile.result import Profile as Profile
     from harness.model import Array as Array
     from harness.model import Case as Case
-    from harness.model import CheckResult as CheckResult
-    from harness.model import Divergence as Divergence
     from harness.model import Leaf as Leaf
     from harness.model import Leaves as Leaves
-    from harness.model import LevelReport as LevelReport
-    from harness.model import Outcome as Outcome
     from harness.model import Trajectory as Trajectory
-    from harness.model import Verdict as Verdict
     from harness.operations.library import compare as compare
     from harness.operations.library import load_task as load_task
     from harness.operations.library import profile as profile
@@ -50,6 +45,11 @@ if TYPE_CHECKING:
     from harness.task.suite import invariant as invariant
     from harness.task.suite import sequence as sequence
     from harness.training.trained import Trained as Trained
+    from harness.verdict import CheckResult as CheckResult
+    from harness.verdict import Divergence as Divergence
+    from harness.verdict import LevelReport as LevelReport
+    from harness.verdict import Outcome as Outcome
+    from harness.verdict import Verdict as Verdict
     from harness.verify.side_by_side import SideBySide as SideBySide
     from harness.verify.strategies import leaf_values as leaf_values
 
@@ -65,23 +65,13 @@ _HOMES = {
         "TrainingError",
     ),
     "harness.measure.profile.result": ("Profile",),
-    "harness.model": (
-        "Array",
-        "Case",
-        "CheckResult",
-        "Divergence",
-        "Leaf",
-        "Leaves",
-        "LevelReport",
-        "Outcome",
-        "Trajectory",
-        "Verdict",
-    ),
+    "harness.model": ("Array", "Case", "Leaf", "Leaves", "Trajectory"),
     "harness.operations.library": ("compare", "load_task", "profile", "rollout", "train", "verify"),
     "harness.session.session": ("Session",),
     "harness.task.contract": ("Task",),
     "harness.task.suite": ("feature", "generator", "invariant", "sequence"),
     "harness.training.trained": ("Trained",),
+    "harness.verdict": ("CheckResult", "Divergence", "LevelReport", "Outcome", "Verdict"),
     "harness.verify.side_by_side": ("SideBySide",),
     "harness.verify.strategies": ("leaf_values",),
 }

@@ -11,18 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from harness.model import (
-    Case,
-    CheckResult,
-    Divergence,
-    Draw,
-    LevelReport,
-    Outcome,
-    Trajectory,
-    Verdict,
-    array_from_json,
-    array_to_json,
-)
+from harness.model import Case, Draw, Trajectory, array_from_json, array_to_json
+from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 
 DTYPES = ["bool", "int8", "uint64", "float16", "float32", "float64"]
 ARRAYS = st.sampled_from(DTYPES).flatmap(lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_side=3)))

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.model import LEVEL_NAMES, CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.verdict import LEVEL_NAMES, CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.verify.explain import facts
 
 if TYPE_CHECKING:

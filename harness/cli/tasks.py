@@ -82,11 +82,11 @@ def check_reference(output: Output, task: str) -> int:
     """Find out what is wrong with a reference or its adapter before anything is compared with it."""
     from harness.authoring.conformance import check_reference as check
     from harness.cli import show
-    from harness.model import Outcome
     from harness.reference.install import setup as build
     from harness.reference.start import start_reference
     from harness.support.embedded import find_task
     from harness.task.load import load_task
+    from harness.verdict import Outcome
 
     found = load_task(find_task(task))
     with output.progress() as progress:

@@ -14,9 +14,9 @@ import click
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
 
 if TYPE_CHECKING:
-    from harness.model import Divergence, Verdict
     from harness.session.session import Verification
     from harness.task.contract import Task
+    from harness.verdict import Divergence, Verdict
 
 sandbox_option = click.option(
     "--sandbox", metavar="DRIVER", help="docker, bubblewrap or process; default: the best that works."

@@ -146,7 +146,7 @@ def _steps(view: Mapping[str, Any]) -> RenderableType:
     from rich.text import Text
 
     from harness.cli import show
-    from harness.model import LEVEL_NAMES
+    from harness.verdict import LEVEL_NAMES
 
     table = show.grid("left", "left")
     levels = list(dict.fromkeys(step["level"] for step in view["steps"]))

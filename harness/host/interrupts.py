@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from harness.model import Outcome, Verdict
 from harness.session.session import Verifier
+from harness.verdict import Outcome, Verdict
 
 AGAIN_S = 10.0
 """An exception can be lost where Python ignores exceptions (in a finalizer), so it is raised again after this."""

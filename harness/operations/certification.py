@@ -13,12 +13,12 @@ from harness.assurance.certify.issue import issue
 from harness.assurance.certify.recheck import PartAgain, newest, recheck, reproduced
 from harness.assurance.replay.rerun import driver_for
 from harness.errors import RecordError
-from harness.model import Outcome
 from harness.record.log import read_events
 from harness.record.rotation import key_in_force
 from harness.record.store import opened
 from harness.session.session import Session
 from harness.support.progress import Progress
+from harness.verdict import Outcome
 
 
 def certify(

@@ -12,12 +12,12 @@ from typing import Any
 from harness.measure.coverage.asking import ASKING_SECONDS
 from harness.measure.coverage.result import Coverage
 from harness.measure.coverage.verifier import MeasuringVerifier
-from harness.model import Outcome
 from harness.session.coverage import CANDIDATE, COVERAGE, LONGEST_LEVEL, lines_of
 from harness.session.session import Session
 from harness.support.progress import Progress, silent
 from harness.task.contract import Task
 from harness.task.load import load_task
+from harness.verdict import Outcome
 from harness.verify.verifier import copy_candidate
 from sandboxes import Driver, choose
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import SessionError
-from harness.model import Divergence
 from harness.operations.words import Words, tool_words
 from harness.record.event import VERDICT_FILE, Event
 from harness.record.log import event_file
@@ -17,6 +16,7 @@ from harness.session.view import SessionView
 from harness.support.home import lockstep_home
 from harness.task.contract import CASES_DIRECTORY, Task
 from harness.task.load import load_task
+from harness.verdict import Divergence
 from harness.verify.explain import describe, divergence_from_json, first
 from harness.verify.levels.known import case_file
 

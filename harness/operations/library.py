@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import TaskError
-from harness.model import Case, Verdict
+from harness.model import Case
 from harness.support.embedded import find_task
 from harness.support.progress import Progress, shown, silent
 from harness.task import load
 from harness.task.contract import Task
+from harness.verdict import Verdict
 from harness.verify.levels.known import ProbeCase
 from harness.verify.side_by_side import Episode, SideBySide, read_case
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from harness.measure.strength import text
 from harness.measure.strength.run import Settings, measure
-from harness.model import Outcome
 from harness.report.measured import STRENGTH
 from harness.session.session import Session
 from harness.support.progress import Progress, silent
 from harness.task.contract import Task
 from harness.task.load import load_task
+from harness.verdict import Outcome
 from sandboxes import Driver, choose
 
 ATTACHED = "strength.json"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import LockstepError
-from harness.model import Divergence
 from harness.operations.explanation import first_of, kept_case
 from harness.operations.words import Words
 from harness.session.coverage import known
@@ -15,6 +14,7 @@ from harness.session.session import Session, Verification
 from harness.session.usage import import_transcripts
 from harness.support.progress import Progress
 from harness.task.load import load_task
+from harness.verdict import Divergence
 from harness.verify.explain import first
 
 NEEDS_HUMAN = "NEEDS_HUMAN"

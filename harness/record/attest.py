@@ -16,10 +16,10 @@ from typing import Any
 
 from harness import __version__
 from harness.errors import RecordError
-from harness.model import Outcome, Verdict
 from harness.record.keys import PublicKey, SigningKey
 from harness.record.machine import fingerprint
 from harness.support.foreign import json_of
+from harness.verdict import Outcome, Verdict
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"

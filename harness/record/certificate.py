@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import RecordError
-from harness.model import Outcome
 from harness.record.attest import unseal
 from harness.record.event import Event
 from harness.record.keys import PublicKey
 from harness.record.log import event_file
 from harness.record.store import Store
 from harness.support.foreign import json_of
+from harness.verdict import Outcome
 
 CERTIFYING, CERTIFIED = "certifying", "certified"
 """The kinds of the events at the begin and at the end of a certification."""

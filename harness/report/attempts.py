@@ -6,13 +6,13 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from harness.model import Divergence, Outcome
 from harness.record.event import Event
 from harness.report import plain
 from harness.report.frames import Frames
 from harness.report.reading import Reading
 from harness.session.recipe import ATTEMPT, INTERRUPTED, VERDICT, Step
 from harness.task.contract import CASES_DIRECTORY
+from harness.verdict import Divergence, Outcome
 from harness.verify.explain import divergence_from_json, facts
 from harness.verify.levels.known import case_file
 

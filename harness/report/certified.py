@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.model import Outcome
 from harness.record.certificate import CERTIFIED, COVERAGE, SEED, SPEED, STRENGTH
 from harness.record.event import Event
 from harness.report import plain
 from harness.report.reading import Reading
+from harness.verdict import Outcome
 
 Row = Mapping[str, Any]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.model import Outcome
 from harness.record.event import Event
 from harness.report import plain
 from harness.report.reading import Reading
 from harness.session.coverage import known
 from harness.session.usage.account import KINDS, by_commit
+from harness.verdict import Outcome
 
 PROFILE = "profile"
 STRENGTH = "strength"

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from harness.errors import RecordError, SessionError
-from harness.model import Outcome, Verdict
 from harness.record import ssh
 from harness.record.attest import SUMMARY_FILE, Subject, attestations
 from harness.record.event import CONDITIONS, SSH_KEY, UNSIGNED, VERDICT_FILE, now, seconds
@@ -30,6 +29,7 @@ from harness.session.recipe import State, Step
 from harness.session.recorder import Keeper
 from harness.support.progress import Progress
 from harness.task.contract import CASES_DIRECTORY, TRAINING_LEVEL
+from harness.verdict import Outcome, Verdict
 from harness.verify import pictures
 from harness.verify.levels.known import case_file
 

@@ -8,10 +8,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from harness.errors import LockstepError
 from harness.measure.coverage.result import Count, Coverage
-from harness.model import Outcome
 from harness.record.event import Event
 from harness.session.recipe import VERDICT
 from harness.task.contract import TRAINING_LEVEL
+from harness.verdict import Outcome
 from sandboxes import SandboxError
 
 COVERAGE = "coverage"

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.model import Outcome
 from harness.record.event import Event
 from harness.task.contract import Limits
+from harness.verdict import Outcome
 
 ATTEMPT = "attempt"
 VERDICT = "verdict"

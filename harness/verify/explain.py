@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.model import Case, Divergence, Draw, Leaves, leaves_from_json
+from harness.model import Case, Draw, Leaves, leaves_from_json
+from harness.verdict import Divergence
 
 CONTRACT = "contract"
 """The check of a candidate's form, before anything is compared."""

@@ -14,8 +14,9 @@ import numpy as np
 
 from harness.compare import Difference, compare_leaves
 from harness.errors import Raised
-from harness.model import STATE, Array, Case, Divergence, Leaves, Trajectory
+from harness.model import STATE, Array, Case, Leaves, Trajectory
 from harness.task.contract import Mode, TaskProbe
+from harness.verdict import Divergence
 from harness.verify.pair import Pair, step_case
 from harness.verify.shrink import plainest, shortest
 

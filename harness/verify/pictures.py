@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.errors import EnvironmentFailure
-from harness.model import Array, Case, Leaves, Trajectory, Verdict
+from harness.model import Array, Case, Leaves, Trajectory
 from harness.protocol.environment import Environment
+from harness.verdict import Verdict
 from harness.verify.pair import Pair
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import Any, Self
 from harness.candidate import as_user
 from harness.candidate.start import CandidateWorker, demand_no_links, start_judge
 from harness.errors import BrokenContract, EnvironmentFailure, Failure, LockstepError, TrainingError
-from harness.model import Array, CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.model import Array
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
 from harness.reference.install import setup
@@ -27,6 +27,7 @@ from harness.support import memory
 from harness.support.progress import Progress, silent
 from harness.task.contract import TRAINING_LEVEL, Task, caches
 from harness.task.suite import load_suite
+from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.verify import pictures
 from harness.verify.levels import interaction, known, property, proposed, rollout
 from harness.verify.pair import Pair

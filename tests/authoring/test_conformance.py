@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from harness.authoring.conformance import CHECKS, check_reference
-from harness.model import CheckResult, Leaf, Outcome
+from harness.model import Leaf
 from harness.protocol.environment import Environment
 from harness.task.contract import Budgets, Candidate, Mode, Module, Reference, Task, TaskDraw, TaskProbe
+from harness.verdict import CheckResult, Outcome
 from tests.protocol.walker import EDGE, Walker
 
 Open = Callable[..., Environment]

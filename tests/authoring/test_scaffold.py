@@ -18,12 +18,13 @@ from harness.authoring.conformance import check_reference
 from harness.authoring.scaffold import new
 from harness.errors import SetupError
 from harness.measure.coverage.sources import places
-from harness.model import Case, Outcome
+from harness.model import Case
 from harness.reference.install import Installed
 from harness.reference.start import start_reference
 from harness.task.contract import LAW_EPISODES, Law, Mode, Task
 from harness.task.load import load_task
 from harness.task.suite import load_suite
+from harness.verdict import Outcome
 from tests.paths import ROOT
 
 HERE = Installed(Path(sys.prefix), Path(sys.executable))

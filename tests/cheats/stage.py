@@ -10,8 +10,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.model import Verdict
 from harness.task.load import load_task
+from harness.verdict import Verdict
 from harness.verify.verifier import Verifier
 from sandboxes import Driver
 from tests.paths import WALK

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from harness.model import Outcome
+from harness.verdict import Outcome
 
 BUBBLEWRAP, DOCKER, PROCESS = "bubblewrap", "docker", "process"
 EVERYWHERE = (BUBBLEWRAP, DOCKER, PROCESS)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.model import Outcome
+from harness.verdict import Outcome
 from tests.cheats.conftest import Stages
 from tests.cheats.stage import HERE, text_of, tree_at
 from tests.cheats.table import BUBBLEWRAP, CHEATS, DOCKER, EVERYWHERE, MODULE

@@ -15,13 +15,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from harness.authoring.conformance import check_reference
-from harness.model import Case, Outcome, Trajectory
+from harness.model import Case, Trajectory
 from harness.protocol.worker import SingleEnvironment, load
 from harness.reference.install import setup
 from harness.reference.start import start_reference
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.task.suite import Sequence, Suite, load_suite
+from harness.verdict import Outcome
 from tests.paths import ENVIRONMENTS
 
 DIRECTORY = ENVIRONMENTS / "cartpole"

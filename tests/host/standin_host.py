@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.host import server
-from harness.model import Verdict
 from harness.session.session import Verifier
 from harness.support.progress import Progress
+from harness.verdict import Verdict
 from tests.session.standin import FileComparison
 
 

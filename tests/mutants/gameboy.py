@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.model import Divergence, Leaves
+from harness.model import Leaves
 from harness.task.contract import Task
+from harness.verdict import Divergence
 from harness.verify.verifier import Verifier
 from tests.mutants.plant import Mutant, assert_caught, plant
 

@@ -7,8 +7,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.model import Divergence, Outcome, Verdict
 from harness.task.contract import Task
+from harness.verdict import Divergence, Outcome, Verdict
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ import pytest
 
 from harness import operations
 from harness.errors import SessionError, TaskError
-from harness.model import Divergence
 from harness.operations.verification import verify
 from harness.operations.words import shell_words, tool_words
 from harness.record.event import VERDICT_FILE
 from harness.session.session import Session, SessionView
+from harness.verdict import Divergence
 from harness.verify.explain import describe, divergence_from_json
 from sandboxes import SandboxUnavailable
 from tests.paths import WALK

@@ -12,12 +12,13 @@ import pytest
 
 from harness.authoring.conformance import CHECKS, check_reference
 from harness.errors import BadAnswer, Crashed, Raised, Side
-from harness.model import Case, Outcome
+from harness.model import Case
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
 from harness.protocol.worker import decode, encode
 from harness.task.load import load_task
 from harness.task.suite import load_suite
+from harness.verdict import Outcome
 from sandboxes import Sandbox
 
 DIRECTORY = Path(__file__).parent / "node"

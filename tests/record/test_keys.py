@@ -11,10 +11,10 @@ import pytest
 
 from harness import __version__
 from harness.errors import RecordError, SessionError
-from harness.model import CheckResult, LevelReport, Outcome, Verdict
 from harness.record.attest import SUMMARY_FILE, Subject, attestations, unseal
 from harness.record.keys import PublicKey, SigningKey, load_or_create
 from harness.record.message import check_identity, commit_message, trailers, trailers_in
+from harness.verdict import CheckResult, LevelReport, Outcome, Verdict
 
 SUBJECT = Subject(commit="1" * 40, tree="2" * 40, digest="3" * 64)
 

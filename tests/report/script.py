@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from harness.model import Case, CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.model import Case
 from harness.session.session import Session, Verifier
 from harness.support.progress import Progress
 from harness.task.load import load_task
+from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 from tests.session.standin import make_task
 
 MODULES = ("start", "moves")

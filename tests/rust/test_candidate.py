@@ -19,8 +19,9 @@ from harness.candidate.faces.rust_batch import load_module
 from harness.candidate.skeleton import write_skeleton
 from harness.candidate.start import CandidateWorker
 from harness.errors import BrokenContract, EnvironmentFailure
-from harness.model import Case, Outcome, Verdict
+from harness.model import Case
 from harness.task.contract import Task
+from harness.verdict import Outcome, Verdict
 from harness.verify.verifier import Verifier
 from sandboxes import Mount
 

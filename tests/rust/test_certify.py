@@ -14,13 +14,13 @@ from harness.assurance.audit import audit
 from harness.assurance.certify import probes
 from harness.assurance.certify.examination import Settings
 from harness.assurance.certify.issue import issue
-from harness.model import Outcome
 from harness.operations.certification import check
 from harness.record.certificate import PARTS, parts_of
 from harness.session.session import Session
 from harness.support.progress import silent
 from harness.task.load import load_task
 from harness.task.suite import load_suite
+from harness.verdict import Outcome
 from harness.verify.pair import Pair
 from harness.verify.verifier import Verifier
 from tests.rust.games import ENTRY, write_walk

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.model import LevelReport, Outcome
 from harness.protocol.lanes import LaneStep, Stepped
 from harness.task.contract import TASK_FILE
 from harness.training.trained import Trained
+from harness.verdict import LevelReport, Outcome
 from harness.verify.levels import transfer_policies
 from tests.rust.games import write_walk
 from tests.verify.levels.test_transfer import Run, named

@@ -362,9 +362,9 @@ def test_a_crate_is_built_without_a_network(bench: Bench) -> None:
 def test_a_candidate_is_verified_in_a_container(
     driver: DockerDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from harness.model import Outcome
     from harness.support.embedded import embedded_tasks
     from harness.task.load import load_task
+    from harness.verdict import Outcome
     from harness.verify.verifier import Verifier
 
     task = load_task(embedded_tasks()["cartpole"])

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.model import Case, CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.model import Case
 from harness.session.session import Session, Verifier
 from harness.support.progress import Progress
 from harness.task.load import load_task
+from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 
 MODULES = ("start", "moves")
 TRANSFER = """

@@ -15,11 +15,12 @@ import pytest
 
 from harness.assurance.audit import audit
 from harness.errors import RecordError, SessionError, SessionLocked, TaskError, TrustedFileChanged
-from harness.model import Case, Outcome
+from harness.model import Case
 from harness.record.event import VERDICT_FILE
 from harness.record.log import event_file
 from harness.session.recipe import Step
 from harness.session.session import Session, SessionView
+from harness.verdict import Outcome
 from tests.session.standin import UNDECIDED, Agent, FileComparison, factory, make_task
 
 Open = Callable[[], Agent]

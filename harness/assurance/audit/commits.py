@@ -9,7 +9,6 @@ from typing import Any
 from harness.assurance.audit.findings import Findings
 from harness.assurance.audit.report import Row
 from harness.errors import RecordError
-from harness.model import Outcome
 from harness.record import ssh
 from harness.record.attest import DIRECTORY, SUMMARY_FILE, unseal
 from harness.record.event import SSH_KEY, UNSIGNED, Event
@@ -19,6 +18,7 @@ from harness.record.message import trailers, trailers_in
 from harness.record.objects import Commit
 from harness.record.store import Store
 from harness.session.recipe import ATTEMPT
+from harness.verdict import Outcome
 
 LEVEL_PREFIX = "LOCKSTEP_LEVEL_"
 

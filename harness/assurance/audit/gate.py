@@ -10,11 +10,11 @@ from typing import Any
 
 from harness.assurance.audit.report import Row
 from harness.errors import SessionError
-from harness.model import Outcome
 from harness.record.objects import Entry
 from harness.record.snapshot import snapshot
 from harness.record.store import Store
 from harness.task.contract import CANDIDATE_DIRECTORY, CASES_DIRECTORY, PROPOSED_DIRECTORY, TASK_FILE
+from harness.verdict import Outcome
 
 
 @dataclass(frozen=True)

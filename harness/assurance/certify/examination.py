@@ -14,11 +14,11 @@ from harness.errors import EnvironmentFailure, LockstepError
 from harness.measure.coverage import measure as coverage
 from harness.measure.profile import run as speed
 from harness.measure.strength import run as strength
-from harness.model import CheckResult, Outcome
 from harness.record.certificate import COVERAGE, PROBES, SPEED, STRENGTH, VERDICT, outcome_of, seed_of
 from harness.support.progress import Progress
 from harness.task.contract import TRAINING_LEVEL, Task
 from harness.task.suite import load_suite
+from harness.verdict import CheckResult, Outcome
 from harness.verify.pair import Pair
 from harness.verify.verifier import Verifier
 from sandboxes import Driver, SandboxError

@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from harness.candidate.start import CandidateWorker
-from harness.model import ENDINGS, CheckResult, Divergence, Outcome, Trajectory
+from harness.model import ENDINGS, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import CANDIDATE_DIRECTORY, Mode, Task
+from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.pair import Pair
 from sandboxes import Driver
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.model import Outcome
+from harness.verdict import Outcome
 
 CLOSE = 1e-6
 """Relative difference up to which two recorded numbers are the same, where conditions differ."""

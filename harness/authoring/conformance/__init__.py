@@ -13,9 +13,9 @@ from dataclasses import replace
 from harness.authoring.conformance import behaviour, calls, chance, declaration, lanes, pictures, state
 from harness.authoring.conformance.kit import Failed, Kit, Passed, Skipped
 from harness.errors import LockstepError
-from harness.model import CheckResult, Outcome
 from harness.protocol.environment import Environment
 from harness.task.contract import Task
+from harness.verdict import CheckResult, Outcome
 
 CHECKS: dict[str, Callable[[Kit], Passed]] = {
     "opens": declaration.opens,

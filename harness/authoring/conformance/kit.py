@@ -11,10 +11,11 @@ import numpy as np
 
 from harness.compare import Difference, compare
 from harness.errors import BadAnswer, Raised
-from harness.model import Array, Case, Divergence, Leaf, Trajectory
+from harness.model import Array, Case, Leaf, Trajectory
 from harness.protocol.environment import Environment
 from harness.protocol.spec import Spec
 from harness.task.contract import Task
+from harness.verdict import Divergence
 
 EPISODES = 6
 HORIZON = 200

@@ -10,7 +10,7 @@ from typing import Any
 from harness.measure.profile.advice import Advice
 from harness.measure.profile.machine import Bound
 from harness.measure.profile.spotcheck import SpotCheck
-from harness.model import Divergence, Outcome
+from harness.verdict import Divergence, Outcome
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,6 @@ from harness.measure.profile.peers import started_peer
 from harness.measure.profile.result import Measurement, Profile, Skipped
 from harness.measure.profile.spotcheck import SpotCheck, spot_check, worst
 from harness.measure.profile.training import config_for, measure_training
-from harness.model import Outcome
 from harness.protocol.environment import Environment, Pool
 from harness.record.machine import fingerprint
 from harness.reference.install import setup
@@ -43,6 +42,7 @@ from harness.reference.start import start_references
 from harness.support.progress import Progress, silent
 from harness.task.contract import Mode, Task
 from harness.task.suite import load_suite
+from harness.verdict import Outcome
 from harness.verify.pair import Pair
 from sandboxes import Driver, SandboxError
 

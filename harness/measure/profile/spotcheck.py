@@ -17,8 +17,9 @@ import numpy as np
 
 from harness.candidate.adapters.bench_random import added_up, checked_rows, random_action, run_words
 from harness.measure.profile.contenders import DEADLINE_S, Cell
-from harness.model import Array, CheckResult, Divergence, Outcome, Trajectory
+from harness.model import Array, Trajectory
 from harness.task.contract import Mode
+from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.levels import autoreset
 from harness.verify.levels.batch import demand_arrays, demand_batch, laws_of_batch
 from harness.verify.localise import localise

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from harness.errors import Failing, Failure, Side
 from harness.measure.strength.statuses import CRASHED, ERROR, INCONCLUSIVE, KILLED, STILLBORN, SURVIVED, TIMEOUT
-from harness.model import Divergence, LevelReport, Outcome, Verdict
+from harness.verdict import Divergence, LevelReport, Outcome, Verdict
 from harness.verify.verifier import CONTRACT
 
 MAX_WHY = 300

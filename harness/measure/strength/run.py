@@ -26,13 +26,13 @@ from harness.measure.strength.mutants import Mutant, enumerate_mutants, sampled
 from harness.measure.strength.python_faults import same_bytecode
 from harness.measure.strength.result import Judged, Strength
 from harness.measure.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURVIVED
-from harness.model import Outcome
 from harness.record.judge import source_digest
 from harness.record.machine import conditions
 from harness.support.files import make_writable
 from harness.support.home import lockstep_home
 from harness.support.progress import Progress, silent
 from harness.task.contract import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task, directory_digest
+from harness.verdict import Outcome
 from harness.verify.verifier import Verifier, copy_candidate
 from sandboxes import Driver
 

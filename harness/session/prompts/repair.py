@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
-from harness.model import Divergence
 from harness.session.prompts.template import fill, load
 from harness.task.contract import Module, Task
+from harness.verdict import Divergence
 from harness.verify.explain import CONTRACT, as_data, describe
 
 WIDTH = 96

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from harness.compare import compare_leaves
-from harness.model import ENDINGS, STATE, Array, Case, CheckResult, Divergence, Draw, Outcome, Trajectory
+from harness.model import ENDINGS, STATE, Array, Case, Draw, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Mode
+from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.levels.batch import demand_arrays, demand_batch, laws_of_batch
 from harness.verify.localise import localise
 from harness.verify.pair import Pair

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from harness.compare import Difference
-from harness.model import Array, Case, CheckResult, Divergence, Draw, Outcome, Trajectory
+from harness.model import Array, Case, Draw, Trajectory
 from harness.task.contract import TaskDraw
+from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.levels.batch import demand_arrays, drawn_shape, reference_draws
 from harness.verify.pair import Pair, step_case
 from harness.verify.statistics.laws import LawResult, independence_of_draws, test_law, verdict

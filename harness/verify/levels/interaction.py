@@ -13,8 +13,9 @@ import hypothesis.strategies as st
 import numpy as np
 
 from harness.errors import Raised, Side
-from harness.model import Case, CheckResult, Divergence, Outcome
+from harness.model import Case
 from harness.task.suite import Sequence
+from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify import strategies
 from harness.verify.levels.property import playable
 from harness.verify.localise import localise

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import Raised, TaskError
-from harness.model import Case, CheckResult, Divergence, Leaves, Outcome, leaves_from_json, leaves_to_json
+from harness.model import Case, Leaves, leaves_from_json, leaves_to_json
 from harness.support.foreign import json_of
 from harness.task.contract import CASES_DIRECTORY
+from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.localise import compare_probe, localise
 from harness.verify.pair import Pair
 

@@ -14,9 +14,10 @@ import numpy as np
 
 from harness.compare import compare_leaves
 from harness.errors import Raised, Side
-from harness.model import Array, Case, CheckResult, Divergence, Leaves, Outcome
+from harness.model import Array, Case, Leaves
 from harness.task.contract import Module, TaskProbe
 from harness.task.suite import Invariant
+from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.levels import generic
 from harness.verify.localise import compare_probe, localise
 from harness.verify.pair import Pair, anywhere, step_case

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import BadAnswer, Crashed, EnvironmentFailure, TimedOut
-from harness.model import Case, CheckResult, Divergence, Outcome, Trajectory
+from harness.model import Case, Trajectory
 from harness.protocol.channel import Channel
 from harness.support.foreign import json_of
 from harness.task.contract import PROPERTIES_FILE, PROPOSED_DIRECTORY, Task
+from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.model import Case, CheckResult, Divergence, Outcome, Trajectory
+from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment
+from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.levels import autoreset
 from harness.verify.localise import localise
 from harness.verify.pair import Pair

@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from harness.compare import Difference
-from harness.model import CheckResult, Divergence, Outcome, Trajectory
+from harness.model import Trajectory
 from harness.task.contract import Mode, Transfer
 from harness.training.trained import Trained
+from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.levels.rollout import Tally
 from harness.verify.levels.transfer_groups import Comparison, Group, distance, policies_told
 from harness.verify.levels.transfer_policies import CANDIDATE, REFERENCE, Trainer

@@ -12,11 +12,11 @@ from harness.assurance.audit import audit
 from harness.assurance.certify.examination import Settings
 from harness.assurance.certify.issue import issue
 from harness.errors import SessionError
-from harness.model import Outcome
 from harness.operations.certification import check
 from harness.record.certificate import CERTIFIED, CERTIFYING, PARTS, parts_of
 from harness.session.session import Session
 from harness.support.progress import silent
+from harness.verdict import Outcome
 from tests.verify.levels.conftest import WALK
 
 SMALL = Settings(mutants=2, batches=(8,))

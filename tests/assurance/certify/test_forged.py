@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from harness.assurance.audit import audit
-from harness.model import Outcome
 from harness.record.attest import SUMMARY, Subject, seal
 from harness.record.certificate import CERTIFIED, CERTIFYING, ENVELOPE, PARTS, SPEED, VERDICT, claims, path_of, seed_of
 from harness.report.document import collect
 from harness.report.page import render
 from harness.session.session import Session
+from harness.verdict import Outcome
 from tests.session.standin import finished_session, make_task
 
 SETTINGS = {"levels": [], "mutants": 0, "batches": []}

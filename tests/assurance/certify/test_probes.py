@@ -9,10 +9,10 @@ import pytest
 
 import sandboxes
 from harness.assurance.certify import probes
-from harness.model import CheckResult, Outcome
 from harness.support.progress import silent
 from harness.task.load import load_task
 from harness.task.suite import load_suite
+from harness.verdict import CheckResult, Outcome
 from harness.verify.pair import Pair
 from harness.verify.verifier import Verifier
 from tests.paths import WALK

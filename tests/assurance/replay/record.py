@@ -12,10 +12,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.model import Outcome
 from harness.session.session import Session
 from harness.support.embedded import find_task
 from harness.task.load import load_task
+from harness.verdict import Outcome
 from tests.mutants import cartpole, pong
 from tests.mutants.plant import Mutant
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from harness.assurance.replay.reproduction import Match, Reproduction, reproduction, verdict_digest
-from harness.model import Case, CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.model import Case
+from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 
 HERE = {"cpu": "one", "jax": "1", "judge": "a"}
 ELSEWHERE = HERE | {"cpu": "another"}

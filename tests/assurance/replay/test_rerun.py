@@ -14,11 +14,11 @@ from harness.assurance.replay.reproduction import Match
 from harness.assurance.replay.rerun import REPRODUCED, Repeated, Rerun, chosen, sample
 from harness.cli.main import main
 from harness.errors import RecordError
-from harness.model import Outcome
 from harness.record.event import VERDICT_FILE, Event
 from harness.record.log import event_file, read_events
 from harness.record.store import Store, opened
 from harness.session.recipe import VERDICT
+from harness.verdict import Outcome
 from harness.verify.levels import property
 from mcp_server.drive import Driven, drive
 

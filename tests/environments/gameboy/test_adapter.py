@@ -12,11 +12,12 @@ import pytest
 
 from harness.authoring.conformance import check_reference
 from harness.errors import Raised
-from harness.model import Case, Draw, Outcome
+from harness.model import Case, Draw
 from harness.protocol.environment import Environment
 from harness.reference.install import Installed
 from harness.reference.start import start_reference
 from harness.task.contract import Task
+from harness.verdict import Outcome
 from tests.environments.gameboy.game import (
     CARTRIDGES,
     NOTHING,

@@ -14,9 +14,10 @@ import sandboxes
 from harness.candidate.crates.build import build
 from harness.candidate.crates.data import prepared
 from harness.candidate.faces.rust_batch import SAME_STEP, RustBatch, load_module
-from harness.model import Array, Case, Leaves, Outcome, Trajectory
+from harness.model import Array, Case, Leaves, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Task
+from harness.verdict import Outcome
 from harness.verify.verifier import Verifier
 from tests.environments.gameboy.game import CARTRIDGES, NOTHING, i32, inserted, play, presses
 

@@ -17,12 +17,13 @@ import sandboxes
 from harness.authoring.conformance import check_reference
 from harness.compare import compare
 from harness.errors import Raised
-from harness.model import Case, Draw, Outcome, Trajectory
+from harness.model import Case, Draw, Trajectory
 from harness.protocol.environment import Environment
 from harness.reference.install import Installed
 from harness.reference.start import start_reference
 from harness.task.contract import Task
 from harness.task.suite import Suite
+from harness.verdict import Outcome
 from harness.verify.verifier import verify_directory
 from tests.environments.pong.game import DIRECTORY, DOWN, STILL, field, from_state, i32, play, run_python, seen, u32
 

@@ -12,11 +12,11 @@ import pytest
 import sandboxes
 from harness.measure.profile import text
 from harness.measure.profile.run import Settings, profile
-from harness.model import Outcome
 from harness.operations.profiling import PROFILE, profile_session
 from harness.session.prompts.render import render
 from harness.session.session import Session
 from harness.task.load import load_task
+from harness.verdict import Outcome
 from tests.verify.levels.conftest import Walk
 
 pytestmark = pytest.mark.slow

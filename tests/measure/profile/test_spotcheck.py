@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.measure.profile.spotcheck import RULE
-from harness.model import Outcome
+from harness.verdict import Outcome
 from tests.measure.profile.conftest import Measure
 from tests.verify.levels.conftest import Walk
 

@@ -18,7 +18,8 @@ from harness.errors import (
 )
 from harness.measure.strength.judging import read
 from harness.measure.strength.statuses import CRASHED, ERROR, INCONCLUSIVE, KILLED, STILLBORN, SURVIVED, TIMEOUT
-from harness.model import Case, CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.model import Case
+from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 
 
 def verdict(*reports: LevelReport, error: Exception | None = None, seconds: float = 10.0) -> Verdict:

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from harness.errors import LockstepError
-from harness.model import Case, Divergence, Draw
+from harness.model import Case, Draw
 from harness.session.prompts import fill, repair_prompt, slots
 from harness.support.embedded import prompt_text
 from harness.task.contract import Candidate, Module, Reference, Task
+from harness.verdict import Divergence
 from harness.verify import explain
 
 TASK = Task(

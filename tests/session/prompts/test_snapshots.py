@@ -14,12 +14,13 @@ import pytest
 
 import harness.protocol.worker
 from harness.errors import LockstepError
-from harness.model import Case, Divergence
+from harness.model import Case
 from harness.record.machine import fingerprint
 from harness.session.prompts import Calls, fill, load, render, repair_prompt, templates
 from harness.support import embedded
 from harness.task.contract import Candidate, Reference, Task
 from harness.task.load import load_task
+from harness.verdict import Divergence
 
 HERE = Path(__file__).parent
 SNAPSHOTS = HERE / "snapshots"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import sandboxes
-from harness.model import Verdict
 from harness.task.load import load_task
+from harness.verdict import Verdict
 from harness.verify.verifier import Verifier
 from tests.paths import WALK
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.model import Outcome
+from harness.verdict import Outcome
 from tests.verify.levels.conftest import Walk
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from harness.model import Case, CheckResult, Divergence, Outcome, Verdict
+from harness.model import Case
 from harness.task.load import load_task
+from harness.verdict import CheckResult, Divergence, Outcome, Verdict
 from harness.verify.levels import interaction
 from harness.verify.pair import Pair
 from tests.verify.levels.conftest import Edits, Walk

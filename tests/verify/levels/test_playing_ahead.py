@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 import sandboxes
-from harness.model import Outcome
 from harness.task.load import load_task
 from harness.task.suite import load_suite
+from harness.verdict import Outcome
 from harness.verify.levels import rollout
 from harness.verify.pair import Pair
 from harness.verify.verifier import Verifier

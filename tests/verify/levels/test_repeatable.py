@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.assurance.replay.reproduction import verdict_digest
-from harness.model import Outcome, Verdict
+from harness.verdict import Outcome, Verdict
 from harness.verify.levels import rollout
 from tests.verify.levels.conftest import Walk
 

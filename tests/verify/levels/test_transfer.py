@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 import sandboxes
-from harness.model import CheckResult, LevelReport, Outcome
 from harness.task.contract import TASK_FILE
 from harness.task.load import load_task, without_training
 from harness.task.training import PpoConfig
 from harness.training.policy import Policy
 from harness.training.ppo import Ppo
 from harness.training.trained import Trained
+from harness.verdict import CheckResult, LevelReport, Outcome
 from harness.verify.levels import transfer, transfer_policies
 from harness.verify.verifier import Verifier
 from tests.paths import ENVIRONMENTS, WALK

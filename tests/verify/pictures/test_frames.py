@@ -14,12 +14,13 @@ from PIL import Image
 
 import sandboxes
 from harness.assurance.audit import audit
-from harness.model import Array, Outcome, Verdict
+from harness.model import Array
 from harness.record.event import VERDICT_FILE
 from harness.record.log import event_file
 from harness.session.session import Session, Verifier
 from harness.support.progress import Progress
 from harness.task.load import load_task
+from harness.verdict import Outcome, Verdict
 from harness.verify import pictures
 from harness.verify.verifier import Verifier as LevelsVerifier
 from tests.mutants import cartpole, pong

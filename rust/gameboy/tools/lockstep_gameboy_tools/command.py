@@ -33,7 +33,7 @@ def check_roms(output: Output, folder: Path, mode: str, frames: int) -> int:
     compared with the picture or the digest beside it (docs/gameboy.md). Needs Rust.
     """
     from harness.cli import show
-    from harness.model import Outcome
+    from harness.verdict import Outcome
     from lockstep_gameboy_tools.build import gameboy as module
     from lockstep_gameboy_tools.rom_checks import check_roms as check
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import LockstepError
-from harness.model import Outcome
+from harness.verdict import Outcome
 
 SIGNATURE = bytes([0xDE, 0xB0, 0x61])
 RUNNING = 0x80

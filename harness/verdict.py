@@ -1,0 +1,278 @@
+"""What a verification found: a verdict has levels, a level has checks, a check has divergences.
+
+Each is a frozen dataclass with `to_json` and `from_json`. JSON stands on disk and on the wire alone.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.errors import Failure
+from harness.model import Array, Case, Leaves, leaves_to_json
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """One difference between the reference and a candidate: where it is, what was expected, what rule it broke.
+
+    Attributes:
+        case: the case that shows it, as short as it could be made.
+        step: row of the trajectory (0 is the reset); for a probe, the index of the input (always 0 once shrunk).
+        path: leaf path; `index` the position inside the leaf.
+        expected, actual: the values there, as text that distinguishes what differs (`-0.0`, `nan`, `int32`).
+        rule: `value`, `dtype`, `shape`, `missing`, `unexpected`, `length`, `draws`, `bounds`, `law`, `invariant:<name>`,
+            `equivalence` (mean returns at level 4), `profiled` (a timed run), or the name of a generic check
+            (`determinism`, `purity`, `batched`, `scanned`, `autoreset`).
+        level: 1 to 4 as in `LevelReport`; 0 where a reference is checked against itself.
+        check: the name of the check that found it.
+        module: the module to which it was traced, or None.
+        cause: what is known of the cause, in one or two sentences.
+        probe: for a difference found by a probe, its name; `inputs` are then its inputs.
+        reproduced: True when restoring the reference's state just before the step shows it again.
+    """
+
+    case: Case | None
+    step: int
+    path: str
+    expected: str
+    actual: str
+    rule: str
+    level: int
+    check: str
+    index: tuple[int, ...] = ()
+    module: str | None = None
+    cause: str = ""
+    probe: str | None = None
+    inputs: Leaves | None = None
+    reproduced: bool | None = None
+
+    def __str__(self) -> str:
+        """Where it is, and both values."""
+        return (
+            f"{self.check}: step {self.step}, {self.address}: expected {self.expected}, got {self.actual} ({self.rule})"
+        )
+
+    @property
+    def address(self) -> str:
+        """The leaf and the position inside it: `observation/board[3,4]`."""
+        return self.path + (f"[{','.join(map(str, self.index))}]" if self.index else "")
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "level": self.level,
+            "check": self.check,
+            "rule": self.rule,
+            "step": self.step,
+            "address": self.address,
+            "expected": self.expected,
+            "actual": self.actual,
+            "module": self.module,
+            "cause": self.cause,
+            "probe": self.probe,
+            "inputs": None if self.inputs is None else leaves_to_json(self.inputs),
+            "reproduced": self.reproduced,
+            "case": None if self.case is None else self.case.to_json(),
+        }
+
+
+class Outcome(enum.StrEnum):
+    """What a check came to. Only PASS verifies.
+
+    ERROR is infrastructure, never a judgement of the candidate. INCONCLUSIVE is a judgement that could not be made: no
+    difference was shown, and no equality either.
+    """
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    ERROR = "ERROR"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    SKIPPED = "SKIPPED"
+
+    @staticmethod
+    def worst(outcomes: Sequence[Outcome]) -> Outcome:
+        """The outcome of a whole from those of its parts: FAIL, ERROR, INCONCLUSIVE, PASS; SKIPPED if nothing ran."""
+        for outcome in (Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.PASS):
+            if outcome in outcomes:
+                return outcome
+        return Outcome.SKIPPED
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One named check inside a level: what it compared and how it ended.
+
+    `failure` says why it could not be made, or that the candidate cannot run. It is for code and no part of `to_json`.
+    """
+
+    name: str
+    outcome: Outcome
+    module: str | None = None
+    examples: int = 0
+    detail: str = ""
+    divergences: tuple[Divergence, ...] = ()
+    failure: Failure | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "name": self.name,
+            "outcome": str(self.outcome),
+            "module": self.module,
+            "examples": self.examples,
+            "detail": self.detail,
+            "divergences": [d.to_json() for d in self.divergences],
+        }
+
+
+LEVEL_NAMES = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}
+
+
+@dataclass(frozen=True)
+class LevelReport:
+    """What one level of verification found.
+
+    Attributes:
+        level: 1 property, 2 interaction, 3 rollout, 4 transfer.
+        module: the module it was limited to, or None for all.
+        checks: every check that ran.
+        episodes, steps: what was compared, in whole episodes and in single steps.
+        seed: from which everything random in this level was derived.
+        features: for each declared feature, in how many compared steps it occurred.
+        notes: what could not be checked, and why.
+        duration_s: seconds on the host's clock.
+        evidence: SHA-256 over what the reference answered in the comparisons that this level is made of, in order: whoever
+            repeats the level from its seed and gets the same digest has compared with the very same values.
+        transfer: level 4 only: what was trained, played and compared, JSON-ready (docs/levels.md).
+    """
+
+    level: int
+    module: str | None
+    checks: tuple[CheckResult, ...]
+    seed: int
+    episodes: int = 0
+    steps: int = 0
+    features: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    duration_s: float = 0.0
+    evidence: str = ""
+    transfer: Mapping[str, Any] | None = None
+
+    def __str__(self) -> str:
+        """Its name, its outcome, and how much it compared."""
+        compared = f"{self.episodes} episodes, {self.steps} steps" if self.episodes else f"{self.examples} examples"
+        name = LEVEL_NAMES.get(self.level, "") + (f", module {self.module}" if self.module else "")
+        return f"level {self.level} {name}: {self.outcome} ({compared}, {self.duration_s:.1f} s)"
+
+    @property
+    def outcome(self) -> Outcome:
+        """That of the worst check (`Outcome.worst`); SKIPPED if none ran."""
+        return Outcome.worst([check.outcome for check in self.checks])
+
+    @property
+    def divergences(self) -> tuple[Divergence, ...]:
+        """All divergences found, in the order of the checks."""
+        return tuple(d for check in self.checks for d in check.divergences)
+
+    @property
+    def examples(self) -> int:
+        """The number of examples that all checks compared together."""
+        return sum(check.examples for check in self.checks)
+
+    @property
+    def divergence_bound(self) -> float | None:
+        """95% upper bound on the share of episodes that diverge, None unless whole episodes were compared.
+
+        Exact binomial bound for no failures in `episodes` independent trials: `1 - 0.05 ** (1 / episodes)`.
+        """
+        if self.episodes == 0 or self.outcome is not Outcome.PASS:
+            return None
+        return -math.expm1(math.log(0.05) / self.episodes)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "level": self.level,
+            "module": self.module,
+            "outcome": str(self.outcome),
+            "seed": self.seed,
+            "examples": self.examples,
+            "episodes": self.episodes,
+            "steps": self.steps,
+            "divergence_bound_95": self.divergence_bound,
+            "features": dict(self.features),
+            "notes": list(self.notes),
+            "evidence": self.evidence,
+            "duration_s": round(self.duration_s, 3),
+            "checks": [check.to_json() for check in self.checks],
+        } | ({} if self.transfer is None else {"transfer": dict(self.transfer)})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of one verification of one tree.
+
+    Attributes:
+        reports: the levels that ran, lowest first; a level above a failed one does not run.
+        seed: the seed of the whole run, drawn after the tree was fixed.
+        task_digest: SHA-256 of the trusted task (contract, properties, interactions, cases, reference).
+        sandbox: name of the driver in which the candidate ran; `isolated` is False for one that only sets limits.
+        error: why nothing or not everything could be judged, or an empty string.
+        failure: the same for code, no part of `to_json`; None where `error` is empty.
+        image: digest of the image that the sandbox was made of, or an empty string where it is made of none.
+        frames: pictures of some divergences, uint8 `[height, width, 3]`, by `<index>-expected` and `<index>-actual`
+            (`harness.verify.pictures`). They illustrate, decide nothing, and are no part of `to_json`.
+    """
+
+    reports: tuple[LevelReport, ...]
+    seed: int
+    task_digest: str
+    sandbox: str
+    isolated: bool
+    duration_s: float = 0.0
+    error: str = ""
+    image: str = ""
+    frames: Mapping[str, Array] = field(default_factory=dict, compare=False, repr=False)
+    failure: Failure | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """PASS only if every level that was asked for ran and passed."""
+        if self.error:
+            return Outcome.ERROR
+        return Outcome.worst([report.outcome for report in self.reports])
+
+    @property
+    def passed(self) -> bool:
+        """Whether every level that was asked for ran and passed."""
+        return self.outcome is Outcome.PASS
+
+    def __str__(self) -> str:
+        """A line for the verdict, one for each level, and one for each divergence."""
+        isolated = "" if self.isolated else ", which does not isolate"
+        lines = [f"{self.outcome} (seed {self.seed}, sandbox {self.sandbox}{isolated}, {self.duration_s:.1f} s)"]
+        lines += [str(report) for report in self.reports]
+        lines += [f"  {divergence}" for divergence in self.divergences]
+        return "\n".join([*lines, *([self.error] if self.error else [])])
+
+    @property
+    def divergences(self) -> tuple[Divergence, ...]:
+        """All divergences of all levels."""
+        return tuple(d for report in self.reports for d in report.divergences)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "outcome": str(self.outcome),
+            "seed": self.seed,
+            "task_digest": self.task_digest,
+            "sandbox": {"driver": self.sandbox, "isolated": self.isolated}
+            | ({"image": self.image} if self.image else {}),
+            "duration_s": round(self.duration_s, 3),
+            "error": self.error,
+            "levels": [report.to_json() for report in self.reports],
+        }
