@@ -6,13 +6,20 @@ Each is a frozen dataclass with `to_json` and `from_json`. JSON stands on disk a
 from __future__ import annotations
 
 import enum
+import hashlib
+import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from harness.errors import Failure
-from harness.model import Array, Case, Leaves, leaves_to_json
+from harness.model import Array, Case, Leaves, leaves_from_json, leaves_to_json
+from harness.support.document import Document, DocumentError, text, whole
+
+ADDRESS = re.compile(r"(.*?)(?:\[([0-9]+(?:,[0-9]+)*)\])?", re.DOTALL)
+"""A leaf's path, with the index inside it."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +58,25 @@ class Divergence:
     reproduced: bool | None = None
 
     def __str__(self) -> str:
-        """Where it is, and both values."""
-        return (
-            f"{self.check}: step {self.step}, {self.address}: expected {self.expected}, got {self.actual} ({self.rule})"
-        )
+        """In one line: where it is, and both values."""
+        if not self.expected:  # nothing was compared: a candidate of the wrong form
+            return f"{self.check}: {self.cause}"
+        values = f"expected {self.expected}, got {self.actual} ({self.rule})"
+        return f"{self.check}: {self.address} at step {self.step}: {values}"
+
+    @property
+    def counterexample(self) -> tuple[str, str] | None:
+        """The name and the content of the file that keeps what shows it, below `cases/`; None where it has none."""
+        if self.probe is not None and self.inputs is not None:
+            described: dict[str, Any] = {"probe": self.probe, "inputs": leaves_to_json(self.inputs)}
+        elif self.case is not None:
+            described = self.case.to_json()
+        else:
+            return None
+        # What it is called and where it comes from make no other case of it.
+        named = {key: value for key, value in described.items() if key not in ("name", "origin")}
+        digest = hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
+        return f"{digest[:16]}.json", json.dumps(described, indent=1, sort_keys=True) + "\n"
 
     @property
     def address(self) -> str:
@@ -68,6 +90,8 @@ class Divergence:
             "check": self.check,
             "rule": self.rule,
             "step": self.step,
+            "path": self.path,
+            "index": list(self.index),
             "address": self.address,
             "expected": self.expected,
             "actual": self.actual,
@@ -77,7 +101,36 @@ class Divergence:
             "inputs": None if self.inputs is None else leaves_to_json(self.inputs),
             "reproduced": self.reproduced,
             "case": None if self.case is None else self.case.to_json(),
+            "case_file": None if self.counterexample is None else self.counterexample[0],
         }
+
+    @staticmethod
+    def from_json(described: object, kind: str = "divergence") -> Divergence:
+        """The inverse of `to_json`. In older records path and index stand in the address alone.
+
+        Raises:
+            DocumentError: `described` is no such description.
+        """
+        document = Document(described, kind)
+        address = ADDRESS.fullmatch(document.text("address"))
+        assert address is not None  # it takes every text
+        index = tuple(map(int, address[2].split(","))) if address[2] else ()
+        return Divergence(
+            case=document.optional("case", Case.from_json),
+            step=document.whole("step"),
+            path=document.text("path", address[1]),
+            expected=document.text("expected"),
+            actual=document.text("actual"),
+            rule=document.text("rule"),
+            level=document.whole("level"),
+            check=document.text("check"),
+            index=document.list("index", whole) if "index" in document.content else index,
+            module=document.text_or_none("module"),
+            cause=document.text("cause"),
+            probe=document.text_or_none("probe"),
+            inputs=document.optional("inputs", leaves_from_json),
+            reproduced=document.flag_or_none("reproduced"),
+        )
 
 
 class Outcome(enum.StrEnum):
@@ -127,6 +180,23 @@ class CheckResult:
             "detail": self.detail,
             "divergences": [d.to_json() for d in self.divergences],
         }
+
+    @staticmethod
+    def from_json(described: object, kind: str = "check") -> CheckResult:
+        """The inverse of `to_json`.
+
+        Raises:
+            DocumentError: `described` is no such description.
+        """
+        document = Document(described, kind)
+        return CheckResult(
+            name=document.text("name"),
+            outcome=document.one_of("outcome", Outcome),
+            module=document.text_or_none("module"),
+            examples=document.whole("examples"),
+            detail=document.text("detail"),
+            divergences=document.list("divergences", Divergence.from_json),
+        )
 
 
 LEVEL_NAMES = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}
@@ -211,6 +281,28 @@ class LevelReport:
             "checks": [check.to_json() for check in self.checks],
         } | ({} if self.transfer is None else {"transfer": dict(self.transfer)})
 
+    @staticmethod
+    def from_json(described: object, kind: str = "level report") -> LevelReport:
+        """The inverse of `to_json`. What follows from the checks (`outcome`, `examples`) is not read.
+
+        Raises:
+            DocumentError: `described` is no such description.
+        """
+        document = Document(described, kind)
+        return LevelReport(
+            level=document.whole("level"),
+            module=document.text_or_none("module"),
+            checks=document.list("checks", CheckResult.from_json),
+            seed=document.whole("seed"),
+            episodes=document.whole("episodes"),
+            steps=document.whole("steps"),
+            features={name: document.object("features").whole(name) for name in document.object("features").content},
+            notes=document.list("notes", text),
+            duration_s=document.number("duration_s"),
+            evidence=document.text("evidence", ""),
+            transfer=document.optional("transfer", dict),
+        )
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -260,6 +352,11 @@ class Verdict:
         return "\n".join([*lines, *([self.error] if self.error else [])])
 
     @property
+    def checks(self) -> tuple[CheckResult, ...]:
+        """All checks of all levels, in order."""
+        return tuple(check for report in self.reports for check in report.checks)
+
+    @property
     def divergences(self) -> tuple[Divergence, ...]:
         """All divergences of all levels."""
         return tuple(d for report in self.reports for d in report.divergences)
@@ -276,3 +373,26 @@ class Verdict:
             "error": self.error,
             "levels": [report.to_json() for report in self.reports],
         }
+
+    @staticmethod
+    def from_json(described: object, kind: str = "verdict") -> Verdict:
+        """The inverse of `to_json`, for what any version has recorded. Pictures are no part of it.
+
+        Raises:
+            DocumentError: `described` is no such description, or its outcome is not the one of its levels.
+        """
+        document = Document(described, kind)
+        sandbox = document.object("sandbox")
+        verdict = Verdict(
+            reports=document.list("levels", LevelReport.from_json),
+            seed=document.whole("seed"),
+            task_digest=document.text("task_digest"),
+            sandbox=sandbox.text("driver"),
+            isolated=sandbox.flag("isolated"),
+            duration_s=document.number("duration_s"),
+            error=document.text("error"),
+            image=sandbox.text("image", ""),
+        )
+        if verdict.outcome is not document.one_of("outcome", Outcome):
+            raise DocumentError(f"{kind}.outcome is {document.text('outcome')}; its levels say {verdict.outcome}")
+        return verdict

@@ -11,7 +11,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from harness.host.jobs import Job
 from harness.measure.profile import text
-from harness.verify.explain import divergence_from_json, first
+from harness.verdict import LevelReport, Outcome, Verdict
+from harness.verify.explain import first
 from mcp_server import words
 from mcp_server.desk import progress_text
 from mcp_server.limits import RESULT_CHARACTERS
@@ -118,6 +119,7 @@ def verification(job: Job, also: list[str]) -> Verification:
             session_state="needs_human",
         )
     step, following = StepView.of(document["step"]), StepView.of(document["next"])
+    verdict = Verdict.from_json(document["verdict"])
     return Verification(
         **common,
         summary=_verdict_summary(document, step, following),
@@ -128,29 +130,28 @@ def verification(job: Job, also: list[str]) -> Verification:
         commit=document["commit"],
         next=following,
         session_state=document["state"],
-        levels=[_level(each) for each in document["verdict"]["levels"]],
-        transfer=_transfer(document["verdict"]),
+        levels=[_level(report) for report in verdict.reports],
+        transfer=_transfer(verdict),
         reached=document.get("coverage", {}).get("told", []),
-        error=document["verdict"]["error"],
+        error=verdict.error,
         new_cases=document["new_cases"],
-        found=_finding(document["verdict"]),
+        found=_finding(verdict),
         divergence=document.get("divergence") or "",
         reproduce=document.get("reproduce") or "",
         repair_prompt=document.get("repair_prompt") or "",
     )
 
 
-def _finding(verdict: Mapping[str, Any]) -> Finding | None:
-    checks = [check for level in verdict["levels"] for check in level["checks"]]
-    told = first([divergence_from_json(each) for check in checks for each in check["divergences"]])
+def _finding(verdict: Verdict) -> Finding | None:
+    told = first(verdict.divergences)
     return None if told is None else Finding.model_validate(told.to_json())
 
 
-def _transfer(verdict: Mapping[str, Any]) -> TransferView | None:
-    measured = next((level["transfer"] for level in verdict["levels"] if "transfer" in level), None)
+def _transfer(verdict: Verdict) -> TransferView | None:
+    measured = next((report.transfer for report in verdict.reports if report.transfer is not None), None)
     if measured is None:
         return None
-    return TransferView.model_validate(measured | {"policies": len(measured["policies"])})
+    return TransferView.model_validate({**measured, "policies": len(measured["policies"])})
 
 
 def comparison(job: Job, also: list[str]) -> Comparison:
@@ -326,16 +327,23 @@ def _after_verdict(session: str, document: Mapping[str, Any], following: StepVie
     return due(session, document["state"], following)
 
 
-def _level(report: Mapping[str, Any]) -> LevelLine:
+def _level(report: LevelReport) -> LevelLine:
     remarks = [
-        f"{check['outcome']} {check['name']}"
-        + (f" ({check['module']})" if check["module"] else "")
-        + (f": {check['detail']}" if check["detail"] else "")
-        for check in report["checks"]
-        if check["outcome"] != "PASS"
+        f"{check.outcome} {check.name}"
+        + (f" ({check.module})" if check.module else "")
+        + (f": {check.detail}" if check.detail else "")
+        for check in report.checks
+        if check.outcome is not Outcome.PASS
     ]
-    missed = [name for name, count in report["features"].items() if count == 0]
-    if report["outcome"] == "PASS" and missed:
+    missed = [name for name, count in report.features.items() if count == 0]
+    if report.outcome is Outcome.PASS and missed:
         remarks.append(f"never reached: {', '.join(missed)}")
-    names = ("level", "outcome", "examples", "episodes", "steps", "divergence_bound_95")
-    return LevelLine(**{name: report[name] for name in names}, remarks=[*remarks, *report["notes"]])
+    return LevelLine(
+        level=report.level,
+        outcome=str(report.outcome),
+        examples=report.examples,
+        episodes=report.episodes,
+        steps=report.steps,
+        divergence_bound_95=report.divergence_bound,
+        remarks=[*remarks, *report.notes],
+    )

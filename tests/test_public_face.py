@@ -120,7 +120,7 @@ def test_a_verdict_prints_its_levels_and_what_differs() -> None:
     assert str(verdict).splitlines() == [
         "FAIL (seed 7, sandbox process, which does not isolate, 2.0 s)",
         "level 1 property: FAIL (64 examples, 1.2 s)",
-        "  single steps: step 3, observation/x[2]: expected 0.5, got 0.25 (value)",
+        "  single steps: observation/x[2] at step 3: expected 0.5, got 0.25 (value)",
     ]
     assert not verdict.passed
 

@@ -237,9 +237,8 @@ def _tell_divergence(task: Task, found: Divergence, document: Mapping[str, Any],
 def _keep_case(task: Task, found: Divergence) -> Path | None:
     """Outside a session a counterexample is kept in the home directory, so that it can be played again."""
     from harness.support.home import lockstep_home
-    from harness.verify.levels.known import case_file
 
-    kept = case_file(found)
+    kept = found.counterexample
     if kept is None:
         return None
     path = lockstep_home() / "counterexamples" / task.name / kept[0]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from harness.errors import SessionError
 from harness.operations.words import Words, tool_words
-from harness.record.event import VERDICT_FILE, Event
-from harness.record.log import event_file
+from harness.record.event import Event
+from harness.record.verdicts import verdict_of
 from harness.session.prompts import repair_prompt
 from harness.session.recipe import VERDICT
 from harness.session.view import SessionView
@@ -17,8 +16,7 @@ from harness.support.home import lockstep_home
 from harness.task.contract import CASES_DIRECTORY, Task
 from harness.task.load import load_task
 from harness.verdict import Divergence
-from harness.verify.explain import describe, divergence_from_json, first
-from harness.verify.levels.known import case_file
+from harness.verify.explain import describe, first
 
 
 def explain(
@@ -46,8 +44,7 @@ def explain(
     """
     with SessionView(session, home or lockstep_home()) as view:
         chosen = _verdict_event(view, event)
-        verdict = json.loads(event_file(view.store, chosen.id, VERDICT_FILE))
-        found = [each for level in verdict["levels"] for check in level["checks"] for each in check["divergences"]]
+        found = verdict_of(view.store, chosen).divergences
         document: dict[str, Any] = {
             "session": view.id,
             "event": chosen.seq,
@@ -62,10 +59,9 @@ def explain(
             raise SessionError(
                 f"event {chosen.seq} has no divergence {index}", expected=f"a number below {len(found)}, counted from 0"
             )
-        divergences = [divergence_from_json(each) for each in found]
-        told = first(divergences) if index is None else divergences[index]
+        told = first(found) if index is None else found[index]
         assert told is not None
-        data = found[index or 0]
+        data = found[index or 0].to_json()
         level, module = chosen.arguments.get("level"), chosen.arguments.get("module")
         words = words or tool_words(view.id, level, module, view.workspace)
         case = kept_case(view.workspace, told)
@@ -86,7 +82,7 @@ def first_of(task: Task, found: Divergence, case: Path | None, words: Words, wor
 
 def kept_case(workspace: Path, found: Divergence) -> Path | None:
     """The file of a session that keeps a divergence's counterexample."""
-    kept = case_file(found)
+    kept = found.counterexample
     path = None if kept is None else workspace / CASES_DIRECTORY / kept[0]
     return path if path is not None and path.is_file() else None
 

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.assurance.replay.changes import changes, tree_before
-from harness.errors import RecordError
 from harness.record.event import VERDICT_FILE, Event
-from harness.record.log import event_file
 from harness.record.store import Store
+from harness.record.verdicts import verdict_of
 from harness.report.document import collect
 from harness.session.recipe import ATTEMPT, INTERRUPTED, VERDICT
-from harness.support.foreign import json_of
-from harness.verify.explain import divergence_from_json, facts, first
+from harness.verify.explain import facts, first
 
 _ATTEMPT = ("number", "event", "time", "step", "message", "client", "outcome", "finding", "seed", "tree", "commit")
 
@@ -54,15 +52,8 @@ def step(store: Store, events: Sequence[Event], event: Event) -> dict[str, Any]:
     """
     told = None
     if VERDICT_FILE in event.attached:
-        try:
-            verdict = json_of(event_file(store, event.id, VERDICT_FILE))
-            checks = [check for level in verdict["levels"] for check in level["checks"]]
-            found = first([divergence_from_json(each) for check in checks for each in check["divergences"]])
-            told = None if found is None else facts(found)
-        except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise RecordError(
-                f"the verdict is malformed: {type(error).__name__}: {error}", where=f"event {event.seq}, {VERDICT_FILE}"
-            ) from error
+        found = first(verdict_of(store, event).divergences)
+        told = None if found is None else facts(found)
     changed = []
     if event.workspace is not None:
         changed = [each.to_json() for each in changes(store, tree_before(events, event), event.workspace["gitTree"])]

@@ -13,8 +13,7 @@ from harness.report.reading import Reading
 from harness.session.recipe import ATTEMPT, INTERRUPTED, VERDICT, Step
 from harness.task.contract import CASES_DIRECTORY
 from harness.verdict import Divergence, Outcome
-from harness.verify.explain import divergence_from_json, facts
-from harness.verify.levels.known import case_file
+from harness.verify.explain import facts
 
 RUNNING = "running"
 SHOWN_DIVERGENCES = 12
@@ -136,7 +135,7 @@ def _divergence(
     row: Row,
 ) -> Row:
     """One divergence: its place and values, what is known of it, its frames, and how it is shown again."""
-    parsed = reading.safely(f"event {event.seq}, divergence {index}", lambda: divergence_from_json(described), None)
+    parsed = reading.safely(f"event {event.seq}, divergence {index}", lambda: Divergence.from_json(described), None)
     known = {} if parsed is None else reading.safely("a divergence", lambda: dict(facts(parsed)), {})
     case = _case(event, parsed)
     return {
@@ -160,7 +159,7 @@ def _divergence(
 
 def _case(event: Event, found: Divergence | None) -> str | None:
     """The file that this verdict kept the divergence's case in."""
-    kept = None if found is None else case_file(found)
+    kept = None if found is None else found.counterexample
     path = None if kept is None else f"{CASES_DIRECTORY}/{kept[0]}"
     return path if path in event.attached else None
 

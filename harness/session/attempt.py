@@ -31,7 +31,6 @@ from harness.support.progress import Progress
 from harness.task.contract import CASES_DIRECTORY, TRAINING_LEVEL
 from harness.verdict import Outcome, Verdict
 from harness.verify import pictures
-from harness.verify.levels.known import case_file
 
 MAX_NEW_CASES = 8
 """As many counterexamples of one attempt are kept: they run first from then on, and must stay quick."""
@@ -244,7 +243,7 @@ class Attempts:
             time=moment,
             arguments=arguments,
             outcome=str(verdict.outcome),
-            detail=recipe.verdict_detail(described, counts=counts) | {CONDITIONS: conditions()} | unsigned | reached,
+            detail=recipe.verdict_detail(verdict, counts=counts) | {CONDITIONS: conditions()} | unsigned | reached,
             duration_s=duration_s,
             workspace=taken,
             commit=commit,
@@ -287,6 +286,6 @@ class Attempts:
         return self._keeper.store.put_commit(commit), unsigned
 
     def _new_cases(self, verdict: Verdict) -> dict[str, bytes]:
-        files = [case_file(divergence) for divergence in verdict.divergences]
+        files = [divergence.counterexample for divergence in verdict.divergences]
         fresh = {f"{CASES_DIRECTORY}/{name}": text.encode() for name, text in filter(None, files)}
         return dict([item for item in fresh.items() if item[0] not in self._keeper.trusted][:MAX_NEW_CASES])

@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.record.event import Event
 from harness.task.contract import Limits
-from harness.verdict import Outcome
+from harness.verdict import LevelReport, Outcome, Verdict
 
 ATTEMPT = "attempt"
 VERDICT = "verdict"
@@ -261,49 +261,39 @@ def _passed(state: State, event: Event) -> frozenset[Step]:
     return (state.passed | below) - lost
 
 
-def verdict_detail(verdict: Mapping[str, Any], *, counts: bool) -> dict[str, Any]:
+def verdict_detail(verdict: Verdict, *, counts: bool) -> dict[str, Any]:
     """What an event keeps of a verdict: one line for each level, who is to blame, and the first finding.
 
     Args:
-        verdict: `Verdict.to_json()`.
         counts: whether the seed was drawn by the harness after the snapshot. A pass on a seed that the caller chose shows
             nothing, because the candidate could have been written for it.
     """
-    reports = verdict["levels"]
+    reports = verdict.reports
     detail: dict[str, Any] = {
         "counts": counts,
         "levels": [_line(report) for report in reports],
-        "sandbox": verdict["sandbox"],
+        "sandbox": verdict.to_json()["sandbox"],
     }
-    if verdict["outcome"] == Outcome.ERROR:
-        errors = [check["detail"] for r in reports for check in r["checks"] if check["outcome"] == Outcome.ERROR]
-        return detail | {"finding": "; ".join(filter(None, [verdict["error"], *errors]))[:FINDING_AT_MOST]}
-    undecided = next((report for report in reports if report["outcome"] == Outcome.INCONCLUSIVE), None)
+    if verdict.outcome is Outcome.ERROR:
+        errors = [check.detail for check in verdict.checks if check.outcome is Outcome.ERROR]
+        return detail | {"finding": "; ".join(filter(None, [verdict.error, *errors]))[:FINDING_AT_MOST]}
+    undecided = next((report for report in reports if report.outcome is Outcome.INCONCLUSIVE), None)
     if undecided is not None:
-        open_checks = [c for c in undecided["checks"] if c["outcome"] == Outcome.INCONCLUSIVE]
-        finding = "; ".join(f"{check['name']}: {check['detail']}" for check in open_checks)
-        return detail | {"failed_level": undecided["level"], "finding": finding[:FINDING_AT_MOST]}
-    failed = next((report for report in reports if report["outcome"] == Outcome.FAIL), None)
+        open_checks = [check for check in undecided.checks if check.outcome is Outcome.INCONCLUSIVE]
+        finding = "; ".join(f"{check.name}: {check.detail}" for check in open_checks)
+        return detail | {"failed_level": undecided.level, "finding": finding[:FINDING_AT_MOST]}
+    failed = next((report for report in reports if report.outcome is Outcome.FAIL), None)
     if failed is not None:
-        broken = [check for check in failed["checks"] if check["outcome"] == Outcome.FAIL]
-        found = [divergence for check in broken for divergence in check["divergences"]]
-        names = [d["module"] for d in found] + [c["module"] for c in broken]
-        detail["failed_level"] = failed["level"]
+        broken = [check for check in failed.checks if check.outcome is Outcome.FAIL]
+        found = [divergence for check in broken for divergence in check.divergences]
+        names = [each.module for each in (*found, *broken)]
+        detail["failed_level"] = failed.level
         detail["blamed"] = list(dict.fromkeys(name for name in names if name))
-        detail["finding"] = _finding(found[0]) if found else f"{broken[0]['name']}: {broken[0]['detail']}"
+        detail["finding"] = str(found[0])[:FINDING_AT_MOST] if found else f"{broken[0].name}: {broken[0].detail}"
     return detail
 
 
-def _line(report: Mapping[str, Any]) -> dict[str, Any]:
+def _line(report: LevelReport) -> dict[str, Any]:
     names = ("level", "module", "outcome", "examples", "episodes", "steps", "divergence_bound_95", "duration_s")
-    return {name: report[name] for name in names}
-
-
-def _finding(divergence: Mapping[str, Any]) -> str:
-    if not divergence["expected"]:  # nothing was compared: a candidate of the wrong form
-        return f"{divergence['check']}: {divergence['cause']}"[:FINDING_AT_MOST]
-    found = (
-        f"{divergence['check']}: {divergence['address']} at step {divergence['step']}: "
-        f"expected {divergence['expected']}, got {divergence['actual']} ({divergence['rule']})"
-    )
-    return found[:FINDING_AT_MOST]
+    described = report.to_json()
+    return {name: described[name] for name in names}

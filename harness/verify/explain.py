@@ -7,14 +7,12 @@ between marks that its content cannot forge, without control characters, and cap
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from harness.model import Case, Draw, Leaves, leaves_from_json
+from harness.model import Case, Draw, Leaves
 from harness.verdict import Divergence
 
 CONTRACT = "contract"
@@ -42,22 +40,6 @@ def first(divergences: Sequence[Divergence]) -> Divergence | None:
     causes = [found.cause or f"{found.address}: {found.rule}" for found in contract]
     together = "; ".join(f"({number}) {cause}" for number, cause in enumerate(causes, 1))
     return replace(contract[0], path="candidate", index=(), expected="", actual="", rule=CONTRACT, cause=together)
-
-
-def divergence_from_json(described: Mapping[str, Any]) -> Divergence:
-    """The inverse of `Divergence.to_json`. Raises KeyError, TypeError or ValueError for anything else."""
-    same = ("step", "expected", "actual", "rule", "level", "check", "module", "cause", "probe", "reproduced")
-    place = re.fullmatch(r"(.*?)(?:\[([0-9,]+)\])?", described["address"], re.DOTALL)
-    assert place is not None
-    index = () if place[2] is None else tuple(map(int, place[2].split(",")))
-    inputs, case = described["inputs"], described["case"]
-    return Divergence(
-        case=None if case is None else Case.from_json(case),
-        path=place[1],
-        index=index,
-        inputs=None if inputs is None else leaves_from_json(inputs),
-        **{name: described[name] for name in same},
-    )
 
 
 def describe(divergence: Divergence) -> str:

@@ -13,8 +13,9 @@ from harness.operations.verification import verify
 from harness.operations.words import shell_words, tool_words
 from harness.record.event import VERDICT_FILE
 from harness.session.session import Session, SessionView
+from harness.support.document import DocumentError
 from harness.verdict import Divergence
-from harness.verify.explain import describe, divergence_from_json
+from harness.verify.explain import describe
 from sandboxes import SandboxUnavailable
 from tests.paths import WALK
 from tests.session.standin import factory, make_task
@@ -134,12 +135,12 @@ def test_a_divergence_is_the_same_after_it_was_recorded(session: Session) -> Non
     done = verify(session, shell_words("again", session.workspace)).done
     assert done is not None
     for found in done.verdict.divergences:
-        again = divergence_from_json(found.to_json())
+        again = Divergence.from_json(found.to_json())
         assert again.to_json() == found.to_json() and describe(again) == describe(found)
     placed = Divergence(None, 3, "observation/board", "1", "2", "value", 2, "rollout", index=(3, 4), probe="p")
-    assert divergence_from_json(placed.to_json()) == placed
-    with pytest.raises(KeyError):
-        divergence_from_json({"address": "x"})
+    assert Divergence.from_json(placed.to_json()) == placed
+    with pytest.raises(DocumentError, match="divergence has no 'step'"):
+        Divergence.from_json({"address": "x"})
     assert VERDICT_FILE in session.events[-1].attached
 
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import LockstepError, SessionError
-from harness.record.event import VERDICT_FILE
-from harness.record.log import event_file
 from harness.record.machine import fingerprint
+from harness.record.verdicts import verdict_of
 from harness.session import recipe
 from harness.session.prompts import contract
 from harness.session.prompts.behaviour import behaviour, existing_properties, existing_sequences
@@ -23,8 +22,7 @@ from harness.support.embedded import prompt_text
 from harness.support.home import lockstep_home
 from harness.task.contract import CASES_DIRECTORY, Module, Task
 from harness.task.load import load_task
-from harness.verify.explain import as_data, divergence_from_json, first
-from harness.verify.levels.known import case_file
+from harness.verify.explain import as_data, first
 
 MAX_ARGUMENT = 6_000
 
@@ -271,19 +269,11 @@ def _repair(subject: _Subject) -> str:
             where=view.id,
             expected=f"the number of a verdict that failed; there are: {numbers}",
         )
-    described = json.loads(event_file(view.store, chosen.id, VERDICT_FILE))
-    found = first(
-        [
-            divergence_from_json(divergence)
-            for level in described["levels"]
-            for check in level["checks"]
-            for divergence in check["divergences"]
-        ]
-    )
+    found = first(verdict_of(view.store, chosen).divergences)
     if found is None:
         raise SessionError(f"the verdict of event {chosen.seq} holds no divergence", where=view.id)
     verify = subject.calls.verify(chosen.arguments.get("level"), chosen.arguments.get("module"))
-    kept = case_file(found)
+    kept = found.counterexample
     path = None if kept is None else f"{CASES_DIRECTORY}/{kept[0]}"
     reproduce = subject.calls.compare(path) if path and (view.workspace / path).is_file() else verify
     return repair_prompt(found, subject.task, reproduce=reproduce, verify=verify)

@@ -5,15 +5,12 @@ A case file is JSON: a `Case`, or the inputs of a probe (`{"probe": name, "input
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from harness.errors import Raised, TaskError
-from harness.model import Case, Leaves, leaves_from_json, leaves_to_json
+from harness.model import Case, Leaves, leaves_from_json
 from harness.support.foreign import json_of
 from harness.task.contract import CASES_DIRECTORY
 from harness.verdict import CheckResult, Divergence, Outcome
@@ -52,19 +49,6 @@ def load_cases(directory: Path) -> tuple[list[Case], list[ProbeCase]]:
     if mistakes:
         raise TaskError("some known cases cannot be read", where=str(directory), mistakes=tuple(mistakes))
     return cases, probes
-
-
-def case_file(divergence: Divergence) -> tuple[str, str] | None:
-    """Name and content of the file that keeps a divergence's counterexample; None where it has none."""
-    if divergence.probe is not None and divergence.inputs is not None:
-        described: dict[str, Any] = {"probe": divergence.probe, "inputs": leaves_to_json(divergence.inputs)}
-    elif divergence.case is not None:
-        described = divergence.case.to_json()
-    else:
-        return None
-    named = {key: value for key, value in described.items() if key not in ("name", "origin")}
-    digest = hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
-    return f"{digest[:16]}.json", json.dumps(described, indent=1, sort_keys=True) + "\n"
 
 
 def check_probes(pair: Pair, known: Sequence[ProbeCase], module: str | None) -> Iterator[CheckResult]:
