@@ -29,6 +29,9 @@ ENOUGH = 10
 """From so many files on a run tells how fast its machine is."""
 SHOWN = 20
 
+PART = "part"
+"""The property of a test's reports that names its part, if that is not the first."""
+
 Budgets = dict[str, dict[str, float]]
 """Seconds for each file, in each part."""
 
@@ -69,7 +72,7 @@ class Costs:
     def add(self, report: pytest.TestReport) -> None:
         """One phase of a test: its set-up, its call, or its tear-down."""
         file = report.nodeid.split("::")[0]
-        files = self.seconds[NIGHTLY if NIGHTLY in report.keywords else DAILY]
+        files = self.seconds[dict(report.user_properties).get(PART, DAILY)]
         files[file] = files.get(file, 0.0) + report.duration
         if report.skipped:
             self.skipped.add(file)
@@ -128,6 +131,12 @@ def renewed(costs: Costs, budgets: Mapping[str, Mapping[str, float]], root: Path
             kept[file] = max(measured, kept.get(file, 0.0)) if file in costs.skipped else measured
         merged[part] = kept
     return merged
+
+
+def tell_part(item: pytest.Item) -> None:
+    """Note with a test to which part it belongs. Its keywords do not tell: they hold the names of parameters too."""
+    if item.get_closest_marker(NIGHTLY) is not None:
+        item.user_properties.append((PART, NIGHTLY))
 
 
 class Accounting:

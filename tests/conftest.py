@@ -96,6 +96,7 @@ def leave_out_done(config: pytest.Config, items: list[pytest.Item]) -> None:
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses by markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
+        budgets.tell_part(item)
         if is_planted(item.nodeid):
             item.add_marker(pytest.mark.planted)
     leave_out_done(config, items)

@@ -19,12 +19,17 @@ sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
 from tests import budgets
 
+def pytest_collection_modifyitems(items):
+    for item in items:
+        budgets.tell_part(item)
+
 def pytest_configure(config):
     if not hasattr(config, "workerinput"):
         here = Path(__file__).parent
         config.pluginmanager.register(budgets.Accounting({{mode!r}}, here, here / "budgets.toml"))
 """
-CHEAP = "def test_cheap(): pass\n"
+CHEAP = 'import pytest\n@pytest.mark.parametrize("part", ["nightly"])\ndef test_cheap(part): pass\n'
+"""It has a parameter that is called as the marker is."""
 SPINS = """
 import time
 
@@ -96,7 +101,7 @@ def test_what_breaks_the_table_is_named(
 
 
 def test_what_a_run_measured_is_written_and_lines_of_files_that_are_gone_go(tmp_path: Path) -> None:
-    (tmp_path / "test_a.py").write_text(f"import pytest\n@pytest.mark.nightly\n{CHEAP}")
+    (tmp_path / "test_a.py").write_text(CHEAP.replace("\ndef", "\n@pytest.mark.nightly\ndef"))
     (tmp_path / "test_b.py").write_text(CHEAP)
     _table(tmp_path, {"test_b.py": 40.0, "test_gone.py": 9.0})
     done = _ran(tmp_path, WRITE, "test_a.py")
