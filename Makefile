@@ -5,9 +5,10 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 DOCS_STAMP := $(VENV)/.installed-docs
+SPLIT = $(if $(SPLITS),--splits $(SPLITS) --group $(GROUP) --splitting-algorithm least_duration)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow test-rust test-all bench docs dist lowest clean
+.PHONY: help setup demo check test test-slow test-rust test-all nightly budgets bench docs dist lowest clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -25,10 +26,10 @@ check: $(DEV_STAMP) ## format, lint, types, import borders
 
 # Short tests wait for their processes a third of the time, so that three keep two cores busy; long ones compute.
 test: $(DEV_STAMP) ## the default test loop
-	$(BIN)/pytest -n 3 --dist worksteal -m "not slow and not docker and not browser"
+	$(BIN)/pytest -n 3 --dist worksteal -m "not slow and not docker and not browser and not nightly"
 
 test-slow: $(DEV_STAMP) ## the tests that `make test` leaves out; SPLITS=4 GROUP=1 runs the first quarter of them
-	$(BIN)/pytest -n 2 --dist worksteal --durations=30 -m "slow or docker or browser" $(if $(SPLITS),--splits $(SPLITS) --group $(GROUP) --splitting-algorithm least_duration)
+	$(BIN)/pytest -n 2 --dist worksteal --durations=30 -m "(slow or docker or browser) and not nightly" $(SPLIT)
 
 test-rust: $(DEV_STAMP) ## format, lints and tests of the Rust workspace, and of the candidates in Rust
 	@command -v cargo >/dev/null || { echo "the Rust workspace needs cargo: install Rust 1.85 or newer"; exit 1; }
@@ -36,8 +37,14 @@ test-rust: $(DEV_STAMP) ## format, lints and tests of the Rust workspace, and of
 	cd rust/gameboy && cargo fmt -p lockstep-gameboy -p lockstep-gameboy-batch -- --check && cargo clippy --locked --workspace --all-targets -- -D warnings && cargo test --locked --workspace
 	$(BIN)/python -m tests.rust.crates
 
-test-all: $(DEV_STAMP) $(DOCS_STAMP) ## every test, as CI runs them
-	$(BIN)/pytest -n 2 --dist worksteal --durations=30
+test-all: $(DEV_STAMP) $(DOCS_STAMP) ## the tests as CI runs them: all but whole translations and long sweeps
+	$(BIN)/pytest -n 2 --dist worksteal --durations=30 -m "not nightly"
+
+nightly: $(DEV_STAMP) $(DOCS_STAMP) ## every test there is, held to its budget; SPLITS=4 GROUP=1 runs a quarter of them
+	LOCKSTEP_TEST_BUDGETS=hold $(BIN)/pytest -n 2 --dist worksteal --durations=30 $(SPLIT)
+
+budgets: $(DEV_STAMP) $(DOCS_STAMP) ## measure what tests cost and write tests/budgets.toml; FILES=tests/... measures these alone
+	LOCKSTEP_TEST_BUDGETS=write $(BIN)/pytest -n 2 --dist worksteal $(FILES)
 
 bench: $(DEV_STAMP) ## the side-by-side measurements in benchmarks/
 	$(BIN)/python -m benchmarks

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from harness.task.load import load_task
+from tests import budgets
 from tests.paths import ENVIRONMENTS
+from tests.planted import is_planted
 from tests.tools import find_node, need_extensions
 
 # A shell that starts the tests in the background has them, and all that they start, ignore Ctrl-C; some tests are about it.
@@ -72,8 +74,13 @@ class Passed:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if (file := os.environ.pop(PASSED, None)) and not hasattr(config, "workerinput"):
+    mode = os.environ.pop(budgets.VARIABLE, None)
+    if hasattr(config, "workerinput"):
+        return
+    if file := os.environ.pop(PASSED, None):
         config.pluginmanager.register(Passed(Path(file)))
+    if mode:
+        config.pluginmanager.register(budgets.Accounting(mode, config.rootpath))
 
 
 def leave_out_done(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -86,7 +93,12 @@ def leave_out_done(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if item not in out]
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses by markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        budgets.tell_part(item)
+        if is_planted(item.nodeid):
+            item.add_marker(pytest.mark.planted)
     leave_out_done(config, items)
     here = Path(__file__).parent
 

@@ -120,16 +120,16 @@ async def recipe(place: Place, connect: Connect, task: str, candidate: Path, rig
     return [event["outcome"] for event in events["events"] if event["kind"] == "verdict"]
 
 
-# Together the three tests go over each transport in each era of the protocol.
-
-
+@pytest.mark.parametrize("era", ["legacy", "auto"])
 @pytest.mark.parametrize("over", ["stdio", "http"])
-async def test_the_walk_is_translated_by_a_client_of_the_older_era(place: Place, over: str) -> None:
-    connect = lambda: place.connect(over, "legacy")  # noqa: E731
+async def test_the_walk_is_translated(place: Place, over: str, era: str) -> None:
+    """Over each transport in each era of the protocol."""
+    connect = lambda: place.connect(over, era)  # noqa: E731
     outcomes = await recipe(place, connect, "walk", place.task_root / "walk" / "candidate", RIGHT, WRONG)
     assert outcomes == ["FAIL", "PASS", "PASS", "PASS", "PASS"]
 
 
+@pytest.mark.nightly
 async def test_cartpole_is_translated(place: Place) -> None:
     task = without_level_4(place, "cartpole")
     connect = lambda: place.connect("http", "auto")  # noqa: E731
@@ -137,6 +137,7 @@ async def test_cartpole_is_translated(place: Place) -> None:
     assert outcomes.count("FAIL") == 1 and outcomes[-1] == "PASS" and set(outcomes) == {"FAIL", "PASS"}
 
 
+@pytest.mark.nightly
 @pytest.mark.pong
 async def test_pong_is_translated(place: Place) -> None:
     task = without_level_4(place, "pong")

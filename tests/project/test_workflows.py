@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import yaml
 
@@ -37,6 +39,15 @@ def test_a_workflow_has_no_mistake(path) -> None:
 
 def test_there_is_one_for_changes_one_for_the_night_and_one_for_releases() -> None:
     assert [path.stem for path in WORKFLOWS] == ["check", "nightly", "release"]
+
+
+def test_the_night_runs_every_test_and_ci_all_but_the_nightly_ones_within_their_budgets() -> None:
+    recipes = dict(re.findall(r"^([a-z-]+):.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert " -m " not in recipes["nightly"] and "LOCKSTEP_TEST_BUDGETS=hold" in recipes["nightly"]
+    assert all("not nightly" in recipes[target] for target in ("test", "test-slow", "test-all"))
+    assert (ROOT / ".ci/run").read_text().endswith("\nLOCKSTEP_TEST_BUDGETS=hold make test-all\n")
+    jobs = yaml.safe_load((ROOT / ".github/workflows/nightly.yml").read_text())["jobs"]
+    assert any(step.get("run", "").startswith("make nightly SPLITS=") for step in jobs["all"]["steps"])
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ def reader(
 
 @pytest.mark.slow
 @pytest.mark.rust
+@pytest.mark.nightly
 @pytest.mark.timeout(1800)
 def test_every_block_of_the_tutorial_runs_and_shows_what_was_there(reader: Callable[[str], None]) -> None:
     reader(PAGE)

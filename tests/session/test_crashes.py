@@ -23,7 +23,7 @@ from tests.session.faults import Fault, Points, full_from, in_child, killed_at
 from tests.session.standin import Agent, FileComparison, factory, make_task
 
 STRIDE = 17
-"""The quick tests take every seventeenth point, the slow one takes all."""
+"""CI takes every seventeenth point, the night takes all."""
 PARTS = 4
 ENDS = 5
 """After every fifth kill the agent works to the end of the recipe, after the others for one verification."""
@@ -144,6 +144,7 @@ def test_a_session_survives_a_kill_at_its_writes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_session_survives_a_kill_at_every_write(tmp_path: Path, part: int) -> None:
     kill_at_each(tmp_path, range(part, count_points(tmp_path / "whole"), PARTS))

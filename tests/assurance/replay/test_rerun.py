@@ -40,7 +40,9 @@ def verdicts(events: list[Event], outcome: Outcome) -> list[Event]:
 
 @pytest.mark.slow
 @pytest.mark.pong
-@pytest.mark.parametrize("name", BUNDLES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.nightly if name != "cartpole" else ()) for name in BUNDLES]
+)
 def test_recorded_verdicts_are_reached_again(name: str) -> None:
     """The first of each level and outcome: all of them would take minutes (docs/replay.md)."""
     with opened(BUNDLES[name]) as store:
