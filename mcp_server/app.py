@@ -30,13 +30,13 @@ from pydantic import AnyHttpUrl
 from harness import __version__
 from mcp_server import words
 from mcp_server.completions import add_completions
-from mcp_server.desk import Desk
 from mcp_server.limits import ID_CHARACTERS
 from mcp_server.profile_tools import profile_tools
 from mcp_server.prompts import add_prompts
+from mcp_server.registry import TaskRegistry
 from mcp_server.resources import add_resources
+from mcp_server.services import Services
 from mcp_server.session_tools import session_tools
-from mcp_server.shelf import Shelf
 from mcp_server.transfer_tools import transfer_tools
 from mcp_server.verification_tools import verification_tools
 from mcp_server.watch import Watch
@@ -77,11 +77,11 @@ _CACHE: dict[CacheableMethod, CacheHint] = {
 }
 
 
-class _Server(MCPServer[Desk]):
+class _Server(MCPServer[Services]):
     """The SDK's server, but for two answers to mistakes of a client: names that are none are told, and never in full."""
 
     async def call_tool(
-        self, name: str, arguments: dict[str, Any], context: Context[Desk, Any] | None = None
+        self, name: str, arguments: dict[str, Any], context: Context[Services, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """A tool's result; see `MCPServer.call_tool`. A name that no tool can have does not come back with the error."""
         if len(name) > ID_CHARACTERS:
@@ -89,7 +89,7 @@ class _Server(MCPServer[Desk]):
         return await super().call_tool(name, arguments, context)
 
     async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Desk, Any] | None = None
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Services, Any] | None = None
     ) -> GetPromptResult | InputRequiredResult:
         """A prompt, filled. Raises MCPError with the words of what is wrong (-32602)."""
         try:
@@ -99,24 +99,24 @@ class _Server(MCPServer[Desk]):
 
 
 def build_server(
-    home: Path, shelf: Shelf, *, tokens: TokenVerifier | None = None, url: str = "http://127.0.0.1"
-) -> MCPServer[Desk]:
+    home: Path, registry: TaskRegistry, *, tokens: TokenVerifier | None = None, url: str = "http://127.0.0.1"
+) -> MCPServer[Services]:
     """The server of a home directory.
 
     Args:
         home: where sessions are kept.
-        shelf: the tasks that may be begun.
+        registry: the tasks that may be begun.
         tokens: who may come in over HTTP; stdio needs none.
         url: where the server is reached over HTTP, for its authentication settings.
     """
-    desk, bus = Desk(home, shelf), InMemorySubscriptionBus()
+    services, bus = Services(home, registry), InMemorySubscriptionBus()
     watch = Watch(home, bus)
 
     @asynccontextmanager
-    async def running(_: MCPServer[Desk]) -> AsyncIterator[Desk]:
+    async def running(_: MCPServer[Services]) -> AsyncIterator[Services]:
         async with anyio.create_task_group() as group:
             group.start_soon(watch.run)
-            yield desk
+            yield services
             group.cancel_scope.cancel()
 
     # There is no authorisation server behind these tokens, so none is announced (`resource_server_url`).
@@ -131,17 +131,17 @@ def build_server(
         lifespan=running,
         cache_hints=_CACHE,
         subscriptions=bus,
-        middleware=[desk.cancellations],
+        middleware=[services.cancellations],
         token_verifier=tokens,
         auth=auth,
         log_level="WARNING",
     )
-    add_resources(server, desk)
-    add_prompts(server, desk)
-    add_completions(server, desk)
+    add_resources(server, services)
+    add_prompts(server, services)
+    add_completions(server, services)
     # The SDK has no public way to these methods (2.3.0).
     low = server._lowlevel_server  # pyright: ignore[reportPrivateUsage]
-    low.add_request_handler("logging/setLevel", SetLevelRequestParams, desk.notices.set_level)
+    low.add_request_handler("logging/setLevel", SetLevelRequestParams, services.notices.set_level)
     low.add_request_handler("resources/subscribe", SubscribeRequestParams, watch.subscribe)
     low.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, watch.unsubscribe)
     low.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, watch.listen)

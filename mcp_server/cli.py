@@ -49,7 +49,7 @@ def serve(
     file that holds them is made when it is first needed.
     """
     from harness.support.home import lockstep_home
-    from mcp_server.shelf import Shelf, roots
+    from mcp_server.registry import TaskRegistry, roots
 
     home = lockstep_home()
     if add_client:
@@ -57,31 +57,31 @@ def serve(
 
         click.echo(TokenFile(token_file or home / TOKEN_FILE).add(add_client))
         return 0
-    shelf = Shelf(roots(task_roots), (workspace_root or Path.cwd()).expanduser().resolve())
+    registry = TaskRegistry(roots(task_roots), (workspace_root or Path.cwd()).expanduser().resolve())
     if http:
         from mcp_server.http import Doors
 
-        _serve_http(home, shelf, Doors(host, port, hosts, origins), token_file or home / TOKEN_FILE)
+        _serve_http(home, registry, Doors(host, port, hosts, origins), token_file or home / TOKEN_FILE)
     else:
         from mcp_server.app import build_server
 
-        anyio.run(build_server(home, shelf).run_stdio_async)
+        anyio.run(build_server(home, registry).run_stdio_async)
     return 0
 
 
-def _serve_http(home: Path, shelf: object, doors: object, token_file: Path) -> None:
+def _serve_http(home: Path, registry: object, doors: object, token_file: Path) -> None:
     from mcp_server.app import build_server
     from mcp_server.http import Doors, http_app, serve_http, url_of
-    from mcp_server.shelf import Shelf
+    from mcp_server.registry import TaskRegistry
     from mcp_server.tokens import TokenFile
 
     assert isinstance(doors, Doors)
-    assert isinstance(shelf, Shelf)
+    assert isinstance(registry, TaskRegistry)
     doors.security()  # refused before anything is made
     tokens = TokenFile(token_file)
     with doors.listen() as listener:
         url = url_of(listener)
-        app = http_app(build_server(home, shelf, tokens=tokens, url=url), doors)
+        app = http_app(build_server(home, registry, tokens=tokens, url=url), doors)
         made = "was made" if tokens.made else "holds the tokens"
         sys.stderr.write(f"lockstep: serving at {url}\nlockstep: {token_file} {made}\n")
         sys.stderr.flush()

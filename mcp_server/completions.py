@@ -13,13 +13,13 @@ from harness.host import jobs
 from harness.record import directory as directories
 from harness.record.event import VERDICT_FILE
 from harness.session.view import SessionView
-from mcp_server.desk import Desk, in_thread
+from mcp_server.services import Services, in_thread
 
 AT_MOST = 100
 """As many values the protocol allows in one answer."""
 
 
-def add_completions(server: MCPServer[Desk], desk: Desk) -> None:
+def add_completions(server: MCPServer[Services], services: Services) -> None:
     """Register the completion of task, session, module, event and job names."""
 
     @server.completion()
@@ -30,35 +30,35 @@ def add_completions(server: MCPServer[Desk], desk: Desk) -> None:
     ) -> Completion:
         chosen = dict(context.arguments or {}) if context is not None else {}
         try:
-            values = await in_thread(_values, desk, argument.name, chosen)
+            values = await in_thread(_values, services, argument.name, chosen)
         except LockstepError:  # of a session that does not exist there is nothing to be offered
             values = []
         fitting = [value for value in values if value.startswith(argument.value)]
         return Completion(values=fitting[:AT_MOST], total=len(fitting), has_more=len(fitting) > AT_MOST)
 
 
-def _values(desk: Desk, name: str, chosen: dict[str, str]) -> list[str]:
+def _values(services: Services, name: str, chosen: dict[str, str]) -> list[str]:
     if name == "task":
-        return list(desk.shelf.tasks())
+        return list(services.registry.tasks())
     if name == "session":
-        rows = operations.sessions(desk.home)
+        rows = operations.sessions(services.home)
         return [row["session"] for row in sorted(rows, key=lambda row: row["created"], reverse=True)]
     if name in ("module", "level", "event"):
-        return list(_of_sessions(desk, name, chosen.get("session")))
+        return list(_of_sessions(services, name, chosen.get("session")))
     if name == "number":
         wanted = [chosen["session"]] if "session" in chosen else []
-        return [str(job.number) for one in wanted for job in jobs.recent(directories.find(desk.home, one), AT_MOST)]
+        return [str(job.number) for one in wanted for job in jobs.recent(directories.find(services.home, one), AT_MOST)]
     return []
 
 
-def _of_sessions(desk: Desk, name: str, session: str | None) -> Iterable[str]:
+def _of_sessions(services: Services, name: str, session: str | None) -> Iterable[str]:
     """Modules, levels or verdicts of one session; where none is chosen yet, modules or levels of all."""
     if session is None and name == "event":
         return []
-    named = [session] if session else [row["session"] for row in operations.sessions(desk.home)[:AT_MOST]]
+    named = [session] if session else [row["session"] for row in operations.sessions(services.home)[:AT_MOST]]
     found: dict[str, None] = {}
     for one in named:
-        with SessionView(one, desk.home) as view:
+        with SessionView(one, services.home) as view:
             if name == "module":
                 found |= dict.fromkeys(view.state.plan.modules)
             elif name == "level":

@@ -14,7 +14,6 @@ from harness.measure.profile import text
 from harness.verdict import LevelReport, Outcome, Verdict
 from harness.verify.explain import first
 from mcp_server import words
-from mcp_server.desk import progress_text
 from mcp_server.limits import RESULT_CHARACTERS
 from mcp_server.results import (
     CommandRun,
@@ -28,6 +27,7 @@ from mcp_server.results import (
     TransferView,
     Verification,
 )
+from mcp_server.services import progress_text
 
 NEEDS_HUMAN = "NEEDS_HUMAN"
 OUTPUT_CHARACTERS = 10_000

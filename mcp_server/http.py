@@ -13,9 +13,9 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
 from harness.errors import SetupError
-from mcp_server.desk import Desk
 from mcp_server.events import OwnSession, RecentEvents
 from mcp_server.limits import REQUEST_BYTES
+from mcp_server.services import Services
 
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -85,7 +85,7 @@ class Doors:
         return made
 
 
-def http_app(server: MCPServer[Desk], doors: Doors) -> ASGIApp:
+def http_app(server: MCPServer[Services], doors: Doors) -> ASGIApp:
     """The ASGI application, with everything that guards it."""
     return OwnSession(
         server.streamable_http_app(

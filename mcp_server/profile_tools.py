@@ -9,8 +9,8 @@ from pydantic import Field
 
 from mcp_server.arguments import SessionId
 from mcp_server.describing import profile
-from mcp_server.desk import Call, desk_of
 from mcp_server.results import Profile, answer
+from mcp_server.services import Call, desk_of
 from mcp_server.tool import StrictTool, changes, tool
 
 BatchSize = Annotated[int, Field(ge=1, le=1 << 24)]

@@ -13,12 +13,12 @@ from mcp.types import INVALID_PARAMS
 from harness.errors import LockstepError
 from harness.session import prompts
 from harness.session.prompts import Template
-from mcp_server.desk import Desk, in_thread
+from mcp_server.services import Services, in_thread
 
 SESSION = PromptArgument(name="session", description="The session's id, as start_session gave it.", required=True)
 
 
-def add_prompts(server: MCPServer[Desk], desk: Desk) -> None:
+def add_prompts(server: MCPServer[Services], services: Services) -> None:
     """Register one prompt for each template. What cannot be filled is an error with its words (-32602)."""
     for template in prompts.templates().values():
         arguments = [PromptArgument(name=each.name, description=each.description) for each in template.arguments]
@@ -28,17 +28,17 @@ def add_prompts(server: MCPServer[Desk], desk: Desk) -> None:
                 title=template.title,
                 description=template.description,
                 arguments=[SESSION, *arguments],
-                fn=_filled(desk, template),
+                fn=_filled(services, template),
                 context_kwarg=None,
             )
         )
 
 
-def _filled(desk: Desk, template: Template) -> Callable[..., Coroutine[Any, Any, UserMessage]]:
+def _filled(services: Services, template: Template) -> Callable[..., Coroutine[Any, Any, UserMessage]]:
     async def fill(**given: str) -> UserMessage:
         session = given.pop("session")
         try:
-            text = await in_thread(prompts.render, template.name, session, given, home=desk.home, tools=True)
+            text = await in_thread(prompts.render, template.name, session, given, home=services.home, tools=True)
         except LockstepError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
         return UserMessage(text)

@@ -20,16 +20,16 @@ from harness.record.log import event_file
 from harness.session.view import SessionView
 from harness.support.embedded import TASK_FILE
 from mcp_server import words
-from mcp_server.desk import Desk
 from mcp_server.limits import RESOURCE_CHARACTERS
+from mcp_server.services import Services
 
 JSON, TEXT, MARKDOWN, TOML = "application/json", "text/plain", "text/markdown", "application/toml"
 PAGE = 200
 
 
-def add_resources(server: MCPServer[Desk], desk: Desk) -> None:
+def add_resources(server: MCPServer[Services], services: Services) -> None:
     """Register every resource."""
-    read = Resources(desk)
+    read = Resources(services)
 
     def offer(uri: str, mime: str, function: Callable[..., str]) -> None:
         described = " ".join((function.__doc__ or "").split())
@@ -70,8 +70,8 @@ def _told(function: Callable[..., Any]) -> Callable[..., str]:
 class Resources:
     """Reads them; the SDK runs these beside its event loop."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, services: Services) -> None:
+        self._services = services
 
     @_told
     def tasks(self) -> Any:
@@ -82,28 +82,28 @@ class Resources:
                 "quirks": f"lockstep://tasks/{name}/quirks",
                 "reference": f"lockstep://tasks/{name}/reference",
             }
-            for name in self._desk.shelf.tasks()
+            for name in self._services.registry.tasks()
         }
 
     @_told
     def sessions(self) -> Any:
         """Every session of this machine: its id, task, workspace and state."""
-        return operations.sessions(self._desk.home)
+        return operations.sessions(self._services.home)
 
     @_told
     def contract(self, task: str) -> Any:
         """The contract of a task: what the candidate has to offer, leaf by leaf, with tolerances and limits."""
-        return _text(_task(self._desk, task), TASK_FILE)
+        return _text(_task(self._services, task), TASK_FILE)
 
     @_told
     def quirks(self, task: str) -> Any:
         """The oddities of a task's reference, and for each whether it is to be reproduced."""
-        return _text(_task(self._desk, task), "QUIRKS.md")
+        return _text(_task(self._services, task), "QUIRKS.md")
 
     @_told
     def reference(self, task: str) -> Any:
         """The source files of a task's reference. They are to be read and translated; no candidate ever runs beside them."""
-        root = _task(self._desk, task) / "reference"
+        root = _task(self._services, task) / "reference"
         files = [path for path in sorted(root.rglob("*")) if path.is_file() and _shown(path.relative_to(root))]
         return {
             path.relative_to(root).as_posix(): {
@@ -118,27 +118,27 @@ class Resources:
         """One source file of a task's reference, as text."""
         if not _shown(Path(path)):
             raise ResourceNotFoundError(f"there is no file {path!r} in the reference of {task}")
-        return _text(_task(self._desk, task) / "reference", path)
+        return _text(_task(self._services, task) / "reference", path)
 
     @_told
     def status(self, session: str) -> Any:
         """Where a session stands. Subscribe to it to be told when that changes."""
-        return operations.status(session, home=self._desk.home)
+        return operations.status(session, home=self._services.home)
 
     @_told
     def events(self, session: str, after: str = "-1") -> Any:
         """The events of a session, oldest first, 200 at a time: `?after=N` goes on after event N."""
-        return operations.history(session, home=self._desk.home, after=_number(after), limit=PAGE)
+        return operations.history(session, home=self._services.home, after=_number(after), limit=PAGE)
 
     @_told
     def verdict(self, session: str, event: str) -> Any:
         """A verdict with every level, check and divergence, as it was recorded."""
-        return _verdict(self._desk, session, event)
+        return _verdict(self._services, session, event)
 
     @_told
     def level_report(self, session: str, event: str, level: str) -> Any:
         """What one level of a verdict found."""
-        for report in _verdict(self._desk, session, event)["levels"]:
+        for report in _verdict(self._services, session, event)["levels"]:
             if report["level"] == _number(level):
                 return report
         raise ResourceNotFoundError(f"the verdict of event {event} has no level {level}")
@@ -146,7 +146,7 @@ class Resources:
     @_told
     def divergence(self, session: str, event: str) -> Any:
         """The divergence that a verdict tells first: as text and as data, with the call that reproduces it."""
-        document = operations.explain(session, home=self._desk.home, event=_number(event))
+        document = operations.explain(session, home=self._services.home, event=_number(event))
         if document["divergence"] is None:
             raise ResourceNotFoundError(f"the verdict of event {event} has no divergence")
         return document
@@ -154,13 +154,13 @@ class Resources:
     @_told
     def job(self, session: str, number: str) -> Any:
         """A job with its whole result. Subscribe to it to be told when it ends."""
-        return jobs.read(f"{session}.{_number(number)}", self._desk.home).to_json()
+        return jobs.read(f"{session}.{_number(number)}", self._services.home).to_json()
 
 
-def _task(desk: Desk, named: str) -> Path:
-    found = desk.shelf.tasks().get(named)
+def _task(services: Services, named: str) -> Path:
+    found = services.registry.tasks().get(named)
     if found is None:
-        raise TaskError(f"there is no task {named!r}; there are: {', '.join(desk.shelf.tasks())}")
+        raise TaskError(f"there is no task {named!r}; there are: {', '.join(services.registry.tasks())}")
     return found
 
 
@@ -175,9 +175,9 @@ def _shown(path: Path) -> bool:
     return not any(part.startswith(".") or part == "__pycache__" for part in path.parts)
 
 
-def _verdict(desk: Desk, session: str, event: str) -> dict[str, Any]:
+def _verdict(services: Services, session: str, event: str) -> dict[str, Any]:
     number = _number(event)
-    with SessionView(session, desk.home) as view:
+    with SessionView(session, services.home) as view:
         chosen = next((each for each in view.events if each.seq == number), None)
         if chosen is None or VERDICT_FILE not in chosen.attached:
             raise SessionError(f"event {number} of {session} is no verdict")

@@ -15,9 +15,9 @@ from harness.host import jobs
 from harness.record import directory as directories
 from mcp_server.arguments import SessionId
 from mcp_server.describing import call, due
-from mcp_server.desk import Call, Desk, desk_of, in_thread
 from mcp_server.limits import ID_CHARACTERS, PATH_CHARACTERS, POLL_AT_MOST_S
 from mcp_server.results import Audit, EventLine, History, JobLine, SessionStatus, StepView, Usage, answer
+from mcp_server.services import Call, Services, desk_of, in_thread
 from mcp_server.tool import READS, StrictTool, changes, tool
 
 SHOWN_JOBS = 5
@@ -59,19 +59,19 @@ async def start_session(
     contract (resource lockstep://tasks/TASK), the oddities that must be kept (lockstep://tasks/TASK/quirks) and the
     reference's source (lockstep://tasks/TASK/reference), take the prompt `translate`, write the first module, and
     call run_level_tests. A session that exists is not begun again: go on with its id."""
-    desk = desk_of(ctx)
-    found = await in_thread(desk.shelf.task, task)
-    described = await _begun(desk, found, workspace, fresh, candidate or None, sandbox or None)
-    return answer(await in_thread(status_result, desk, described, begun=True))
+    services = desk_of(ctx)
+    found = await in_thread(services.registry.task, task)
+    described = await _begun(services, found, workspace, fresh, candidate or None, sandbox or None)
+    return answer(await in_thread(status_result, services, described, begun=True))
 
 
 async def session_status(ctx: Call, session: SessionId) -> Annotated[CallToolResult, SessionStatus]:
     """Where a session stands: what has passed, the recipe's next step, the last attempt and what it found, what was spent
     of the limits, jobs that run, other agents that work on it, and the call that is due. Call it when you begin, when you
     come back after an interruption, and when you don't know how to go on."""
-    desk = desk_of(ctx)
-    described = await desk.ask(ctx, session, "status", {})
-    return answer(await in_thread(status_result, desk, described), f"lockstep://sessions/{session}/status")
+    services = desk_of(ctx)
+    described = await services.ask(ctx, session, "status", {})
+    return answer(await in_thread(status_result, services, described), f"lockstep://sessions/{session}/status")
 
 
 async def history(
@@ -82,8 +82,8 @@ async def history(
 ) -> Annotated[CallToolResult, History]:
     """Everything that happened in a session, oldest first, a page at a time: attempts with their verdict and finding,
     verified commits, commands, edits. Read it before you repeat an idea that may have been tried."""
-    desk = desk_of(ctx)
-    document = await in_thread(operations.history, session, home=desk.home, after=after, limit=limit)
+    services = desk_of(ctx)
+    document = await in_thread(operations.history, session, home=services.home, after=after, limit=limit)
     events = [EventLine.model_validate(row) for row in document["events"]]
     last = events[-1].seq if events else after
     more = document["more"]
@@ -100,8 +100,8 @@ async def history(
 async def audit(ctx: Call, session: SessionId) -> Annotated[CallToolResult, Audit]:
     """Check a session's record as an outsider would: signatures, the chain of events, ancestry of the verified commits,
     and that task and tests were left alone. Says what each commit proved. Call it when everything has passed."""
-    desk = desk_of(ctx)
-    report = (await in_thread(operations.audit, session, home=desk.home)).to_json()
+    services = desk_of(ctx)
+    report = (await in_thread(operations.audit, session, home=services.home)).to_json()
     commits, problems = report["rows"], report["problems"]
     said = f"{report['events']} events, {len(commits)} verified commits: "
     result = Audit(
@@ -159,15 +159,15 @@ async def report_usage(
 
 
 async def _begun(
-    desk: Desk, task: Path, workspace: str, fresh: bool, candidate: str | None, sandbox: str | None
+    services: Services, task: Path, workspace: str, fresh: bool, candidate: str | None, sandbox: str | None
 ) -> dict[str, Any]:
     """The status of a new session. Sessions are begun one after another, also by different servers: each takes a second."""
     deadline = anyio.current_time() + START_S
     while True:
-        place = await in_thread(desk.shelf.workspace, workspace, task.name)
+        place = await in_thread(services.registry.workspace, workspace, task.name)
         try:
             return await in_thread(
-                operations.start, str(task), place, desk.home, fresh=fresh, candidate=candidate, sandbox=sandbox
+                operations.start, str(task), place, services.home, fresh=fresh, candidate=candidate, sandbox=sandbox
             )
         except SessionLocked:
             if anyio.current_time() > deadline:
@@ -175,11 +175,11 @@ async def _begun(
             await anyio.sleep(POLL_AT_MOST_S)
 
 
-def status_result(desk: Desk, described: dict[str, Any], *, begun: bool = False) -> SessionStatus:
+def status_result(services: Services, described: dict[str, Any], *, begun: bool = False) -> SessionStatus:
     """A status document of the harness as a result."""
     session, state = described["session"], described["state"]
     following = StepView.of(described["next"])
-    found = directories.find(desk.home, session)
+    found = directories.find(services.home, session)
     lines = [
         JobLine(job=job.id, operation=job.operation, state=job.state, client=job.client)
         for job in jobs.recent(found, SHOWN_JOBS)

@@ -8,8 +8,8 @@ from mcp.types import CallToolResult
 
 from mcp_server.arguments import Message, Seed, SessionId
 from mcp_server.describing import verification
-from mcp_server.desk import Call, desk_of
 from mcp_server.results import Verification, answer
+from mcp_server.services import Call, desk_of
 from mcp_server.tool import StrictTool, changes, tool
 
 LEVEL = 4

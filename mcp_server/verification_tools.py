@@ -10,9 +10,9 @@ from pydantic import Field
 from harness.host import jobs
 from mcp_server.arguments import JobId, Level, Message, Module, Seed, SessionId
 from mcp_server.describing import call, comparison, job_status, replayed, verification
-from mcp_server.desk import Call, desk_of, in_thread
 from mcp_server.limits import ID_CHARACTERS, PATH_CHARACTERS, WAIT_AT_MOST_S
 from mcp_server.results import Comparison, Explanation, JobStatus, Replayed, Verification, answer
+from mcp_server.services import Call, desk_of, in_thread
 from mcp_server.tool import READS, StrictTool, changes, tool
 
 
@@ -121,20 +121,20 @@ async def get_job(
     """What became of a job: how far it is, or the very result that its own call would have given. Jobs outlive your
     connection and this server, and their result can be asked for as often as you like. If it is still running, call
     this again: that costs nothing and does not hurry it."""
-    desk = desk_of(ctx)
-    job = await in_thread(jobs.read, job_id, desk.home)
-    job = await desk.wait(ctx, job, float(wait_s))
+    services = desk_of(ctx)
+    job = await in_thread(jobs.read, job_id, services.home)
+    job = await services.wait(ctx, job, float(wait_s))
     return answer(job_status(job), _rest(job))
 
 
 async def cancel_job(ctx: Call, job_id: JobId) -> Annotated[CallToolResult, JobStatus]:
     """End a job and every process that it started. A verification is recorded as interrupted, and every commit made
     before is kept; of a command, what it had printed is given. A job that has ended stays as it is."""
-    desk = desk_of(ctx)
-    job = await in_thread(jobs.read, job_id, desk.home)
+    services = desk_of(ctx)
+    job = await in_thread(jobs.read, job_id, services.home)
     if not job.finished:
-        given = await desk.ask(ctx, job.session, "cancel", {"job": job.id})
-        job = await desk.wait(ctx, jobs.Job.from_json(given["job"]), 20.0)
+        given = await services.ask(ctx, job.session, "cancel", {"job": job.id})
+        job = await services.wait(ctx, jobs.Job.from_json(given["job"]), 20.0)
     return answer(job_status(job), _rest(job))
 
 

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from mcp_server.arguments import Digest, FilePath, SessionId
 from mcp_server.describing import call, command_run
-from mcp_server.desk import Call, desk_of
 from mcp_server.limits import FIELD_CHARACTERS, FILE_CHARACTERS, PATH_CHARACTERS
 from mcp_server.results import CommandRun, FileEdited, FileEntry, FileList, FileText, FileWritten, answer
+from mcp_server.services import Call, desk_of
 from mcp_server.tool import READS, StrictTool, changes, tool
 
 LINES_AT_MOST = 2_000

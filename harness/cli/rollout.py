@@ -59,7 +59,7 @@ def rollout(
     with output.progress() as progress, comparison.compared(task, workspace, driver, what, progress) as (played, pair):
         document = played.document | {"sides": comparison.sides(played.both), "video": None}
         if video is not None:
-            film.check_artist(pair.reference.first)
+            film.check_renderer(pair.reference.first)
             reel = film.Film(played.both, pair.reference.first)
             film.write(reel, video, fps, progress)
             size = video.stat().st_size

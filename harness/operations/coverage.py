@@ -102,7 +102,7 @@ def _measured(
     seed = secrets.randbits(63) if seed is None else seed
     chosen = sorted(level for level in (levels or task.levels) if level <= LONGEST_LEVEL)
     rust = task.candidate.kind == "rust"
-    with MeasuringVerifier(task, driver, progress=progress, overhear=rust) as verifier:
+    with MeasuringVerifier(task, driver, progress=progress, record_questions=rust) as verifier:
         verdict = verifier.verify(tree, levels=chosen, seed=seed)
         reached = verifier.coverage(chosen, seconds)
         of_candidate = verifier.candidate_coverage(tree, seconds) if rust else None

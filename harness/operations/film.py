@@ -65,13 +65,13 @@ def check_target(path: Path) -> None:
         )
 
 
-def check_artist(artist: Environment) -> None:
+def check_renderer(renderer: Environment) -> None:
     """Refuse a reference that cannot draw.
 
     Raises:
         TaskError: it has no capability `render`.
     """
-    if not pictures.can_draw(artist):
+    if not pictures.can_draw(renderer):
         raise TaskError(
             "this reference draws no pictures: it lacks the capability `render`",
             next_step="give its adapter a method `render` (docs/protocol.md, Pictures), or leave out --video",
@@ -83,22 +83,22 @@ class Film:
 
     Args:
         both: what was played.
-        artist: a worker of the reference, which draws; nothing else may ask it meanwhile.
+        renderer: a worker of the reference, which draws; nothing else may ask it meanwhile.
 
     Raises:
         EnvironmentFailure: from iterating, when the reference does not answer.
     """
 
-    def __init__(self, both: SideBySide, artist: Environment) -> None:
+    def __init__(self, both: SideBySide, renderer: Environment) -> None:
         assert both.case is not None
-        self._both, self._artist = both, artist
+        self._both, self._renderer = both, renderer
         self._case = both.case
         self._font = ImageFont.load_default(14)
         self.length = max(_rows(both.expected), _rows(both.actual))
 
     def __iter__(self) -> Iterator[Image.Image]:
         both = self._both
-        walk = None if pictures.can_restore(self._artist) else pictures.draw_walk(self._artist, self._case)
+        walk = None if pictures.can_restore(self._renderer) else pictures.draw_walk(self._renderer, self._case)
         left = right = self._panel(None)
         for row in range(self.length):
             # A side that has ended keeps its last picture.
@@ -112,7 +112,7 @@ class Film:
 
     def _drawn(self, leaves: Leaves, row: int) -> Array | None:
         return pictures.draw(
-            self._artist, {path: array[row] for path, array in leaves.items() if path.startswith(STATE)}
+            self._renderer, {path: array[row] for path, array in leaves.items() if path.startswith(STATE)}
         )
 
     def _panel(self, picture: Array | None) -> Image.Image:

@@ -26,7 +26,7 @@ from harness.record.objects import Commit, identity
 from harness.record.snapshot import Snapshot
 from harness.session import coverage, recipe
 from harness.session.recipe import State, Step
-from harness.session.recorder import Keeper
+from harness.session.recorder import Recorder
 from harness.support.progress import Progress
 from harness.task.contract import CASES_DIRECTORY, TRAINING_LEVEL
 from harness.verdict import Outcome, Verdict
@@ -112,13 +112,13 @@ class Attempts:
     """The verifications of one open session, one at a time.
 
     Args:
-        keeper: of the session's record.
+        recorder: of the session's record.
         factory: makes the verifier when the first attempt needs it; that one serves them all.
     """
 
-    def __init__(self, keeper: Keeper, factory: VerifierFactory) -> None:
-        self._keeper = keeper
-        self._story = keeper.story
+    def __init__(self, recorder: Recorder, factory: VerifierFactory) -> None:
+        self._recorder = recorder
+        self._history = recorder.history
         self._factory = factory
         self._verifier: Verifier | None = None
         self._progress: Progress | None = None
@@ -144,34 +144,34 @@ class Attempts:
             verifier.close()
 
     def _verify(self, step: Step, message: str, given: int | None, asked: Mapping[str, str]) -> Verification:
-        keeper = self._keeper
-        keeper.settle("the attempt ended without a verdict")
-        keeper.write_cases()
-        if reached := recipe.limits_reached(self._story.state):
+        recorder = self._recorder
+        recorder.settle("the attempt ended without a verdict")
+        recorder.write_cases()
+        if reached := recipe.limits_reached(self._history.state):
             raise SessionError(
                 f"this session needs a person: {'; '.join(reached)}",
-                where=keeper.directory.id,
+                where=recorder.directory.id,
                 next_step="look at what was tried (status), then let it go on (resume) or change the task",
             )
-        levels = [level for level in self._story.plan.levels if level <= step.level]
+        levels = [level for level in self._history.plan.levels if level <= step.level]
         arguments = {"level": step.level, "levels": levels, "module": step.module, "message": message}
         began = time.monotonic()
-        taken = keeper.take_snapshot(arguments)
+        taken = recorder.take_snapshot(arguments)
         # Drawn only now: no candidate can have been written for it.
         seed = self._interrupted_seed(arguments, taken) if given is None else given
         seed = secrets.randbits(63) if seed is None else seed
         detail = {**asked, "drawn": given is None}
-        attempt = keeper.append(
+        attempt = recorder.append(
             recipe.ATTEMPT, arguments=arguments, detail=detail, seeds={"run": seed}, workspace=taken
         )
         try:
-            with keeper.exported(taken, str(attempt.seq)) as tree:
+            with recorder.exported(taken, str(attempt.seq)) as tree:
                 verdict = self._judge().verify(tree, levels=levels, module=step.module, seed=seed)
             verdict = self._believe(verdict, levels, seed)
             return self._conclude(step, arguments, taken, verdict, given is None, time.monotonic() - began)
         except BaseException as error:
             with suppress(RecordError):  # then the next verification, or the next opening, settles it
-                keeper.settle(f"{type(error).__name__}: {error}"[: recipe.FINDING_AT_MOST])
+                recorder.settle(f"{type(error).__name__}: {error}"[: recipe.FINDING_AT_MOST])
             raise
 
     def _interrupted_seed(self, arguments: Mapping[str, Any], taken: Snapshot) -> int | None:
@@ -180,10 +180,10 @@ class Attempts:
         It was drawn after that tree was fixed, so it is as good as a fresh one; with it, level 4 finds what it had trained,
         and nobody can interrupt what goes badly in the hope of a better seed.
         """
-        last = next((event for event in reversed(self._story.events) if event.kind == recipe.ATTEMPT), None)
+        last = next((event for event in reversed(self._history.events) if event.kind == recipe.ATTEMPT), None)
         if last is None or not last.detail.get("drawn") or TRAINING_LEVEL not in arguments["levels"]:
             return None
-        interrupted = self._story.state.attempts[-1].outcome == recipe.INTERRUPTED
+        interrupted = self._history.state.attempts[-1].outcome == recipe.INTERRUPTED
         same = last.workspace is not None and last.workspace["gitTree"] == taken.tree
         asked = ("level", "levels", "module")
         same = same and all(last.arguments[name] == arguments[name] for name in asked)
@@ -191,7 +191,7 @@ class Attempts:
 
     def _judge(self) -> Verifier:
         if self._verifier is None:
-            self._verifier = self._factory(self._keeper.directory.trusted, self._tell)
+            self._verifier = self._factory(self._recorder.directory.trusted, self._tell)
         return self._verifier
 
     def _tell(self, what: str, done: int, total: int) -> None:
@@ -201,7 +201,7 @@ class Attempts:
     def _believe(self, verdict: Verdict, levels: Sequence[int], seed: int) -> Verdict:
         """A verdict that is not about what was asked is an error, whatever it says."""
         missing = set(levels) - {report.level for report in verdict.reports if report.outcome is Outcome.PASS}
-        expected = self._story.events[0].detail["task_digest"]
+        expected = self._history.events[0].detail["task_digest"]
         if verdict.seed != seed:
             return replace(verdict, error=f"the verifier used the seed {verdict.seed} instead of {seed}")
         if verdict.task_digest != expected:
@@ -219,7 +219,7 @@ class Attempts:
         counts: bool,
         duration_s: float,
     ) -> Verification:
-        keeper, head = self._keeper, self._story.head
+        recorder, head = self._recorder, self._history.head
         moment = now()
         described = verdict.to_json()
         attached = {VERDICT_FILE: json.dumps(described, indent=1, sort_keys=True).encode() + b"\n"}
@@ -231,14 +231,14 @@ class Attempts:
             attached |= attestations(
                 verdict,
                 Subject(commit, taken.tree, taken.digest),
-                session=keeper.directory.id,
-                task=keeper.directory.task,
+                session=recorder.directory.id,
+                task=recorder.directory.task,
                 time=moment,
                 parent=head.attached[SUMMARY_FILE] if head else None,
-                key=keeper.key,
+                key=recorder.key,
             )
         reached = self._reached(verdict, step.module) if commit else {}
-        event = keeper.append(
+        event = recorder.append(
             recipe.VERDICT,
             time=moment,
             arguments=arguments,
@@ -249,43 +249,43 @@ class Attempts:
             commit=commit,
             attached=attached,
         )
-        keeper.write_cases()
-        return Verification(verdict, step, event.seq, commit, tuple(cases), recipe.next_step(self._story.state))
+        recorder.write_cases()
+        return Verification(verdict, step, event.seq, commit, tuple(cases), recipe.next_step(self._history.state))
 
     def _reached(self, verdict: Verdict, module: str | None) -> dict[str, Any]:
         """For the verdict's event: what its levels reached of the reference, as far as this session does not know that yet.
 
         It is no part of the verdict, which a replay has to repeat to the byte, and nothing in it can change one.
         """
-        levels = coverage.due(self._story.events, [report.level for report in verdict.reports], module)
+        levels = coverage.due(self._history.events, [report.level for report in verdict.reports], module)
         found = coverage.measured(self._judge(), levels)
         return {coverage.COVERAGE: found} if found else {}
 
     def _is_progress(self, step: Step, arguments: Mapping[str, Any], taken: Snapshot) -> bool:
-        story = self._story
-        covered = story.plan.covered(arguments["levels"], step.module)
-        before = story.head.workspace if story.head else None
+        history = self._history
+        covered = history.plan.covered(arguments["levels"], step.module)
+        before = history.head.workspace if history.head else None
         return recipe.progress_made(
-            story.state, covered, same_tree=before is not None and before["gitTree"] == taken.tree
+            history.state, covered, same_tree=before is not None and before["gitTree"] == taken.tree
         )
 
     def _commit(
         self, step: Step, message: str, taken: Snapshot, verdict: Mapping[str, Any], moment: str
     ) -> tuple[str, dict[str, str]]:
         """The commit of a verified tree, and under `unsigned` why it lacks the SSH signature that it should carry."""
-        head, started = self._story.head, self._story.events[0].detail
+        head, started = self._history.head, self._history.events[0].detail
         who = identity(started["author"], seconds(moment))
         parents = (head.commit,) if head and head.commit else ()
         words = commit_message(message, f"Pass {step}", verdict)
         commit, unsigned = Commit(taken.tree, parents, who, who, words), {}
         if SSH_KEY in started:
             try:
-                commit = ssh.signed(commit, self._keeper.directory.ssh_key, started[SSH_KEY])
+                commit = ssh.signed(commit, self._recorder.directory.ssh_key, started[SSH_KEY])
             except RecordError as error:  # what was verified must not be lost over this
                 unsigned = {UNSIGNED: str(error)}
-        return self._keeper.store.put_commit(commit), unsigned
+        return self._recorder.store.put_commit(commit), unsigned
 
     def _new_cases(self, verdict: Verdict) -> dict[str, bytes]:
         files = [divergence.counterexample for divergence in verdict.divergences]
         fresh = {f"{CASES_DIRECTORY}/{name}": text.encode() for name, text in filter(None, files)}
-        return dict([item for item in fresh.items() if item[0] not in self._keeper.trusted][:MAX_NEW_CASES])
+        return dict([item for item in fresh.items() if item[0] not in self._recorder.trusted][:MAX_NEW_CASES])

@@ -9,7 +9,7 @@ from harness.session import recipe
 from harness.session.recipe import Plan
 
 
-class Story:
+class History:
     """The events of a session and where the recipe stands after them.
 
     Attributes:

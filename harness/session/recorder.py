@@ -31,7 +31,7 @@ from harness.record.snapshot import (
 )
 from harness.record.store import Store
 from harness.session import recipe
-from harness.session.history import Story
+from harness.session.history import History
 from harness.support.files import clear_temporaries, remove_below, storing, write_below, write_durably
 from harness.task.contract import CASES_DIRECTORY, PROPOSED_DIRECTORY
 
@@ -39,7 +39,7 @@ REFUSED = "refused"
 """The kind of event that tells of a workspace that could not be taken."""
 
 
-class Keeper:
+class Recorder:
     """The one who writes a session's record, and holds its lock until `release`. `append` may be called in any thread.
 
     Making one puts right whatever a killed process, or a person, left behind: locks and half-written files are removed,
@@ -49,7 +49,7 @@ class Keeper:
     Attributes:
         directory: where the session lies.
         store: its objects and refs.
-        story: its events and the state after them.
+        history: its events and the state after them.
         trusted: every trusted file, by path, with the cases found so far.
 
     Raises:
@@ -70,9 +70,9 @@ class Keeper:
         try:
             self.store.clear_leftovers()
             self._log = EventLog(self.store, Keyring(home))
-            self.story = Story(self._log.events)
-            self.trusted: dict[str, Entry] = trusted_part(self.store.files(snapshot_of(self.story.events[:1])))
-            for event in self.story.events:
+            self.history = History(self._log.events)
+            self.trusted: dict[str, Entry] = trusted_part(self.store.files(snapshot_of(self.history.events[:1])))
+            for event in self.history.events:
                 self.trusted |= cases_added(self.store, event)
             self._recover()
         except BaseException:
@@ -87,7 +87,7 @@ class Keeper:
     # Events
 
     def append(self, kind: str, **fields: Any) -> Event:
-        """Record an event (`EventLog.append`) and take it into the story.
+        """Record an event (`EventLog.append`) and take it into the history.
 
         Raises:
             RecordError: it cannot be written.
@@ -97,16 +97,16 @@ class Keeper:
                 return self._log.append(kind, **fields)
             finally:
                 # Also where an error followed the append: what the log has is what happened.
-                for event in self.story.untold:
+                for event in self.history.untold:
                     added = cases_added(self.store, event)
                     self.trusted |= added
                     self._owed |= added.keys()
-                    self.story.advance(event)
+                    self.history.advance(event)
 
     def settle(self, why: str) -> None:
         """Record that an attempt without a verdict will never have one."""
-        if self.story.state.pending is not None:
-            arguments = {"attempt": self.story.state.pending.seq}
+        if self.history.state.pending is not None:
+            arguments = {"attempt": self.history.state.pending.seq}
             self.append(recipe.INTERRUPTED, arguments=arguments, detail={"finding": why})
 
     # Snapshots of the workspace
@@ -203,7 +203,7 @@ class Keeper:
         write_durably(mark, b"")
         with storing(workspace):
             workspace.mkdir(parents=True, exist_ok=True)
-        for path, entry in self.store.files(snapshot_of(self.story.events)).items():
+        for path, entry in self.store.files(snapshot_of(self.history.events)).items():
             if not (workspace / path).exists():
                 self._write(workspace, path, entry)
         with storing(mark):

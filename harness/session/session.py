@@ -24,7 +24,7 @@ from harness.session import recipe
 from harness.session.attempt import Attempts, Verification, Verifier, VerifierFactory, asked_step
 from harness.session.begin import create_session
 from harness.session.recipe import Plan
-from harness.session.recorder import REFUSED, Keeper
+from harness.session.recorder import REFUSED, Recorder
 from harness.session.view import SessionView
 from harness.support.home import lockstep_home
 from harness.support.progress import Progress
@@ -42,9 +42,9 @@ class Session(SessionView):
     """A session that this process works on. Made by `start` and `open`; use it as a context manager."""
 
     def __init__(self, found: SessionDirectory, home: Path, verifier: VerifierFactory | None) -> None:
-        self._keeper = Keeper(found, home)
-        self._attach(found, self._keeper.store, self._keeper.story)
-        self._attempts = Attempts(self._keeper, verifier or self._levels_verifier)
+        self._recorder = Recorder(found, home)
+        self._attach(found, self._recorder.store, self._recorder.history)
+        self._attempts = Attempts(self._recorder, verifier or self._levels_verifier)
 
     @classmethod
     def start(
@@ -110,7 +110,7 @@ class Session(SessionView):
     @property
     def key(self) -> SigningKey:
         """What signs the events of this session, and what is attested of it."""
-        return self._keeper.key
+        return self._recorder.key
 
     def verify(
         self,
@@ -170,7 +170,7 @@ class Session(SessionView):
         if kind in RESERVED:
             raise SessionError(f"events of kind {kind!r} are the session's own", expected="the name of a tool")
         try:
-            return self._keeper.append(
+            return self._recorder.append(
                 kind,
                 arguments=arguments,
                 outcome=outcome,
@@ -179,7 +179,7 @@ class Session(SessionView):
                 usage=usage,
                 seeds=seeds,
                 attached=attached,
-                workspace=taken or (self._keeper.snapshot_if_sound() if with_tree else None),
+                workspace=taken or (self._recorder.snapshot_if_sound() if with_tree else None),
             )
         except (TypeError, ValueError) as error:
             raise SessionError(f"an event of kind {kind!r} cannot be recorded: {error}", expected="JSON") from error
@@ -195,8 +195,8 @@ class Session(SessionView):
             SessionError: the workspace cannot be recorded, or changes files that belong to the verifier.
             RecordError: it cannot be written.
         """
-        taken = self._keeper.take_snapshot(arguments)
-        with self._keeper.exported(taken, f"run-{secrets.token_hex(8)}") as tree:
+        taken = self._recorder.take_snapshot(arguments)
+        with self._recorder.exported(taken, f"run-{secrets.token_hex(8)}") as tree:
             yield taken, tree
 
     def report_usage(
@@ -217,11 +217,11 @@ class Session(SessionView):
         for name, value in usage.items():
             if not value >= 0 or value == float("inf"):
                 raise SessionError(f"usage `{name}` is {value}", expected="a number that is not negative")
-        self._keeper.append(USAGE, arguments=arguments, detail=detail, usage=usage)
+        self._recorder.append(USAGE, arguments=arguments, detail=detail, usage=usage)
 
     def resume(self, reason: str) -> None:
         """A person lets the agent go on: iterations, seconds and money are counted from here."""
-        self._keeper.append(recipe.RESUMED, arguments={"reason": reason})
+        self._recorder.append(recipe.RESUMED, arguments={"reason": reason})
 
     def restore_trusted(self) -> tuple[str, ...]:
         """Put every trusted file of the workspace back, and move what was added or changed to `proposed/set-aside/`.
@@ -232,15 +232,15 @@ class Session(SessionView):
             SessionError: the workspace holds links or devices, which a person has to remove.
             RecordError: a file cannot be written.
         """
-        return self._keeper.restore_trusted()
+        return self._recorder.restore_trusted()
 
     def close(self) -> None:
         """End the verifier, pack the record if it has grown, and let others in; further calls do nothing."""
         try:
             self._attempts.close()
-            self._keeper.pack()
+            self._recorder.pack()
         finally:
-            self._keeper.release()
+            self._recorder.release()
 
     def _levels_verifier(self, task_directory: Path, progress: Progress) -> Verifier:
         return levels_verifier(task_directory, progress, self.sandbox)

@@ -17,7 +17,7 @@ from harness.record.export import exported
 from harness.record.log import read_events
 from harness.record.store import Store
 from harness.session import recipe
-from harness.session.history import Story
+from harness.session.history import History
 from harness.session.recipe import State
 from harness.support.home import lockstep_home
 
@@ -38,15 +38,15 @@ class SessionView:
         found = directories.find(home or lockstep_home(), which)
         store = Store(found.repository)
         try:
-            self._attach(found, store, Story(read_events(store)))
+            self._attach(found, store, History(read_events(store)))
         except BaseException:
             store.close()
             raise
 
-    def _attach(self, found: SessionDirectory, store: Store, story: Story) -> None:
+    def _attach(self, found: SessionDirectory, store: Store, history: History) -> None:
         self.directory = found
         self.store = store
-        self._story = story
+        self._history = history
 
     @property
     def id(self) -> str:
@@ -66,22 +66,22 @@ class SessionView:
     @property
     def sandbox(self) -> str | None:
         """The sandbox driver that was asked for at the start; None for the best that works."""
-        return self._story.events[0].detail.get("sandbox")
+        return self._history.events[0].detail.get("sandbox")
 
     @property
     def events(self) -> tuple[Event, ...]:
         """The whole log, oldest first."""
-        return tuple(self._story.events)
+        return tuple(self._history.events)
 
     @property
     def state(self) -> State:
         """Where the recipe stands."""
-        return self._story.state
+        return self._history.state
 
     @property
     def head(self) -> Event | None:
         """The event that made the newest verified commit."""
-        return self._story.head
+        return self._history.head
 
     def verified(self) -> tuple[Event, Subject]:
         """The event that made the newest verified commit, and that commit, as attestations speak of it.
@@ -140,7 +140,7 @@ class SessionView:
                 "duration_s": event.duration_s,
                 "usage": dict(event.usage),
             }
-            for event in self._story.events
+            for event in self._history.events
         ]
 
     def bundle(self, path: Path) -> None:

@@ -35,7 +35,7 @@ def localise(
     Args:
         only: the leaves that were compared, or None for all.
     """
-    if pair.brief:
+    if pair.stop_at_failure:
         return Divergence(
             expected.case.cut(difference.step), difference.step, difference.path, difference.expected, difference.actual,
             difference.rule, level, check, index=difference.index,

@@ -36,7 +36,7 @@ class Pair:
         candidate: the candidate's worker.
         seed: from which everything random is derived.
         progress: told what goes on.
-        brief: a difference is told as it was found, neither localised nor shrunk, for who only counts failures.
+        stop_at_failure: a difference is told as it was found, neither localised nor shrunk, for who only counts failures.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Pair:
         seed: int,
         progress: Progress,
         *,
-        brief: bool = False,
+        stop_at_failure: bool = False,
     ) -> None:
         self.task = task
         self.suite = suite
@@ -56,7 +56,7 @@ class Pair:
         self.candidate = candidate
         self.seed = seed
         self.progress = progress
-        self.brief = brief
+        self.stop_at_failure = stop_at_failure
         self.begin_evidence()
         self._followed_episodes: list[Trajectory] | None = None
 

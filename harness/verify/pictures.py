@@ -41,27 +41,27 @@ def can_restore(environment: Environment) -> bool:
     return "restore" in environment.spec.capabilities
 
 
-def draw(artist: Environment, state: Leaves) -> Array | None:
+def draw(renderer: Environment, state: Leaves) -> Array | None:
     """What a canonical state looks like, uint8 `[height, width, 3]`; None where the reference refuses it.
 
     Args:
-        artist: a worker of the reference with the capabilities `render` and `restore`.
+        renderer: a worker of the reference with the capabilities `render` and `restore`.
         state: leaves with their `state/` prefix.
     """
     with suppress(EnvironmentFailure):
-        artist.restore(state)
-        return artist.render()
+        renderer.restore(state)
+        return renderer.render()
     return None
 
 
-def draw_walk(artist: Environment, case: Case) -> Iterator[Array]:
+def draw_walk(renderer: Environment, case: Case) -> Iterator[Array]:
     """Pictures of every row of a case, played by single steps: all that a reference without `restore` can do.
 
     Raises:
         EnvironmentFailure: it does not answer.
     """
-    for _ in artist.rows(case):
-        yield artist.render()
+    for _ in renderer.rows(case):
+        yield renderer.render()
 
 
 def of_divergences(pair: Pair, verdict: Verdict, start: Callable[[], Environment]) -> dict[str, Array]:
@@ -81,10 +81,10 @@ def of_divergences(pair: Pair, verdict: Verdict, start: Callable[[], Environment
     with suppress(Exception):  # whatever goes wrong here, or is made to go wrong: the verdict stands without pictures
         if not (parting := _parting(pair, verdict)):
             return {}
-        with _started(start) as artist:
+        with _started(start) as renderer:
             for index, expected, actual, row in parting:
                 for side, trajectory in ((EXPECTED, expected), (ACTUAL, actual)):
-                    picture = _picture(artist, trajectory, row, side)
+                    picture = _picture(renderer, trajectory, row, side)
                     pictures |= {} if picture is None else {f"{index}-{side}": picture}
     return pictures
 
@@ -107,22 +107,22 @@ def _parting(pair: Pair, verdict: Verdict) -> list[tuple[int, Trajectory, Trajec
     ]
 
 
-def _picture(artist: Environment, trajectory: Trajectory, row: int, side: str) -> Array | None:
+def _picture(renderer: Environment, trajectory: Trajectory, row: int, side: str) -> Array | None:
     """A row of a trajectory: drawn from its state or, where that cannot be restored, by playing the reference up to it."""
     if row >= trajectory.rows:
         return None
-    if can_restore(artist):
-        return draw(artist, trajectory.state(row))
-    return list(draw_walk(artist, trajectory.case.cut(row)))[-1] if side == EXPECTED else None
+    if can_restore(renderer):
+        return draw(renderer, trajectory.state(row))
+    return list(draw_walk(renderer, trajectory.case.cut(row)))[-1] if side == EXPECTED else None
 
 
 @contextmanager
 def _started(start: Callable[[], Environment]) -> Iterator[Environment]:
-    artist = start()
+    renderer = start()
     try:
-        yield artist
+        yield renderer
     finally:
-        artist.close()
+        renderer.close()
 
 
 def attachments(pictures: Mapping[str, Array]) -> dict[str, bytes]:

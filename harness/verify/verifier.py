@@ -48,12 +48,12 @@ class Verifier:
         prepare: start the next candidate's worker ahead, so that the import of JAX is over when a tree comes.
         workers: how many references step in parallel; 0 takes what the task says.
         policies: where level 4 keeps what it trained, so that an interrupted one goes on; None keeps nothing.
-        overhear: keep what is put to the candidate too.
+        record_questions: keep what is put to the candidate too.
 
     Attributes:
         task, driver, progress: as given.
         questions: what each level of the last verification asked the reference.
-        put_to_candidate: what it asked the candidate, where that is overheard; nothing of level 4.
+        put_to_candidate: what it asked the candidate, where that is recorded; nothing of level 4.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Verifier:
         prepare: bool = False,
         workers: int = 0,
         policies: Path | None = None,
-        overhear: bool = False,
+        record_questions: bool = False,
     ) -> None:
         self.task = task
         self.driver = driver
@@ -73,7 +73,7 @@ class Verifier:
         self._prepare = prepare
         self._workers = workers
         self._policies = policies
-        self._overhears_candidate = overhear
+        self._records_candidate = record_questions
         self.questions: dict[int, Questions] = {}
         self.put_to_candidate: dict[int, Questions] = {}
         self._pool: Pool | None = None
@@ -89,7 +89,7 @@ class Verifier:
         levels: Sequence[int] | None = None,
         module: str | None = None,
         seed: int,
-        brief: bool = False,
+        stop_at_failure: bool = False,
     ) -> Verdict:
         """Verify an exported tree at some levels, lowest first, until one does not pass.
 
@@ -98,8 +98,8 @@ class Verifier:
             levels: by default all that the task has.
             module: limits level 1 to one module.
             seed: from which everything random is derived; drawn after the tree was fixed.
-            brief: stop at the first check that fails, and tell what it found as it was found: for who asks whether a
-                candidate fails, and not why.
+            stop_at_failure: stop at the first check that fails, and report what it found as it was found: for callers
+                that ask whether a candidate fails, and not why.
         """
         began = time.monotonic()
         self.questions, self.put_to_candidate = {}, {}
@@ -129,7 +129,9 @@ class Verifier:
                 cases = known.load_cases(self.task.directory)
                 reference = self.reference()
                 candidate = self._open_candidate(tree, stack)
-                pair = Pair(self.task, suite, reference, candidate, seed, self.progress, brief=brief)
+                pair = Pair(
+                    self.task, suite, reference, candidate, seed, self.progress, stop_at_failure=stop_at_failure
+                )
                 for level in sorted(self.task.levels if levels is None else levels):
                     self._overhear(reference, candidate, level)
                     reports.append(self._run_level(pair, level, module, tree, cases, stack))
@@ -137,8 +139,8 @@ class Verifier:
                     memory.give_back()
                     if reports[-1].outcome is not Outcome.PASS:
                         break
-                if not brief and (so_far := judged()).outcome is Outcome.FAIL:
-                    drawn = pictures.of_divergences(pair, so_far, self._artist)
+                if not stop_at_failure and (so_far := judged()).outcome is Outcome.FAIL:
+                    drawn = pictures.of_divergences(pair, so_far, self._renderer)
             except BrokenContract as broken:
                 reports.append(_contract_report(broken, seed, time.monotonic() - began))
             except (LockstepError, SandboxError) as failure:
@@ -163,7 +165,7 @@ class Verifier:
         for environment in reference.environments:
             environment.listener = listen
         candidate.listener = None
-        if self._overhears_candidate and level < TRAINING_LEVEL:
+        if self._records_candidate and level < TRAINING_LEVEL:
             candidate.listener = self.put_to_candidate.setdefault(level, Questions()).add
 
     def reference(self) -> Pool:
@@ -177,7 +179,7 @@ class Verifier:
             self._pool = start_references(self.task, installed, self._workers)
         return self._pool
 
-    def _artist(self) -> Environment:
+    def _renderer(self) -> Environment:
         return start_reference(self.task, setup(self.task))
 
     def close(self) -> None:
@@ -246,7 +248,7 @@ class Verifier:
         running: dict[int, Callable[[], Iterator[CheckResult]]] = {
             1: lambda: property.checks(pair, module),
             2: lambda: interaction.checks(pair),
-            3: lambda: rollout.checks(pair, tally, another, None if pair.brief else user),
+            3: lambda: rollout.checks(pair, tally, another, None if pair.stop_at_failure else user),
             4: transferred,
         }
         try:
@@ -258,7 +260,10 @@ class Verifier:
             if Outcome.worst([result.outcome for result in results]) in (Outcome.PASS, Outcome.SKIPPED):
                 for result in running[level]():
                     results.append(result)
-                    if (level in (2, 3) or pair.brief) and result.outcome not in (Outcome.PASS, Outcome.SKIPPED):
+                    if (level in (2, 3) or pair.stop_at_failure) and result.outcome not in (
+                        Outcome.PASS,
+                        Outcome.SKIPPED,
+                    ):
                         break
                 else:
                     if level == proposed.LEVEL:

@@ -1,4 +1,4 @@
-"""The demo's story, told as it happens."""
+"""What happens in the demo, shown while it happens."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from harness.host import jobs
 from harness.record.directory import all_sessions
 from harness.support.home import lockstep_home
 from mcp_server.app import build_server
-from mcp_server.shelf import Shelf
+from mcp_server.registry import TaskRegistry
 from tests.paths import WALK
 
 LOCKSTEP = [sys.executable, "-P", "-c", "import sys; from harness.cli import main; sys.exit(main())"]
@@ -65,7 +65,7 @@ class Place:
 
     def inside(self) -> MCPServer[Any]:
         """The server in this process."""
-        return build_server(self.home, Shelf((self.task_root.resolve(),), self.workspaces))
+        return build_server(self.home, TaskRegistry((self.task_root.resolve(),), self.workspaces))
 
     @asynccontextmanager
     async def stdio(self, mode: str = "auto", **options: Any) -> AsyncIterator[Client]:

@@ -39,8 +39,8 @@ def sleeper() -> tuple[str, str]:
 async def test_what_runs_long_is_handed_out_as_a_job_that_tells_its_result_as_often_as_it_is_asked(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcp_server.desk.ANSWER_S", 0.1)
-    monkeypatch.setattr("mcp_server.desk.PROGRESS_S", 0.05)
+    monkeypatch.setattr("mcp_server.services.ANSWER_S", 0.1)
+    monkeypatch.setattr("mcp_server.services.PROGRESS_S", 0.05)
     told: list[tuple[float, str | None]] = []
 
     async def progress(done: float, total: float | None, message: str | None) -> None:
@@ -77,7 +77,7 @@ async def test_what_runs_long_is_handed_out_as_a_job_that_tells_its_result_as_of
 async def test_a_profile_goes_from_its_call_to_its_figures_and_costs_no_attempt(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcp_server.desk.ANSWER_S", 0.1)
+    monkeypatch.setattr("mcp_server.services.ANSWER_S", 0.1)
     async with Client(place.inside()) as client:
         session = await begun(client)
         settings = {"batch_sizes": [16, 16], "seconds_per": 0.05, "peers": False}

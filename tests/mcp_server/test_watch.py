@@ -54,7 +54,7 @@ async def test_a_listener_of_the_stateless_era_is_told_over_http(place: Place) -
 async def test_messages_beside_results_come_from_the_level_on_that_was_asked_for(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcp_server.desk.ANSWER_S", 0.01)
+    monkeypatch.setattr("mcp_server.services.ANSWER_S", 0.01)
     told: list[str] = []
 
     async def logged(params: LoggingMessageNotificationParams) -> None:

@@ -21,7 +21,7 @@ NOT_FIRST = {
     "the tick goes on in the next round",
     "division by a reciprocal",
 }
-"""Faults in Pong that another check sees before the one that must: a brief verification would not come to it."""
+"""Faults in Pong that another check sees before the one that must: a verification that stops at a failure would not come to it."""
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_a_planted_fault_in_cartpole_is_caught_where_it_must_be(
 @pytest.mark.slow
 @pytest.mark.pong
 @pytest.mark.parametrize(
-    ("mutant", "brief"),
+    ("mutant", "stop_at_failure"),
     [
         *[pytest.param(mutant, mutant.name not in NOT_FIRST, id=mutant.name) for mutant in pong.MUTANTS],
         *[
@@ -64,8 +64,10 @@ def test_a_planted_fault_in_cartpole_is_caught_where_it_must_be(
     ],
 )
 def test_a_planted_fault_in_pong_is_caught_where_it_must_be(
-    mutant: Mutant, brief: bool, pong_verifier: Verifier, tmp_path: Path
+    mutant: Mutant, stop_at_failure: bool, pong_verifier: Verifier, tmp_path: Path
 ) -> None:
-    """A brief verification stops at the first check that fails; a full one goes on, and makes inputs small: minutes in all."""
+    """One that stops at the first failure is quick; a full one goes on, and makes inputs small: minutes in all."""
     plant(load_task(ENVIRONMENTS / "pong"), mutant, tmp_path)
-    assert_caught(mutant, pong_verifier.verify(tmp_path, levels=levels(mutant), seed=SEED, brief=brief))
+    assert_caught(
+        mutant, pong_verifier.verify(tmp_path, levels=levels(mutant), seed=SEED, stop_at_failure=stop_at_failure)
+    )

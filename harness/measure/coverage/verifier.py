@@ -29,7 +29,7 @@ class MeasuringVerifier(Verifier):
         return measure(self.task, asked, self.progress, seconds=seconds)
 
     def candidate_coverage(self, tree: Path, seconds: float = ASKING_SECONDS) -> Coverage:
-        """What the levels of the last verification reached of the crate in its tree; of what was not overheard nothing.
+        """What the levels of the last verification reached of the crate in its tree; of what was not recorded nothing.
 
         Args:
             seconds: as `coverage` has it.

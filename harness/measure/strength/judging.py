@@ -17,7 +17,7 @@ MAX_WHY = 300
 class Judge(Protocol):
     """What of `harness.verify.verifier.Verifier` is needed here."""
 
-    def verify(self, tree: Path, *, levels: list[int], seed: int, brief: bool) -> Verdict:
+    def verify(self, tree: Path, *, levels: list[int], seed: int, stop_at_failure: bool) -> Verdict:
         """The verdict on a tree."""
         ...
 
@@ -50,7 +50,7 @@ class Finding:
 
 def judge(verifier: Judge, tree: Path, levels: list[int], seed: int) -> list[Finding]:
     """Run some levels on a mutant's tree, lowest first, until one does not pass it."""
-    return read(verifier.verify(tree, levels=levels, seed=seed, brief=True), levels)
+    return read(verifier.verify(tree, levels=levels, seed=seed, stop_at_failure=True), levels)
 
 
 def read(verdict: Verdict, levels: list[int]) -> list[Finding]:

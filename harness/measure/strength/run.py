@@ -228,7 +228,7 @@ class _Run:
         if not missing:
             return
         self._progress("the candidate itself", 0, len(self._chosen))
-        verdict = verifier.verify(self._original, levels=missing, seed=self._derive("original"), brief=True)
+        verdict = verifier.verify(self._original, levels=missing, seed=self._derive("original"), stop_at_failure=True)
         if verdict.outcome is not Outcome.PASS:
             found = verdict.divergences
             why = verdict.error or (f"{found[0].check}, {found[0].address}" if found else "no verdict")

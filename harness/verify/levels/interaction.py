@@ -84,7 +84,7 @@ def _search(pair: Pair, name: str, strategy: st.SearchStrategy[Case]) -> CheckRe
         fails,
         seed=pair.derive(f"level 2/{name}"),
         examples=pair.task.budgets.sequences,
-        shrink=not pair.brief,
+        shrink=not pair.stop_at_failure,
     )
     if simplest is None:
         return CheckResult(name, Outcome.PASS, examples=judged)

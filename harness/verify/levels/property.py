@@ -88,7 +88,7 @@ def _search(pair: Pair, module: Module, probe: TaskProbe) -> CheckResult:
         lambda inputs: compare_probe(pair, probe.name, _stacked(probe, inputs)) is not None,
         seed=pair.derive(f"search/{probe.name}"),
         examples=_examples(pair, probe),
-        shrink=not pair.brief,
+        shrink=not pair.stop_at_failure,
     )
     if simplest is None:
         return CheckResult(check, Outcome.PASS, module.name, judged)
@@ -122,7 +122,7 @@ def _probe_divergence(pair: Pair, module: Module, probe: TaskProbe, inputs: Leav
         ]
 
     found = inputs
-    inputs = found if pair.brief else plainest(found, probe.inputs, fails)
+    inputs = found if pair.stop_at_failure else plainest(found, probe.inputs, fails)
     difference = compare_probe(pair, probe.name, inputs)
     if difference is None:
         # At the edge of a tolerance a batch may round to the other side: then what was found is not made plainer.

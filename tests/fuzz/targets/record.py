@@ -20,7 +20,7 @@ from harness.record.keys import PublicKey, SigningKey, load_or_create
 from harness.record.store import Store, opened
 from harness.report.document import collect
 from harness.report.page import render
-from harness.session.history import Story
+from harness.session.history import History
 from harness.support.foreign import json_of
 from tests.fuzz.mutate import as_bytes, as_text, either, json_text, of_bytes, of_json
 from tests.fuzz.target import Target, Wrong, each
@@ -160,7 +160,7 @@ def _read(store: Store, step: int) -> None:
     else:
         events = log.read_events(store)
         each(
-            lambda: Story(events),
+            lambda: History(events),
             lambda: show_replay.listing(replaying.listing(store, events)),
             *(
                 lambda event=event: show_replay.step(replaying.step(store, events, event), len(events))

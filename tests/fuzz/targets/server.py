@@ -32,7 +32,7 @@ from harness.host.main_jobs import MainJobs
 from harness.support.home import lockstep_home
 from mcp_server.app import build_server
 from mcp_server.limits import RESULT_CHARACTERS
-from mcp_server.shelf import Shelf
+from mcp_server.registry import TaskRegistry
 from tests.fuzz.mutate import either, json_text, of_bytes, of_json
 from tests.fuzz.target import Target, Wrong
 from tests.fuzz.targets.levels import WALK
@@ -74,7 +74,7 @@ class _Server:
         ready: asyncio.Future[Client] = self._loop.create_future()
 
         async def hold() -> None:
-            async with Client(build_server(self._home, Shelf((tasks.resolve(),), workspaces))) as client:
+            async with Client(build_server(self._home, TaskRegistry((tasks.resolve(),), workspaces))) as client:
                 ready.set_result(client)
                 await self._leave.wait()
 

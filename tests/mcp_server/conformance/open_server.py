@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_server.app import build_server
 from mcp_server.http import Doors, http_app, serve_http, url_of
-from mcp_server.shelf import Shelf
+from mcp_server.registry import TaskRegistry
 from mcp_server.tokens import TokenFile
 
 
@@ -38,7 +38,7 @@ def main() -> None:
     token = next(iter(json.loads(tokens.path.read_text()).values()))
     doors = Doors()
     with doors.listen() as listener:
-        server = build_server(home, Shelf((tasks,), workspaces), tokens=tokens, url=url_of(listener))
+        server = build_server(home, TaskRegistry((tasks,), workspaces), tokens=tokens, url=url_of(listener))
         print(url_of(listener), flush=True)
         anyio.run(serve_http, WithToken(http_app(server, doors), token), listener)
 

@@ -18,7 +18,7 @@ DEPTH = 3
 
 
 @dataclass(frozen=True)
-class Shelf:
+class TaskRegistry:
     """Where tasks are found, and where workspaces may be made.
 
     Attributes:

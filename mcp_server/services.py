@@ -25,24 +25,24 @@ from mcp_server.limits import (
     PROGRESS_S,
 )
 from mcp_server.notices import Notices
-from mcp_server.shelf import Shelf
+from mcp_server.registry import TaskRegistry
 
 T = TypeVar("T")
 
 
 @dataclass
-class Desk:
+class Services:
     """Everything that a handler needs. Nothing in it belongs to a connection or has to survive the server.
 
     Attributes:
         home: where sessions are kept.
-        shelf: the tasks that may be begun.
+        registry: the tasks that may be begun.
         cancellations: the calls that are under way, for the case that their clients cancel them.
         notices: what is told beside results.
     """
 
     home: Path
-    shelf: Shelf
+    registry: TaskRegistry
     cancellations: Cancellations = field(default_factory=Cancellations)
     notices: Notices = field(default_factory=Notices)
 
@@ -87,11 +87,11 @@ class Desk:
         return job
 
 
-Call = Context[Desk, Any]
+Call = Context[Services, Any]
 """The context of a call of a tool."""
 
 
-def desk_of(ctx: Call) -> Desk:
+def desk_of(ctx: Call) -> Services:
     """What the server's handlers share."""
     return ctx.request_context.lifespan_context
 
