@@ -19,6 +19,8 @@ OUTSIDE = (
     "LICENSE",
     "environments/*/*.md",
     "environments/*/*/README.md",
+    "examples/*.md",
+    "examples/*.ipynb",
     "rust/README.md",
     "rust/*/README.md",
     "tests/protocol/node/README.md",

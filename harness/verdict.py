@@ -18,7 +18,7 @@ from harness.errors import Failure
 from harness.model import Array, Case, Leaves, leaves_from_json, leaves_to_json
 from harness.support.document import Document, DocumentError, text, whole
 
-ADDRESS = re.compile(r"(.*?)(?:\[([0-9]+(?:,[0-9]+)*)\])?", re.DOTALL)
+ADDRESS = re.compile(r"(.*?)(?:\[([0-9]{1,18}(?:,[0-9]{1,18})*)\])?", re.DOTALL)
 """A leaf's path, with the index inside it."""
 
 

@@ -103,6 +103,14 @@ def test_what_is_no_verdict_is_named(place: tuple[Any, ...], value: Any, complai
         Verdict.from_json(document[""])
 
 
+def test_an_index_that_no_array_has_is_a_part_of_the_path() -> None:
+    [found] = written()["levels"][0]["checks"][0]["divergences"]
+    older = {name: value for name, value in found.items() if name not in ("path", "index")} | {
+        "address": f"a[{'9' * 5000}]"
+    }
+    assert (Divergence.from_json(older).index, Divergence.from_json(older).path) == ((), older["address"])
+
+
 def test_a_missing_field_is_named() -> None:
     document = written()
     del document["levels"][0]["seed"]

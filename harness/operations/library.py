@@ -106,9 +106,13 @@ def rollout(
     """Play one episode on the reference, and the same actions and chance on the candidate.
 
     Args:
+        task: the name of one that comes with Lockstep, a task directory, or a loaded task.
         policy: `random`, or another of the reference's policies.
         steps: its length at most; by default the task's horizon.
-        task, seed, candidate, sandbox, progress: as for `verify`.
+        seed: from which everything random is derived; by default a fresh one.
+        candidate: `jax` or `rust`, where the task has both.
+        sandbox: `docker`, `bubblewrap` or `process`; by default the best that works here.
+        progress: show what goes on.
 
     Returns:
         Both sides' leaves, `[steps + 1, ...]`, and the first difference, or None.
@@ -133,8 +137,11 @@ def compare(
     """Play one case on both sides, as a counterexample that a verification kept.
 
     Args:
+        task: the name of one that comes with Lockstep, a task directory, or a loaded task.
         case: a case, or the file of one.
-        task, candidate, sandbox, progress: as for `verify`.
+        candidate: `jax` or `rust`, where the task has both.
+        sandbox: `docker`, `bubblewrap` or `process`; by default the best that works here.
+        progress: show what goes on.
 
     Raises:
         TaskError: there is no such task, or the file holds no case.
@@ -158,10 +165,13 @@ def train(
     """Train one policy for each seed with PPO, in the candidate or in the reference.
 
     Args:
+        task: the name of one that comes with Lockstep, a task directory, or a loaded task.
         backend: `candidate` or `reference`.
         steps: environment steps for each policy; by default the task's.
         settings: hyper-parameters by name, over those of the task.
-        task, candidate, sandbox, progress: as for `verify`.
+        candidate: `jax` or `rust`, where the task has both.
+        sandbox: `docker`, `bubblewrap` or `process`; by default the best that works here.
+        progress: show what goes on.
 
     Raises:
         TaskError: there is no such task.
@@ -195,9 +205,13 @@ def profile(
     """Measure the candidate's steps per second beside its reference's and its peers', in one run.
 
     Args:
+        task: the name of one that comes with Lockstep, a task directory, or a loaded task.
         batches: batch sizes; by default the task's.
         seconds_per: seconds of measuring for each kind of run at each batch size.
-        task, seed, candidate, sandbox, progress: as for `verify`.
+        seed: from which everything random is derived; by default a fresh one.
+        candidate: `jax` or `rust`, where the task has both.
+        sandbox: `docker`, `bubblewrap` or `process`; by default the best that works here.
+        progress: show what goes on.
 
     Raises:
         TaskError: there is no such task.

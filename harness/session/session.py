@@ -209,7 +209,8 @@ class Session(SessionView):
         """Record what the agent spent since the last report: `dollars`, and counts of tokens under names of their own.
 
         Args:
-            arguments, detail: what else is worth keeping: who reported, what was counted.
+            arguments: who reported, and in which call.
+            detail: what was counted, as far as it is worth keeping.
 
         Raises:
             SessionError: a number is negative or none.
