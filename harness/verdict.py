@@ -352,6 +352,11 @@ class Verdict:
         return "\n".join([*lines, *([self.error] if self.error else [])])
 
     @property
+    def ran_in(self) -> dict[str, Any]:
+        """The sandbox, JSON-ready."""
+        return {"driver": self.sandbox, "isolated": self.isolated} | ({"image": self.image} if self.image else {})
+
+    @property
     def checks(self) -> tuple[CheckResult, ...]:
         """All checks of all levels, in order."""
         return tuple(check for report in self.reports for check in report.checks)
@@ -367,8 +372,7 @@ class Verdict:
             "outcome": str(self.outcome),
             "seed": self.seed,
             "task_digest": self.task_digest,
-            "sandbox": {"driver": self.sandbox, "isolated": self.isolated}
-            | ({"image": self.image} if self.image else {}),
+            "sandbox": self.ran_in,
             "duration_s": round(self.duration_s, 3),
             "error": self.error,
             "levels": [report.to_json() for report in self.reports],

@@ -54,19 +54,18 @@ def attestations(
     `parent` is the SHA-256 of the summary before this one, so that the summaries form a chain of their own; `time` is the
     event's.
     """
-    about = verdict.to_json()
     policy = {"uri": f"lockstep:task/{task}", "digest": {"sha256": verdict.task_digest}}
     envelopes: dict[str, bytes] = {}
-    for report in about["levels"]:
+    for report in verdict.reports:
         predicate = {
-            "result": "PASSED" if report["outcome"] == Outcome.PASS else "FAILED",
+            "result": "PASSED" if report.outcome is Outcome.PASS else "FAILED",
             "configuration": [policy],
-            "passedTests": [c["name"] for c in report["checks"] if c["outcome"] == Outcome.PASS],
-            "warnedTests": [c["name"] for c in report["checks"] if c["outcome"] == Outcome.SKIPPED],
-            "failedTests": [c["name"] for c in report["checks"] if c["outcome"] in (Outcome.FAIL, Outcome.ERROR)],
-            "lockstep": report,
+            "passedTests": [check.name for check in report.checks if check.outcome is Outcome.PASS],
+            "warnedTests": [check.name for check in report.checks if check.outcome is Outcome.SKIPPED],
+            "failedTests": [check.name for check in report.checks if check.outcome in (Outcome.FAIL, Outcome.ERROR)],
+            "lockstep": report.to_json(),
         }
-        name = f"{DIRECTORY}/level-{report['level']}.json"
+        name = f"{DIRECTORY}/level-{report.level}.json"
         envelopes[name] = seal(subject, TEST_RESULT, predicate, key)
     predicate = {
         "verifier": {"id": "lockstep:verifier", "version": {"lockstep": __version__}},
@@ -76,13 +75,13 @@ def attestations(
         "inputAttestations": [
             {"uri": name, "digest": {"sha256": sha256(sealed).hexdigest()}} for name, sealed in envelopes.items()
         ],
-        "verificationResult": "PASSED" if about["outcome"] == Outcome.PASS else "FAILED",
+        "verificationResult": "PASSED" if verdict.passed else "FAILED",
         "verifiedLevels": [f"LOCKSTEP_LEVEL_{report.level}" for report in verdict.reports],
         "lockstep": {
             "seed": verdict.seed,
             "module": next((report.module for report in verdict.reports if report.module), None),
-            "sandbox": about["sandbox"],
-            "duration_s": about["duration_s"],
+            "sandbox": verdict.ran_in,
+            "duration_s": round(verdict.duration_s, 3),
             "machine": fingerprint(),
             "parent": parent,
         },

@@ -272,7 +272,7 @@ def verdict_detail(verdict: Verdict, *, counts: bool) -> dict[str, Any]:
     detail: dict[str, Any] = {
         "counts": counts,
         "levels": [_line(report) for report in reports],
-        "sandbox": verdict.to_json()["sandbox"],
+        "sandbox": verdict.ran_in,
     }
     if verdict.outcome is Outcome.ERROR:
         errors = [check.detail for check in verdict.checks if check.outcome is Outcome.ERROR]

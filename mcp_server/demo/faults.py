@@ -184,7 +184,7 @@ def _replaced(source: str, old: str, new: str) -> str:
     if source.count(old) != 1:
         raise LockstepError(
             f"the demo's fault does not fit: {old!r} stands {source.count(old)} times in the verified candidate",
-            where="harness/demo/faults.py",
+            where="mcp_server/demo/faults.py",
             expected="exactly once",
             next_step="change the fault along with environments/cartpole/candidate",
         )
