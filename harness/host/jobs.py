@@ -20,7 +20,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from harness.errors import RecordError, SessionError
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
 from harness.record.event import now
+from harness.support.document import MAX_SHOWN, Document, DocumentError, text
 from harness.support.files import clear_temporaries, storing, write_durably
 from harness.support.foreign import json_of
 from harness.support.home import lockstep_home
@@ -41,6 +42,7 @@ FAILED = "failed"
 CANCELLED = "cancelled"
 LOST = "lost"
 """Its host ended before it did."""
+STATES = (RUNNING, DONE, FAILED, CANCELLED, LOST)
 
 JOBS = "jobs"
 HOST_LOCK = "host.lock"
@@ -50,7 +52,7 @@ PROGRESS_S = 0.25
 """Progress is written at most this often."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Job:
     """One job.
 
@@ -94,10 +96,35 @@ class Job:
         """A JSON-ready description from which `from_json` makes an equal job."""
         return asdict(self)
 
-    @staticmethod
-    def from_json(described: Mapping[str, Any]) -> Job:
-        """The inverse of `to_json`. Raises KeyError or TypeError for anything else."""
-        return Job(**{f.name: described[f.name] for f in fields(Job)})
+    @classmethod
+    def from_json(cls, described: object, kind: str = "job") -> Job:
+        """The inverse of `to_json`.
+
+        Raises:
+            DocumentError: `described` is no such description.
+        """
+        document = Document(described, kind)
+        identifier, state = document.text("id"), document.text("state")
+        if not re.fullmatch(r".+\.[0-9]{1,7}", identifier, re.DOTALL):
+            raise DocumentError(f"{kind}.id is {identifier[:MAX_SHOWN]!r}; expected SESSION.NUMBER")
+        if state not in STATES:
+            raise DocumentError(f"{kind}.state is {state[:MAX_SHOWN]!r}; expected one of {', '.join(STATES)}")
+        return cls(
+            id=identifier,
+            session=document.text("session"),
+            operation=document.text("operation"),
+            arguments=dict(document.object("arguments").content),
+            state=state,
+            client=document.text("client"),
+            started=document.text("started"),
+            what=document.text("what"),
+            done=document.whole("done"),
+            total=document.whole("total"),
+            ended=document.text_or_none("ended"),
+            result=dict(document.object("result").content) if document.content.get("result") is not None else None,
+            error=document.mapping("error", text) if document.content.get("error") is not None else None,
+            host=document.text("host"),
+        )
 
 
 def read(job_id: str, home: Path | None = None) -> Job:
@@ -296,7 +323,7 @@ def _load(path: Path, job_id: str) -> Job:
             expected=f"one of the session's newest {KEPT}",
             next_step="look at the session's history: what was judged stands there",
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise RecordError(
             f"the job cannot be read: {error}",
             where=str(path),

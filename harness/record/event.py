@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 from harness.errors import RecordError
+from harness.support.document import Document, DocumentError, text, whole
 from harness.support.foreign import json_of
 
 SCHEMA = 1
@@ -31,7 +32,7 @@ UNSIGNED = "unsigned"
 """In the detail of a verdict: why its commit does not carry that key's signature."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Event:
     """One thing that happened in a session.
 
@@ -68,10 +69,46 @@ class Event:
     id: str = ""
     digest: str = ""
 
+    def to_json(self) -> dict[str, Any]:
+        """What `event.json` holds: all but `id` and `digest`."""
+        return {"schema": SCHEMA} | {name: getattr(self, name) for name in _STORED}
+
+    @classmethod
+    def from_json(cls, described: object, kind: str = "event") -> Event:
+        """The inverse of `to_json`.
+
+        Raises:
+            DocumentError: `described` is no such description.
+        """
+        document = Document(described, kind)
+        if document.whole("schema") != SCHEMA:
+            raise DocumentError(f"{kind}.schema is {document.content['schema']}; expected {SCHEMA}")
+        document.exactly("schema", *_STORED)
+        workspace = None
+        if document.content["workspace"] is not None:
+            document.object("workspace").exactly("gitTree", "dirHash")
+            workspace = document.mapping("workspace", text)
+        return cls(
+            seq=document.whole("seq"),
+            time=document.text("time"),
+            kind=document.text("kind"),
+            arguments=document.object("arguments").content,
+            outcome=document.text("outcome"),
+            detail=document.object("detail").content,
+            seeds=document.mapping("seeds", whole),
+            duration_s=_counted(document.content["duration_s"], f"{kind}.duration_s"),
+            usage=document.mapping("usage", _counted),
+            workspace=workspace,
+            commit=document.text_or_none("commit"),
+            attached=document.mapping("attached", text),
+            previous=document.text("previous"),
+        )
+
     def encode(self) -> bytes:
         """The content of `event.json`."""
-        described = {"schema": SCHEMA} | {name: getattr(self, name) for name in _STORED}
-        return json.dumps(described, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False).encode() + b"\n"
+        return (
+            json.dumps(self.to_json(), sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False).encode() + b"\n"
+        )
 
     @staticmethod
     def decode(content: bytes, identifier: str) -> Event:
@@ -81,27 +118,17 @@ class Event:
             RecordError: the content is no event.
         """
         try:
-            described = json_of(content)
-            if described.pop("schema") != SCHEMA or set(described) != set(_STORED):
-                raise ValueError(f"its fields are not those of schema {SCHEMA}")
-            kinds = {"seq": int, "time": str, "kind": str, "outcome": str, "previous": str, "duration_s": (int, float)}
-            kinds |= dict.fromkeys(("arguments", "detail", "seeds", "usage", "attached"), dict)
-            kinds |= {"workspace": (dict, type(None)), "commit": (str, type(None))}
-            for name, kind in kinds.items():
-                if not isinstance(described[name], kind):
-                    raise ValueError(f"`{name}` is a {type(described[name]).__name__}")
-            inside = {"seeds": int, "usage": (int, float), "attached": str, "workspace": str}
-            for name, kind in inside.items():
-                if not all(isinstance(value, kind) for value in (described[name] or {}).values()):
-                    raise ValueError(f"`{name}` holds something else than it should")
-            numbers = [described["duration_s"], *described["usage"].values()]
-            if not all(abs(number) < MOST for number in numbers):  # which NaN is not either
-                raise ValueError("a duration or a sum is no number that could have been counted")
-            if described["workspace"] is not None and described["workspace"].keys() != {"gitTree", "dirHash"}:
-                raise ValueError("`workspace` does not name a tree and its digest")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            event = Event.from_json(json_of(content))
+        except ValueError as error:
             raise RecordError(f"an event is malformed: {error}", where=f"event commit {identifier}") from error
-        return Event(**described, id=identifier, digest=sha256(content).hexdigest())
+        return dataclasses.replace(event, id=identifier, digest=sha256(content).hexdigest())
+
+
+def _counted(value: Any, name: str) -> float:
+    """A duration, a sum of money or a number of tokens, as it stands: whole numbers stay whole."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST:  # NaN is not below it
+        raise DocumentError(f"{name} is no number that could have been counted; expected one below {MOST:g}")
+    return value
 
 
 _STORED = tuple(f.name for f in dataclasses.fields(Event) if f.name not in ("id", "digest"))

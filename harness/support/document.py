@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -44,7 +45,7 @@ class Document:
 
     def number(self, name: str, default: float | None = None) -> float:
         """A number."""
-        return float(self._read(name, "a number", lambda value: _is_whole(value) or isinstance(value, float), default))
+        return float(self._read(name, "a number", _is_number, default))
 
     def flag(self, name: str) -> bool:
         """True or false."""
@@ -70,6 +71,20 @@ class Document:
         """A list, of which `each` reads the elements, given one and what to call it."""
         values = self._read(name, "a list", lambda value: isinstance(value, list | tuple))
         return tuple(each(value, f"{self.kind}.{name}[{number}]") for number, value in enumerate(values))
+
+    def mapping(self, name: str, each: Callable[[Any, str], T]) -> dict[str, T]:
+        """An object whose names are free, of which `each` reads the values, given one and what to call it."""
+        values = self.object(name)
+        return {key: each(value, f"{values.kind}.{str(key)[:MAX_SHOWN]}") for key, value in values.content.items()}
+
+    def exactly(self, *names: str) -> None:
+        """All these fields are there, and no others."""
+        missing = [name for name in names if name not in self.content]
+        if missing:
+            raise DocumentError(f"{self.kind} has no {missing[0]!r}; expected {', '.join(names)}")
+        unknown = [name for name in self.content if name not in names]
+        if unknown:
+            raise DocumentError(f"{self.kind} has {_shown(unknown[0])}; expected only {', '.join(names)}")
 
     def optional(self, name: str, read: Callable[[Any], T]) -> T | None:
         """What `read` makes of a field, or None where it is null or not there."""
@@ -112,8 +127,18 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _is_number(value: Any) -> bool:
+    """Whether `float` takes it: a whole number in JSON may be longer than any float."""
+    return isinstance(value, float) or (_is_whole(value) and abs(value) <= sys.float_info.max)
+
+
 def _wrong(name: str, value: object, expected: str) -> DocumentError:
-    shown = repr(value)
-    return DocumentError(
-        f"{name} is {shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + '...'}; expected {expected}"
-    )
+    return DocumentError(f"{name} is {_shown(value)}; expected {expected}")
+
+
+def _shown(value: object) -> str:
+    try:
+        shown = repr(value)
+    except ValueError:  # a whole number of more digits than Python writes
+        shown = "a whole number that is too long to show"
+    return shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + "..."

@@ -7,15 +7,35 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
 
 from harness.errors import RecordError, SessionError
 from harness.host import jobs
 from harness.host.jobs import KEPT, HostLock, Job, Jobs, host_token, read, recent
 from harness.record.directory import SessionDirectory
+from harness.support.document import DocumentError
 from harness.support.files import TEMPORARY
 from tests.session.faults import Points, in_child, killed_at
+
+WRITTEN = {
+    "id": "walk.3", "session": "walk", "operation": "verify", "arguments": {"level": 1, "module": None},
+    "state": "failed", "client": "Ada", "started": "2026-01-02T03:04:05.678+00:00", "what": "level 1", "done": 1,
+    "total": 4, "ended": "2026-01-02T03:04:06.678+00:00", "result": None,
+    "error": {"what": "the disk is full", "where": "/"}, "host": "0123456789abcdef",
+}  # fmt: skip
+"""The file of a job, as hosts have written it from the first."""
+WORDS = st.text(st.characters(codec="utf-8"), max_size=8)
+JOBS = st.builds(
+    Job, id=st.builds("{}.{}".format, st.text("ab-", min_size=1), st.integers(1, 9999)), session=WORDS, operation=WORDS,
+    arguments=st.dictionaries(WORDS, st.none() | WORDS | st.integers(), max_size=2), state=st.sampled_from(jobs.STATES),
+    client=WORDS, started=WORDS, what=WORDS, done=st.integers(0), total=st.integers(0), ended=st.none() | WORDS,
+    result=st.none() | st.dictionaries(WORDS, WORDS, max_size=2),
+    error=st.none() | st.dictionaries(WORDS, WORDS, max_size=2), host=WORDS,
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -46,6 +66,38 @@ def test_a_job_is_read_back_as_it_was_written(tmp_path: Path, found: SessionDire
     assert kept.end(job, jobs.FAILED) == job, "a job ends once"
     assert read(job.id, tmp_path) == ended
     assert [row.id for row in recent(found)] == [job.id]
+
+
+@given(JOBS)
+def test_a_job_is_the_same_after_it_was_written(job: Job) -> None:
+    assert Job.from_json(json.loads(json.dumps(job.to_json(), allow_nan=False))) == job
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"id": "walk"}, r"job\.id is 'walk'; expected SESSION\.NUMBER"),
+        ({"state": "asleep"}, r"job\.state is 'asleep'; expected one of running, done, failed, cancelled, lost"),
+        ({"arguments": []}, r"job\.arguments is \[\]; expected an object"),
+        ({"done": 0.5}, r"job\.done is 0\.5; expected a whole number"),
+        ({"result": "PASS"}, r"job\.result is 'PASS'; expected an object"),
+        ({"error": {"what": 3}}, r"job\.error\.what is 3; expected a text"),
+        ({"ended": 3}, r"job\.ended is 3; expected a text or null"),
+    ],
+)
+def test_a_malformed_job_names_field_and_form(changed: dict[str, Any], words: str) -> None:
+    with pytest.raises(DocumentError, match=words):
+        Job.from_json(WRITTEN | changed)
+
+
+@pytest.mark.parametrize("field", [name for name in WRITTEN if name not in ("ended", "result", "error")])
+def test_a_job_without_a_field_is_none(field: str) -> None:
+    with pytest.raises(DocumentError, match=rf"job has no '{field}'"):
+        Job.from_json({name: value for name, value in WRITTEN.items() if name != field})
+
+
+def test_the_file_of_a_job_made_before_is_read_and_written_as_it_was() -> None:
+    assert json.dumps(Job.from_json(WRITTEN).to_json()) == json.dumps(WRITTEN)
 
 
 def test_what_runs_when_its_host_ends_is_lost_whatever_it_says_on_the_way(
