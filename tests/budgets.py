@@ -1,8 +1,9 @@
 """What each file of tests costs, and the table that CI holds it to.
 
-A cost is the time that pytest measures for the set-up, the call and the tear-down of each test. It is not CPU time: a
-process of a sandbox or a server is missing there if its parent was killed, and those cost most. On a slower or busier
-machine all files take longer; so a file is measured against the others of its run (`slowness`).
+A cost is the time that pytest measures for the call and the tear-down of each test. Set-ups do not count: what files share,
+as a crate that is compiled once, is paid by whichever of them comes first in its process. It is not CPU time: a process of
+a sandbox or a server is missing there if its parent was killed, and those cost most. On a slower or busier machine all
+files take longer; so a file is measured against the others of its run (`slowness`).
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class Costs:
         """One phase of a test: its set-up, its call, or its tear-down."""
         file = report.nodeid.split("::")[0]
         files = self.seconds[dict(report.user_properties).get(PART, DAILY)]
-        files[file] = files.get(file, 0.0) + report.duration
+        files[file] = files.get(file, 0.0) + (0.0 if report.when == "setup" else report.duration)
         if report.skipped:
             self.skipped.add(file)
 
