@@ -127,11 +127,11 @@ def pyboy(image: bytes, boot: bytes) -> Iterator[Callable[[int], tuple[float, st
         command = [str(python), "-c", PYBOY, str(rom), str(boot_file)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdin is not None and process.stdout is not None
-            asked, told = process.stdin, process.stdout
+            asked, reported = process.stdin, process.stdout
 
             def run(steps: int) -> tuple[float, str]:
                 print(steps, file=asked, flush=True)
-                words = next(line for line in told if line.startswith("TOOK")).split()
+                words = next(line for line in reported if line.startswith("TOOK")).split()
                 return float(words[1]), words[2]
 
             yield run

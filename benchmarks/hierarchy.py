@@ -59,14 +59,14 @@ def main() -> None:
 
 
 def generated(task: Task, sample: int | None) -> list[Fault]:
-    """The mutants of a task's own candidate that can be told from it, level by level."""
+    """The mutants of a task's own candidate that can be distinguished from it, level by level."""
     driver = sandboxes.choose(None)
     below = Settings(level=TRAINING_LEVEL - 1, every_level=True, sample=sample)
-    faults = _faults(measure(task, task.directory, driver, below, seed=SEED, progress=_told))
+    faults = _faults(measure(task, task.directory, driver, below, seed=SEED, progress=_reported))
     hang_on_it = tuple(id for id, fault in faults.items() if sum(each.detected for each in fault.values()) <= 1)
     if hang_on_it and TRAINING_LEVEL in task.levels:
         trained = Settings(level=TRAINING_LEVEL, every_level=True, only=hang_on_it)
-        faults |= _faults(measure(task, task.directory, driver, trained, seed=SEED, progress=_told))
+        faults |= _faults(measure(task, task.directory, driver, trained, seed=SEED, progress=_reported))
     return list(faults.values())
 
 
@@ -84,7 +84,7 @@ def by_hand(task: Task, planted: Sequence[Mutant]) -> list[Fault]:
     levels = [level for level in task.levels if level < TRAINING_LEVEL]
     with Verifier(task, sandboxes.choose(None), prepare=True, workers=1) as verifier:
         for number, mutant in enumerate(planted):
-            _told(f"{task.name}: {mutant.name}", number, len(planted))
+            _reported(f"{task.name}: {mutant.name}", number, len(planted))
             with tempfile.TemporaryDirectory(prefix="lockstep-planted-") as place:
                 plant(task, mutant, Path(place))
                 said = [judge(verifier, Path(place), [level], SEED + number)[0] for level in levels]
@@ -125,5 +125,5 @@ def until_found(fault: Fault, levels: Sequence[int]) -> float | None:
     return None
 
 
-def _told(what: str, done: int, total: int) -> None:
+def _reported(what: str, done: int, total: int) -> None:
     print(f"\r{what[:60]:<60} {done}/{total}", end="", flush=True)

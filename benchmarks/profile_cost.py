@@ -36,7 +36,7 @@ from functools import partial
 import jax, jax.numpy as jnp, numpy as np
 options = json.loads(sys.stdin.readline())
 jax.config.update("jax_enable_x64", options["x64"])
-from harness.candidate.adapters.bench_random import key_words, random_action
+from harness.candidate.adapters.bench_random import step_key_data, random_action
 from harness.candidate.faces.jax_env import JaxEnv
 env = JaxEnv(options["entry"], options)
 shown = [name for name in ("observation", "reward", "terminated", "truncated", "legal_actions")]
@@ -45,13 +45,13 @@ leaf, dtype = env.actions["action"], jnp.int64 if options["x64"] else jnp.int32
 def keep(outputs):
     return {name: outputs[name] for name in shown if name in outputs}
 
-def lean(words, lanes, carry, _):
-    row, state = carry
-    actions = random_action(jnp, 0, leaf, words, lanes, row, None).astype(dtype)
-    first, second = key_words(words, lanes, row)
+def lean(key_data, env_indices, carry, _):
+    timestep, state = carry
+    actions = random_action(jnp, 0, leaf, key_data, env_indices, timestep, None).astype(dtype)
+    first, second = step_key_data(key_data, env_indices, timestep)
     keys = jax.random.wrap_key_data(jnp.stack([first, jnp.broadcast_to(second, first.shape)], -1), impl="threefry2x32")
     state, outputs = jax.vmap(env.step_autoreset)(keys, state, actions)
-    return (row + jnp.uint32(1), state), keep(outputs)
+    return (timestep + jnp.uint32(1), state), keep(outputs)
 
 def usual(batch, carry, _):
     key, state = carry
@@ -63,9 +63,9 @@ def usual(batch, carry, _):
 made = {}
 for line in sys.stdin:
     batch, length, repeats, way = json.loads(line)
-    lanes, words = np.arange(batch, dtype=np.uint32), np.array([1, 2], np.uint32)
+    env_indices, key_data = np.arange(batch, dtype=np.uint32), np.array([1, 2], np.uint32)
     if (way, batch) not in made:
-        body = partial(lean, words, lanes) if way == "lean" else partial(usual, batch)
+        body = partial(lean, key_data, env_indices) if way == "lean" else partial(usual, batch)
         run = jax.jit(lambda carry, body=body: jax.lax.scan(body, carry, length=length))
         key = jax.random.key(0)
         state, _ = jax.vmap(env.reset)(jax.random.split(key, batch))
@@ -82,7 +82,7 @@ for line in sys.stdin:
 
 
 class ByHand:
-    """The benchmark by hand, in a process that measures when it is told to."""
+    """The benchmark by hand, in a process that measures when it is asked to."""
 
     def __init__(self, task: Task) -> None:
         self._process = subprocess.Popen(
@@ -113,13 +113,13 @@ class ByHand:
 
 def main() -> None:
     """Measure and report."""
-    rows = [row for name in ("cartpole", "pong") for row in measure(load_task(ENVIRONMENTS / name))]
-    report("profile_cost", "What profiling costs: scanned rollouts (steps per second)", rows)
+    timesteps = [timestep for name in ("cartpole", "pong") for timestep in measure(load_task(ENVIRONMENTS / name))]
+    report("profile_cost", "What profiling costs: scanned rollouts (steps per second)", timesteps)
 
 
 def measure(task: Task) -> list[dict[str, object]]:
-    """A row for each batch size of one task."""
-    rows = []
+    """A timestep for each batch size of one task."""
+    timesteps = []
     with ExitStack() as stack:
         tree = candidate_tree(task.directory, Path(stack.enter_context(tempfile.TemporaryDirectory())))
         worker = CandidateWorker(task, sandboxes.choose(None))
@@ -141,7 +141,7 @@ def measure(task: Task) -> list[dict[str, object]]:
                     else:
                         cell.readings.append(cell.read(100 + number, cell.repeats))
                 usual.append(hand.rate(cell, "usual"))
-            rows.append(
+            timesteps.append(
                 {
                     "candidate": task.name,
                     "batch": batch,
@@ -151,4 +151,4 @@ def measure(task: Task) -> list[dict[str, object]]:
                     "by hand, usual draws": spread(usual),
                 }
             )
-    return rows
+    return timesteps

@@ -53,9 +53,9 @@ class Wordy(FileComparison):
 
     def verify(self, tree: Path, *, levels: Sequence[int], module: str | None, seed: int) -> Verdict:
         judged = super().verify(tree, levels=levels, module=module, seed=seed)
-        return replace(judged, reports=tuple(self._told(level, len(self.calls)) for level in judged.reports))
+        return replace(judged, reports=tuple(self._reported(level, len(self.calls)) for level in judged.reports))
 
-    def _told(self, level: LevelReport, number: int) -> LevelReport:
+    def _reported(self, level: LevelReport, number: int) -> LevelReport:
         checks = (replace(check, divergences=tuple(_worded(check, number))) for check in level.checks)
         features = {f"feature {name}": 17 * number for name in "abcdefgh"}
         return replace(level, checks=tuple(checks), features=features)
@@ -68,8 +68,8 @@ def _worded(check: CheckResult, number: int) -> list[Divergence]:
     found, chance = check.divergences[0], np.random.default_rng(number)
     case = Case(seed=number, actions={"action": chance.integers(0, 10, ACTIONS)}, origin="shrunk")
     inputs = {name: chance.standard_normal((1, 8)) for name in ("state/position", "state/velocity")}
-    told = replace(found, case=case, step=17, path="state/velocity", index=(3,), cause=CAUSE, reproduced=True)
-    return [told, replace(told, case=None, step=0, probe="advance", inputs=inputs)]
+    reported = replace(found, case=case, step=17, path="state/velocity", index=(3,), cause=CAUSE, reproduced=True)
+    return [reported, replace(reported, case=None, step=0, probe="advance", inputs=inputs)]
 
 
 def make_session(root: Path) -> tuple[Path, float]:
@@ -142,11 +142,11 @@ def shown_in_chromium(page: Path) -> list[dict[str, Any]]:
         intervals: list[float] = sorted(tab.evaluate(SCROLL))
         browser.close()
     shares = {"median": intervals[len(intervals) // 2], "95%": intervals[int(0.95 * len(intervals))]}
-    told = ", ".join(f"{name} {value:.0f} ms" for name, value in shares.items())
+    reported = ", ".join(f"{name} {value:.0f} ms" for name, value in shares.items())
     long = sum(interval > 50 for interval in intervals)
     return [
         row("Chromium", "opens the page", f"{opened:.2f} s", ""),
-        row("Chromium", f"scrolls through it, {len(intervals)} frames", told, "under 50 ms"),
+        row("Chromium", f"scrolls through it, {len(intervals)} frames", reported, "under 50 ms"),
         row("Chromium", "frames over 50 ms", str(long), ""),
     ]
 

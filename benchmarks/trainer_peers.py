@@ -119,7 +119,7 @@ REQUIREMENTS = {
 
 
 class _Contender:
-    """One process that trains each time that it is told a seed."""
+    """One process that trains each time that it is given a seed."""
 
     def __init__(self, name: str, python: Path, program: str, updates: int, seeds: int) -> None:
         self.name, self.seeds, self.seconds = name, seeds, []

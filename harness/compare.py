@@ -30,7 +30,7 @@ class Difference:
     """The first difference between two answers.
 
     Attributes:
-        step: row of the trajectory (0 is the reset), or the index of a probe's input.
+        step: timestep of the trajectory (0 is the reset), or the index of a probe's input.
         path: leaf path, or `draw/<name>`.
         index: position inside the leaf; empty for a scalar and where the leaf differs as a whole.
         expected, actual: what is there, as text that shows what differs.
@@ -55,7 +55,8 @@ def compare(
 ) -> Difference | None:
     """The first difference between two trajectories of one case, or None.
 
-    First means: the earliest row; inside a row the draws, because what was drawn explains the rest; then the leaves in
+    First means: the earliest timestep; inside a timestep the draws, because what was drawn explains the rest; then the
+        leaves in
     the order of `task_leaves`. A leaf that either side reports beyond these must be on both sides too. Where the
     expected trajectory reports no draws (None), they are not compared.
 
@@ -88,22 +89,22 @@ def compare_many(
     groups: dict[tuple[Any, ...], list[int]] = {}
     for number, (one, other) in enumerate(zip(expected, actual, strict=True)):
         layout = _layout(one)
-        if layout != _layout(other) or one.rows != other.rows or _compare_draws(one, other) is not None:
+        if layout != _layout(other) or one.timesteps != other.timesteps or _compare_draws(one, other) is not None:
             suspects.add(number)
         else:
             groups.setdefault(layout, []).append(number)
     for numbers in groups.values():
-        ends = np.cumsum([expected[number].rows for number in numbers])
+        ends = np.cumsum([expected[number].timesteps for number in numbers])
         for path in _paths(expected[numbers[0]].leaves, actual[numbers[0]].leaves, task_leaves):
             if path not in expected[numbers[0]].leaves:
                 suspects.update(numbers)
                 continue
-            rows = differing_rows(
+            timesteps = differing_timesteps(
                 np.concatenate([expected[number].leaves[path] for number in numbers]),
                 np.concatenate([actual[number].leaves[path] for number in numbers]),
                 tolerances.get(path, EXACT),
             )
-            for position in np.unique(np.searchsorted(ends, np.flatnonzero(rows), side="right")):
+            for position in np.unique(np.searchsorted(ends, np.flatnonzero(timesteps), side="right")):
                 suspects.add(numbers[position])
     return [
         compare(one, other, task_leaves, tolerances) if number in suspects else None
@@ -114,24 +115,24 @@ def compare_many(
 def compare_leaves(
     expected: Leaves, actual: Leaves, tolerances: Mapping[str, Tolerance], prefix: str = ""
 ) -> Difference | None:
-    """The first difference between two sets of stacked leaves, by row, then in the order of `expected`.
+    """The first difference between two sets of stacked leaves, by timestep, then in the order of `expected`.
 
     Args:
-        expected, actual: arrays of shape `[rows, *leaf shape]`.
+        expected, actual: arrays of shape `[timesteps, *leaf shape]`.
         tolerances: by `prefix` + path, as are the paths of the answer.
     """
     return _first(expected, actual, _paths(expected, actual, {}), tolerances, prefix)
 
 
-def differing_rows(expected: Array, actual: Array, tolerance: Tolerance = EXACT) -> NDArray[np.bool_]:
-    """Which rows differ anywhere, as booleans of shape `[rows]`.
+def differing_timesteps(expected: Array, actual: Array, tolerance: Tolerance = EXACT) -> NDArray[np.bool_]:
+    """Which timesteps differ anywhere, as booleans of shape `[timesteps]`.
 
     Raises:
         ValueError: dtypes or shapes differ, or are not those of leaves.
     """
     if _strange(expected) or expected.dtype != actual.dtype or expected.shape != actual.shape:
         forms = [f"{array.dtype} {list(array.shape)}" for array in (expected, actual)]
-        raise ValueError(f"rows of {forms[0]} and {forms[1]} cannot be compared")
+        raise ValueError(f"timesteps of {forms[0]} and {forms[1]} cannot be compared")
     differing = _differing(np.asarray(expected), np.asarray(actual), tolerance)
     return np.any(differing, axis=tuple(range(1, differing.ndim)))
 
@@ -148,9 +149,9 @@ def _paths(expected: Leaves, actual: Leaves, task_leaves: Mapping[str, Leaf]) ->
 
 def _layout(trajectory: Trajectory) -> tuple[Any, ...]:
     """Everything about a trajectory's leaves but their values, hashable."""
-    rows = trajectory.rows
+    timesteps = trajectory.timesteps
     return tuple(
-        (path, *_form(array), _strange(array) or len(array) != rows)
+        (path, *_form(array), _strange(array) or len(array) != timesteps)
         for path, array in sorted(trajectory.leaves.items())
     )
 
@@ -160,7 +161,7 @@ def _form(array: Array) -> tuple[str, tuple[int, ...]]:
 
 
 def _strange(array: Array) -> bool:
-    """Whether this cannot be a stacked leaf: no rows, or not numbers."""
+    """Whether this cannot be a stacked leaf: no timesteps, or not numbers."""
     return array.ndim == 0 or array.dtype.kind not in "biuf"
 
 
@@ -185,7 +186,7 @@ def _compare_leaf(
     tolerances: Mapping[str, Tolerance],
     limit: int | None,
 ) -> Difference | None:
-    """The first difference inside one leaf; only rows before `limit` matter."""
+    """The first difference inside one leaf; only timesteps before `limit` matter."""
     if actual is None:
         return Difference(0, path, (), "present" if expected is None else _described(expected), ABSENT, "missing")
     if expected is None:
@@ -194,8 +195,8 @@ def _compare_leaf(
         return Difference(0, path, (), _named(expected), _named(actual), "dtype")
     if expected.shape[1:] != actual.shape[1:] or expected.ndim != actual.ndim or expected.ndim == 0:
         return Difference(0, path, (), str(list(expected.shape[1:])), str(list(actual.shape[1:])), "shape")
-    rows = min(len(expected), len(actual))
-    shared = rows if limit is None else min(rows, limit)
+    timesteps = min(len(expected), len(actual))
+    shared = timesteps if limit is None else min(timesteps, limit)
     one, other = np.asarray(expected[:shared]), np.asarray(actual[:shared])
     differing = _differing(one, other, tolerances.get(path, EXACT))
     if differing.any():
@@ -203,7 +204,7 @@ def _compare_leaf(
         here, there = one[(step, *index)], other[(step, *index)]
         return Difference(step, path, tuple(index), value_text(here), value_text(there), "value", _gap(here, there))
     if len(expected) != len(actual):
-        return Difference(rows, path, (), f"{len(expected)} rows", f"{len(actual)} rows", "length")
+        return Difference(timesteps, path, (), f"{len(expected)} timesteps", f"{len(actual)} timesteps", "length")
     return None
 
 
@@ -258,18 +259,18 @@ def _named(array: Array) -> str:
 
 
 def _compare_draws(expected: Trajectory, actual: Trajectory) -> Difference | None:
-    """The first row in which other draws were consumed; in each row as many of each name, and bitwise the same."""
+    """The first timestep in which other draws were consumed; in each timestep as many of each name, and bitwise the same."""
     if expected.draws is None:
         return None
     given = actual.draws if actual.draws is not None else ((),) * len(expected.draws)
     both = zip(expected.draws, given, strict=False)
-    for step, wanted, taken in [(step, *row) for step, row in enumerate(both) if row != ((), ())]:
-        if (found := _compare_row_draws(step, wanted, taken)) is not None:
+    for step, wanted, taken in [(step, *timestep) for step, timestep in enumerate(both) if timestep != ((), ())]:
+        if (found := _compare_timestep_draws(step, wanted, taken)) is not None:
             return found
     return None
 
 
-def _compare_row_draws(step: int, expected: tuple[Draw, ...], actual: tuple[Draw, ...]) -> Difference | None:
+def _compare_timestep_draws(step: int, expected: tuple[Draw, ...], actual: tuple[Draw, ...]) -> Difference | None:
     for name in dict.fromkeys(draw.name for draw in (*expected, *actual)):
         wanted = [np.asarray(draw.value) for draw in expected if draw.name == name]
         taken = [np.asarray(draw.value) for draw in actual if draw.name == name]

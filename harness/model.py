@@ -40,9 +40,9 @@ class Leaf:
     low: Any = None
     high: Any = None
 
-    def zeros(self, rows: int) -> Array:
-        """An array of zeros of shape `[rows, *shape]`."""
-        return np.zeros((rows, *self.shape), dtype=self.dtype)
+    def zeros(self, timesteps: int) -> Array:
+        """An array of zeros of shape `[timesteps, *shape]`."""
+        return np.zeros((timesteps, *self.shape), dtype=self.dtype)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Draw:
 
 
 Tape = tuple[tuple[Draw, ...], ...]
-"""The draws of a trajectory, row by row and in order; row 0 belongs to the reset."""
+"""The draws of a trajectory, timestep by timestep and in order; timestep 0 belongs to the reset."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Case:
         seed: seed of the reset (0 <= seed < 2**63).
         actions: action leaves stacked over time, each of shape `[T, *leaf shape]`.
         start: canonical state to start from instead of a reset (leaves with their `state/` prefix).
-        draws: chance events to force, `T + 1` rows at most; None lets the environment draw from its seed.
+        draws: chance events to force, `T + 1` timesteps at most; None lets the environment draw from its seed.
         name: a name that people can use.
         origin: where the case comes from (`rollout/random`, `shrunk`, `user`, ...).
     """
@@ -104,7 +104,7 @@ class Case:
         if self.start is not None:
             described["start"] = leaves_to_json(self.start)
         if self.draws is not None:
-            described["draws"] = [[[d.name, array_to_json(d.value)] for d in row] for row in self.draws]
+            described["draws"] = [[[d.name, array_to_json(d.value)] for d in timestep] for timestep in self.draws]
         return described
 
     @staticmethod
@@ -127,7 +127,9 @@ class Case:
             start=None if start is None else leaves_from_json(start),
             draws=None
             if draws is None
-            else tuple(tuple(Draw(str(name), array_from_json(value)) for name, value in row) for row in draws),
+            else tuple(
+                tuple(Draw(str(name), array_from_json(value)) for name, value in timestep) for timestep in draws
+            ),
             name=str(described.get("name", "")),
             origin=str(described.get("origin", "")),
         )
@@ -142,7 +144,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Transition:
-    """One row of a trajectory: outputs, canonical state after it, and the draws that it consumed."""
+    """One timestep of a trajectory: outputs, canonical state after it, and the draws that it consumed."""
 
     outputs: Leaves
     state: Leaves
@@ -155,10 +157,10 @@ class Trajectory:
 
     Attributes:
         case: what was asked.
-        leaves: outputs and `state/` leaves stacked over rows, each of shape `[rows, *leaf shape]`. Row 0 is the
-            reset (reward 0, not ended), row `t` is what action `t - 1` led to. The last row is the first one that
-            terminated or was truncated, or the one after the last action.
-        draws: the draws consumed, one tuple for each row, or None where the environment cannot report them.
+        leaves: outputs and `state/` leaves stacked over timesteps, each of shape `[timesteps, *leaf shape]`. Timestep 0 is
+            the reset (reward 0, not ended), timestep `t` is what action `t - 1` led to. The last timestep is the first one
+            that terminated or was truncated, or the one after the last action.
+        draws: the draws consumed, one tuple for each timestep, or None where the environment cannot report them.
     """
 
     case: Case
@@ -166,23 +168,26 @@ class Trajectory:
     draws: Tape | None = None
 
     @property
-    def rows(self) -> int:
-        """The number of rows: 1 + the number of steps taken."""
+    def timesteps(self) -> int:
+        """The number of timesteps: 1 + the number of steps taken."""
         return len(next(iter(self.leaves.values())))
+
+    rows = timesteps
+    """The former name, by which properties of earlier records ask."""
 
     @property
     def steps(self) -> int:
         """The number of steps taken."""
-        return self.rows - 1
+        return self.timesteps - 1
 
-    def transition(self, row: int) -> Transition:
-        """Row `row`, with outputs and state apart."""
-        outputs = {path: array[row] for path, array in self.leaves.items() if not path.startswith(STATE)}
-        return Transition(outputs, self.state(row), () if self.draws is None else self.draws[row])
+    def transition(self, timestep: int) -> Transition:
+        """Timestep `timestep`, with outputs and state apart."""
+        outputs = {path: array[timestep] for path, array in self.leaves.items() if not path.startswith(STATE)}
+        return Transition(outputs, self.state(timestep), () if self.draws is None else self.draws[timestep])
 
-    def state(self, row: int) -> Leaves:
-        """The canonical state after row `row`, with its `state/` prefix; empty where none is reported."""
-        return {path: array[row] for path, array in self.leaves.items() if path.startswith(STATE)}
+    def state(self, timestep: int) -> Leaves:
+        """The canonical state after timestep `timestep`, with its `state/` prefix; empty where none is reported."""
+        return {path: array[timestep] for path, array in self.leaves.items() if path.startswith(STATE)}
 
     @property
     def digest(self) -> str:
@@ -190,9 +195,9 @@ class Trajectory:
         sha = hashlib.sha256()
         for path in sorted(self.leaves):
             feed_digest(sha, path, self.leaves[path])
-        for row, draws in enumerate(self.draws or ()):
+        for timestep, draws in enumerate(self.draws or ()):
             for draw in draws:
-                feed_digest(sha, f"draw/{row}/{draw.name}", draw.value)
+                feed_digest(sha, f"draw/{timestep}/{draw.name}", draw.value)
         return sha.hexdigest()
 
 

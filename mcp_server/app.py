@@ -28,7 +28,7 @@ from mcp.types import (
 from pydantic import AnyHttpUrl
 
 from harness import __version__
-from mcp_server import words
+from mcp_server import texts
 from mcp_server.completions import add_completions
 from mcp_server.limits import ID_CHARACTERS
 from mcp_server.profile_tools import profile_tools
@@ -78,14 +78,14 @@ _CACHE: dict[CacheableMethod, CacheHint] = {
 
 
 class _Server(MCPServer[Services]):
-    """The SDK's server, but for two answers to mistakes of a client: names that are none are told, and never in full."""
+    """The SDK's server, but for two answers to mistakes of a client: names that are none are reported, and never in full."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Services, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """A tool's result; see `MCPServer.call_tool`. A name that no tool can have does not come back with the error."""
         if len(name) > ID_CHARACTERS:
-            raise ToolError(f"there is no tool {words.cut(name, ID_CHARACTERS)}; tools/list names all of them")
+            raise ToolError(f"there is no tool {texts.cut(name, ID_CHARACTERS)}; tools/list names all of them")
         return await super().call_tool(name, arguments, context)
 
     async def get_prompt(
@@ -95,7 +95,7 @@ class _Server(MCPServer[Services]):
         try:
             return await super().get_prompt(name, arguments, context)
         except ValueError as error:
-            raise MCPError(code=INVALID_PARAMS, message=words.cut(str(error), 300)) from error
+            raise MCPError(code=INVALID_PARAMS, message=texts.cut(str(error), 300)) from error
 
 
 def build_server(

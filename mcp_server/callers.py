@@ -63,11 +63,11 @@ class Cancellations:
 
 def gave_up(reason: Any) -> bool:
     """Whether the reason of a cancellation is the client's own time limit, after which the work is still wanted."""
-    return isinstance(reason, str) and any(words in reason.lower() for words in _ITS_TIME_LIMIT)
+    return isinstance(reason, str) and any(phrase in reason.lower() for phrase in _ITS_TIME_LIMIT)
 
 
 def client_name(ctx: Context[Any, Any]) -> str:
-    """Who calls, in words that a second agent on the same session can be told.
+    """Who calls, in words for a second agent on the same session.
 
     Over HTTP the name that belongs to the token; on stdio the client's own name and the process that started the server,
     so that two agents of one kind have two names and one agent keeps its name when the server is started again.

@@ -13,7 +13,7 @@ from harness.host.jobs import Job
 from harness.measure.profile import text
 from harness.verdict import LevelReport, Outcome, Verdict
 from harness.verify.explain import first
-from mcp_server import words
+from mcp_server import texts
 from mcp_server.limits import RESULT_CHARACTERS
 from mcp_server.results import (
     CommandRun,
@@ -78,7 +78,7 @@ def error_text(job: Job) -> str:
     lines += [f"expected: {error['expected']}"] if error.get("expected") else []
     lines += [f"next: {error['next']}"] if error.get("next") else []
     lines += error.get("mistakes", "").splitlines()
-    return words.cut("\n  ".join(line for line in lines if line), RESULT_CHARACTERS)
+    return texts.cut("\n  ".join(line for line in lines if line), RESULT_CHARACTERS)
 
 
 def running(job: Job, also: list[str]) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def verification(job: Job, also: list[str]) -> Verification:
         session_state=document["state"],
         levels=[_level(report) for report in verdict.reports],
         transfer=_transfer(verdict),
-        reached=document.get("coverage", {}).get("told", []),
+        reached=document.get("coverage", {}).get("summary", []),
         error=verdict.error,
         new_cases=document["new_cases"],
         found=_finding(verdict),
@@ -143,8 +143,8 @@ def verification(job: Job, also: list[str]) -> Verification:
 
 
 def _finding(verdict: Verdict) -> Finding | None:
-    told = first(verdict.divergences)
-    return None if told is None else Finding.model_validate(told.to_json())
+    reported = first(verdict.divergences)
+    return None if reported is None else Finding.model_validate(reported.to_json())
 
 
 def _transfer(verdict: Verdict) -> TransferView | None:
@@ -263,8 +263,8 @@ def command_run(job: Job, also: list[str]) -> CommandRun:
         **common,
         summary=f"{'Cancelled' if job.state == 'cancelled' else 'Ended'}, {ended}.",
         exit_code=code,
-        stdout=words.ends(document.get("stdout", ""), OUTPUT_CHARACTERS),
-        stderr=words.ends(document.get("stderr", ""), OUTPUT_CHARACTERS // 2),
+        stdout=texts.ends(document.get("stdout", ""), OUTPUT_CHARACTERS),
+        stderr=texts.ends(document.get("stderr", ""), OUTPUT_CHARACTERS // 2),
         truncated=bool(document.get("stdout_truncated") or document.get("stderr_truncated")),
         killed_by=killed,
         duration_s=round(float(document.get("duration_s", 0.0)), 3),

@@ -18,7 +18,7 @@ from typing import Any
 import anyio
 
 from harness.assurance.replay.changes import agents_files
-from harness.cli.places import opened
+from harness.cli.locate import opened
 from harness.errors import RecordError
 from harness.host import client as host
 from harness.record.event import Event
@@ -106,7 +106,7 @@ def drive(
     Calls that judge nothing (commands, comparisons, profiles) are not made again: what they changed is in the trees.
 
     Args:
-        tell: told each verdict as it is reached.
+        tell: called with each verdict as it is reached.
         levels: the drive ends before the first attempt at a higher level.
         sandbox: the driver; by default the recorded session's.
 
@@ -144,7 +144,7 @@ class _Player:
         self._tools = tools
         self._session = session
         self._workspace = workspace
-        self._placed: dict[str, Entry] | None = None
+        self._files_put: dict[str, Entry] | None = None
 
     async def play(self, events: Sequence[Event], levels: int, tell: Callable[[Driven], None]) -> tuple[Driven, ...]:
         reached: list[Driven] = []
@@ -157,7 +157,7 @@ class _Player:
             elif event.kind == VERDICT and attempt is not None and event.workspace is not None:
                 if event.arguments["level"] > levels:
                     break
-                await self._place(agents_files(self._store, event.workspace["gitTree"]))
+                await self._put_files(agents_files(self._store, event.workspace["gitTree"]))
                 reached.append(await self._judge(attempt, event))
                 tell(reached[-1])
                 attempt = None
@@ -183,9 +183,9 @@ class _Player:
             found_again=done.found.address if done.found else "",
         )
 
-    async def _place(self, files: Mapping[str, Entry]) -> None:
+    async def _put_files(self, files: Mapping[str, Entry]) -> None:
         """Make the agent's files of the workspace the recorded ones, through the tools that an agent has."""
-        before = await self._present() if self._placed is None else self._placed
+        before = await self._present() if self._files_put is None else self._files_put
         for path, entry in files.items():
             if before.get(path) != entry:
                 try:
@@ -196,7 +196,7 @@ class _Player:
                 FileWritten.model_validate(written)
         if gone := sorted(set(before) - set(files)):
             await self._tools.call("run_command", session=self._session, command=f"rm -- {shlex.join(gone)}")
-        self._placed = dict(files)
+        self._files_put = dict(files)
 
     async def _present(self) -> dict[str, Entry]:
         """What the fresh session began with, from its own record."""
@@ -210,5 +210,5 @@ class _Player:
 
 def _address(finding: str) -> str:
     """The address in the line that an event keeps of a divergence: `check: address at step n: ...`."""
-    place = finding.split(" at step ", 1)[0]
-    return place.rpartition(": ")[2] if " at step " in finding else ""
+    leaf = finding.split(" at step ", 1)[0]
+    return leaf.rpartition(": ")[2] if " at step " in finding else ""

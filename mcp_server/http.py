@@ -75,7 +75,7 @@ class Doors:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             made.bind((self.host, self.port))
-            made.listen()  # before anybody is told: who comes early waits instead of being refused
+            made.listen()  # before anybody knows its address: who comes early waits instead of being refused
         except OSError as error:
             made.close()
             raise SetupError(
@@ -102,7 +102,7 @@ def http_app(server: MCPServer[Services], doors: Doors) -> ASGIApp:
 
 
 async def serve_http(app: ASGIApp, listener: socket.socket) -> None:
-    """Serve until the process is told to end."""
+    """Serve until the process is asked to end."""
     config = uvicorn.Config(
         app,
         log_level="warning",

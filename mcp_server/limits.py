@@ -5,7 +5,7 @@ ANSWER_S = 42.0
 WAIT_AT_MOST_S = 40
 """As long `get_job` waits at most in one call."""
 PROGRESS_S = 5.0
-"""Progress is told at least this often while a call waits: clients drop calls that are silent for longer than 10 s."""
+"""Progress is reported at least this often while a call waits: clients drop calls that are silent for longer than 10 s."""
 PROGRESS_CHARACTERS = 200
 """Longer progress texts are cut by clients, so the server cuts them itself, in words."""
 

@@ -25,7 +25,7 @@ LOGGER = "lockstep"
 
 
 class Notices:
-    """What each connection wants to be told. In the stateless era there is none, and results say everything anyway."""
+    """What each connection subscribed to. In the stateless era there is none, and results say everything anyway."""
 
     def __init__(self) -> None:
         self._levels: OrderedDict[str, LoggingLevel] = OrderedDict()

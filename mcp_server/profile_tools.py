@@ -10,7 +10,7 @@ from pydantic import Field
 from mcp_server.arguments import SessionId
 from mcp_server.describing import profile
 from mcp_server.results import Profile, answer
-from mcp_server.services import Call, desk_of
+from mcp_server.services import Call, services_of
 from mcp_server.tool import StrictTool, changes, tool
 
 BatchSize = Annotated[int, Field(ge=1, le=1 << 24)]
@@ -33,8 +33,8 @@ async def profile_sps(
     no attempt. Use it when the recipe is done, before and after each change of the prompt `optimise_jax`. It takes a
     minute or more: after 42 s it answers with a job to be asked for with get_job."""
     given: dict[str, Any] = {"batch_sizes": batch_sizes or None, "seconds_per": float(seconds_per), "peers": peers}
-    job, also = await desk_of(ctx).begin(ctx, session, "profile", given)
-    job = await desk_of(ctx).wait(ctx, job)
+    job, also = await services_of(ctx).begin(ctx, session, "profile", given)
+    job = await services_of(ctx).wait(ctx, job)
     return answer(profile(job, also), f"lockstep://sessions/{job.session}/jobs/{job.number}")
 
 

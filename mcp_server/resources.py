@@ -19,7 +19,7 @@ from harness.record.event import VERDICT_FILE
 from harness.record.log import event_file
 from harness.session.view import SessionView
 from harness.support.embedded import TASK_FILE
-from mcp_server import words
+from mcp_server import texts
 from mcp_server.limits import RESOURCE_CHARACTERS
 from mcp_server.services import Services
 
@@ -50,7 +50,7 @@ def add_resources(server: MCPServer[Services], services: Services) -> None:
     offer("lockstep://sessions/{session}/jobs/{number}", JSON, read.job)
 
 
-def _told(function: Callable[..., Any]) -> Callable[..., str]:
+def _as_text(function: Callable[..., Any]) -> Callable[..., str]:
     """A document as text. What is unknown is not found (-32602); a damaged record is the server's error (-32603)."""
 
     @wraps(function)
@@ -62,7 +62,7 @@ def _told(function: Callable[..., Any]) -> Callable[..., str]:
         except LockstepError as error:
             raise ResourceNotFoundError(str(error)) from error
         text = document if isinstance(document, str) else json.dumps(document, indent=1, ensure_ascii=False)
-        return words.cut(text, RESOURCE_CHARACTERS)
+        return texts.cut(text, RESOURCE_CHARACTERS)
 
     return read
 
@@ -73,7 +73,7 @@ class Resources:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @_told
+    @_as_text
     def tasks(self) -> Any:
         """Every task that a session can be begun on, with its own resources."""
         return {
@@ -85,22 +85,22 @@ class Resources:
             for name in self._services.registry.tasks()
         }
 
-    @_told
+    @_as_text
     def sessions(self) -> Any:
         """Every session of this machine: its id, task, workspace and state."""
         return operations.sessions(self._services.home)
 
-    @_told
+    @_as_text
     def contract(self, task: str) -> Any:
         """The contract of a task: what the candidate has to offer, leaf by leaf, with tolerances and limits."""
         return _text(_task(self._services, task), TASK_FILE)
 
-    @_told
+    @_as_text
     def quirks(self, task: str) -> Any:
         """The oddities of a task's reference, and for each whether it is to be reproduced."""
         return _text(_task(self._services, task), "QUIRKS.md")
 
-    @_told
+    @_as_text
     def reference(self, task: str) -> Any:
         """The source files of a task's reference. They are to be read and translated; no candidate ever runs beside them."""
         root = _task(self._services, task) / "reference"
@@ -113,29 +113,29 @@ class Resources:
             for path in files
         }
 
-    @_told
+    @_as_text
     def reference_file(self, task: str, path: str) -> Any:
         """One source file of a task's reference, as text."""
         if not _shown(Path(path)):
             raise ResourceNotFoundError(f"there is no file {path!r} in the reference of {task}")
         return _text(_task(self._services, task) / "reference", path)
 
-    @_told
+    @_as_text
     def status(self, session: str) -> Any:
-        """Where a session stands. Subscribe to it to be told when that changes."""
+        """Where a session stands. Subscribe to it to be notified when that changes."""
         return operations.status(session, home=self._services.home)
 
-    @_told
+    @_as_text
     def events(self, session: str, after: str = "-1") -> Any:
         """The events of a session, oldest first, 200 at a time: `?after=N` goes on after event N."""
         return operations.history(session, home=self._services.home, after=_number(after), limit=PAGE)
 
-    @_told
+    @_as_text
     def verdict(self, session: str, event: str) -> Any:
         """A verdict with every level, check and divergence, as it was recorded."""
         return _verdict(self._services, session, event)
 
-    @_told
+    @_as_text
     def level_report(self, session: str, event: str, level: str) -> Any:
         """What one level of a verdict found."""
         for report in _verdict(self._services, session, event)["levels"]:
@@ -143,7 +143,7 @@ class Resources:
                 return report
         raise ResourceNotFoundError(f"the verdict of event {event} has no level {level}")
 
-    @_told
+    @_as_text
     def divergence(self, session: str, event: str) -> Any:
         """The divergence that a verdict tells first: as text and as data, with the call that reproduces it."""
         document = operations.explain(session, home=self._services.home, event=_number(event))
@@ -151,9 +151,9 @@ class Resources:
             raise ResourceNotFoundError(f"the verdict of event {event} has no divergence")
         return document
 
-    @_told
+    @_as_text
     def job(self, session: str, number: str) -> Any:
-        """A job with its whole result. Subscribe to it to be told when it ends."""
+        """A job with its whole result. Subscribe to it to be notified when it ends."""
         return jobs.read(f"{session}.{_number(number)}", self._services.home).to_json()
 
 
@@ -194,4 +194,4 @@ def _number(text: str) -> int:
 
 
 def _no_number(text: str) -> SessionError:
-    return SessionError(f"{words.cut(text, 40)!r} is no number", expected="the number of an event or a job")
+    return SessionError(f"{texts.cut(text, 40)!r} is no number", expected="the number of an event or a job")

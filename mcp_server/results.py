@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, ConfigDict, Field
 
-from mcp_server import words
+from mcp_server import texts
 
 REACHED = (
     "What of the reference's lines, branches and features the levels have reached so far; what is missing is untested."
@@ -33,9 +33,9 @@ def answer(result: Result, rest: str = "") -> CallToolResult:
     Args:
         rest: the resource in which whatever had to be cut can be read.
     """
-    document = words.fitted(result.model_dump(mode="json"), rest)
+    document = texts.fitted(result.model_dump(mode="json"), rest)
     return CallToolResult(
-        content=[TextContent(type="text", text=words.text(document))],
+        content=[TextContent(type="text", text=texts.text(document))],
         structured_content=document,
     )
 
@@ -270,7 +270,7 @@ class Explanation(Result):
     session: str
     event: int | None = Field(None, description="The event in which it was found; none where there is no divergence.")
     outcome: str = ""
-    divergences: int = Field(0, description="How many there are; one is told at a time.")
+    divergences: int = Field(0, description="How many there are; one is reported at a time.")
     divergence: str = ""
     case: str | None = Field(None, description="The file in the workspace that holds its shortest case.")
     reproduce: str = ""

@@ -15,7 +15,7 @@ from mcp.server.mcpserver import Context
 
 from harness.host import client, jobs
 from harness.host.jobs import Job
-from mcp_server import words
+from mcp_server import texts
 from mcp_server.callers import Cancellations, client_name
 from mcp_server.limits import (
     ANSWER_S,
@@ -38,7 +38,7 @@ class Services:
         home: where sessions are kept.
         registry: the tasks that may be begun.
         cancellations: the calls that are under way, for the case that their clients cancel them.
-        notices: what is told beside results.
+        notices: what is reported beside results.
     """
 
     home: Path
@@ -69,18 +69,18 @@ class Services:
         return job, also
 
     async def wait(self, ctx: Call, job: Job, seconds: float | None = None) -> Job:
-        """The job as it is when it ends, or after so many seconds (`ANSWER_S`); progress is told on the way."""
+        """The job as it is when it ends, or after so many seconds (`ANSWER_S`); progress is reported on the way."""
         seconds = ANSWER_S if seconds is None else seconds
         began = time.monotonic()
-        told, pause = began, POLL_FIRST_S
+        reported, pause = began, POLL_FIRST_S
         while not job.finished and (left := began + seconds - time.monotonic()) > 0:
             await anyio.sleep(min(pause, left))
             pause = min(pause * 1.5, POLL_AT_MOST_S)
             job = jobs.read(job.id, self.home)
-            if not job.finished and time.monotonic() - told >= PROGRESS_S:
-                told = time.monotonic()
+            if not job.finished and time.monotonic() - reported >= PROGRESS_S:
+                reported = time.monotonic()
                 # Seconds, because what is done starts at zero again with each part of a job, and progress may not.
-                await ctx.report_progress(round(told - began, 3), message=progress_text(job))
+                await ctx.report_progress(round(reported - began, 3), message=progress_text(job))
         self.cancellations.ended(ctx)
         if not job.finished:
             await self.notices.tell(ctx, "info", f"job {job.id} goes on: {progress_text(job)}")
@@ -91,7 +91,7 @@ Call = Context[Services, Any]
 """The context of a call of a tool."""
 
 
-def desk_of(ctx: Call) -> Services:
+def services_of(ctx: Call) -> Services:
     """What the server's handlers share."""
     return ctx.request_context.lifespan_context
 
@@ -104,4 +104,4 @@ async def in_thread(function: Callable[..., T], *arguments: Any, **named: Any) -
 def progress_text(job: Job) -> str:
     """What a job does at the moment, in a line that no client cuts."""
     counted = f" ({job.done}/{job.total})" if job.total > 1 else ""
-    return words.cut(f"{job.what or job.operation}{counted}".replace("\n", " "), PROGRESS_CHARACTERS)
+    return texts.cut(f"{job.what or job.operation}{counted}".replace("\n", " "), PROGRESS_CHARACTERS)

@@ -17,7 +17,7 @@ from mcp_server.arguments import SessionId
 from mcp_server.describing import call, due
 from mcp_server.limits import ID_CHARACTERS, PATH_CHARACTERS, POLL_AT_MOST_S
 from mcp_server.results import Audit, EventLine, History, JobLine, SessionStatus, StepView, Usage, answer
-from mcp_server.services import Call, Services, desk_of, in_thread
+from mcp_server.services import Call, Services, in_thread, services_of
 from mcp_server.tool import READS, StrictTool, changes, tool
 
 SHOWN_JOBS = 5
@@ -59,7 +59,7 @@ async def start_session(
     contract (resource lockstep://tasks/TASK), the oddities that must be kept (lockstep://tasks/TASK/quirks) and the
     reference's source (lockstep://tasks/TASK/reference), take the prompt `translate`, write the first module, and
     call run_level_tests. A session that exists is not begun again: go on with its id."""
-    services = desk_of(ctx)
+    services = services_of(ctx)
     found = await in_thread(services.registry.task, task)
     described = await _begun(services, found, workspace, fresh, candidate or None, sandbox or None)
     return answer(await in_thread(status_result, services, described, begun=True))
@@ -69,7 +69,7 @@ async def session_status(ctx: Call, session: SessionId) -> Annotated[CallToolRes
     """Where a session stands: what has passed, the recipe's next step, the last attempt and what it found, what was spent
     of the limits, jobs that run, other agents that work on it, and the call that is due. Call it when you begin, when you
     come back after an interruption, and when you don't know how to go on."""
-    services = desk_of(ctx)
+    services = services_of(ctx)
     described = await services.ask(ctx, session, "status", {})
     return answer(await in_thread(status_result, services, described), f"lockstep://sessions/{session}/status")
 
@@ -82,7 +82,7 @@ async def history(
 ) -> Annotated[CallToolResult, History]:
     """Everything that happened in a session, oldest first, a page at a time: attempts with their verdict and finding,
     verified commits, commands, edits. Read it before you repeat an idea that may have been tried."""
-    services = desk_of(ctx)
+    services = services_of(ctx)
     document = await in_thread(operations.history, session, home=services.home, after=after, limit=limit)
     events = [EventLine.model_validate(row) for row in document["events"]]
     last = events[-1].seq if events else after
@@ -100,7 +100,7 @@ async def history(
 async def audit(ctx: Call, session: SessionId) -> Annotated[CallToolResult, Audit]:
     """Check a session's record as an outsider would: signatures, the chain of events, ancestry of the verified commits,
     and that task and tests were left alone. Says what each commit proved. Call it when everything has passed."""
-    services = desk_of(ctx)
+    services = services_of(ctx)
     report = (await in_thread(operations.audit, session, home=services.home)).to_json()
     commits, problems = report["rows"], report["problems"]
     said = f"{report['events']} events, {len(commits)} verified commits: "
@@ -147,7 +147,7 @@ async def report_usage(
         "model": model,
     }
     given |= {} if dollars is None else {"dollars": dollars}
-    document = await desk_of(ctx).ask(ctx, session, "report_usage", given)
+    document = await services_of(ctx).ask(ctx, session, "report_usage", given)
     result = Usage(
         session=session,
         usage=document["usage"],
@@ -164,10 +164,10 @@ async def _begun(
     """The status of a new session. Sessions are begun one after another, also by different servers: each takes a second."""
     deadline = anyio.current_time() + START_S
     while True:
-        place = await in_thread(services.registry.workspace, workspace, task.name)
+        location = await in_thread(services.registry.workspace, workspace, task.name)
         try:
             return await in_thread(
-                operations.start, str(task), place, services.home, fresh=fresh, candidate=candidate, sandbox=sandbox
+                operations.start, str(task), location, services.home, fresh=fresh, candidate=candidate, sandbox=sandbox
             )
         except SessionLocked:
             if anyio.current_time() > deadline:
@@ -201,7 +201,7 @@ def status_result(services: Services, described: dict[str, Any], *, begun: bool 
             "passed": [StepView.of(step) for step in described["passed"]],
             "remaining": [StepView.of(step) for step in described["remaining"]],
             "next": following,
-            "reached": described.get("coverage", {}).get("told", []),
+            "reached": described.get("coverage", {}).get("summary", []),
             "jobs": lines,
             "summary": f"Session {session} has begun. {said}" if begun else said,
             "next_call": then,

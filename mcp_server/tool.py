@@ -12,7 +12,7 @@ from mcp.types import ToolAnnotations
 from pydantic import ValidationError
 
 from harness.errors import LockstepError
-from mcp_server import words
+from mcp_server import texts
 from mcp_server.catalog import TITLES
 from mcp_server.limits import RESULT_CHARACTERS
 from sandboxes import SandboxError
@@ -34,14 +34,14 @@ class StrictTool(Tool):
         if unknown:
             near = difflib.get_close_matches(unknown[0], known, n=1)
             raise ToolError(
-                f"{self.name} has no argument {words.cut(repr(unknown[0]), 80)}"
+                f"{self.name} has no argument {texts.cut(repr(unknown[0]), 80)}"
                 f"{f'; did you mean {near[0]!r}?' if near else ''}\n  expected: {', '.join(known) or 'no arguments'}"
             )
         try:
             return await super().run(arguments, context, convert_result)
         except UnexpectedToolError as error:
             if isinstance(error.__cause__, LockstepError | SandboxError):
-                raise ToolError(words.cut(str(error.__cause__), RESULT_CHARACTERS)) from error.__cause__
+                raise ToolError(texts.cut(str(error.__cause__), RESULT_CHARACTERS)) from error.__cause__
             raise
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
@@ -74,5 +74,5 @@ def _mistakes(name: str, error: ValidationError) -> str:
     lines = [f"{name} was called with arguments that it cannot take"]
     for mistake in error.errors(include_url=False, include_input=False):
         where = ".".join(str(part) for part in mistake["loc"]) or "arguments"
-        lines.append(f"{where}: {words.cut(mistake['msg'], 300)}")
+        lines.append(f"{where}: {texts.cut(mistake['msg'], 300)}")
     return "\n  ".join(lines)

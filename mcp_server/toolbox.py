@@ -29,7 +29,7 @@ class Tools:
 
     async def call(self, name: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool. Raises LockstepError for what it reports as an error."""
-        result = await self._connection.call_tool(name, arguments, progress_callback=self._told)
+        result = await self._connection.call_tool(name, arguments, progress_callback=self._on_progress)
         if result.is_error or result.structured_content is None:
             text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
             raise LockstepError(f"the tool {name} answered: {text}")
@@ -54,7 +54,7 @@ class Tools:
             if found.state != "running":
                 return found
 
-    async def _told(self, progress: float, total: float | None, message: str | None) -> None:
+    async def _on_progress(self, progress: float, total: float | None, message: str | None) -> None:
         self._progress(message or "verifying", int(progress), int(total or 0))
 
 

@@ -9,7 +9,7 @@ from mcp.types import CallToolResult
 from mcp_server.arguments import Message, Seed, SessionId
 from mcp_server.describing import verification
 from mcp_server.results import Verification, answer
-from mcp_server.services import Call, desk_of
+from mcp_server.services import Call, services_of
 from mcp_server.tool import StrictTool, changes, tool
 
 LEVEL = 4
@@ -24,8 +24,8 @@ async def policy_transfer(
     INCONCLUSIVE means that neither was shown, and says what would decide. Takes minutes: after 42 s it answers with a job
     to be asked for with get_job. Worth it once level 3 passes."""
     given = {"level": LEVEL, "module": None, "message": message, "seed": seed}
-    job, also = await desk_of(ctx).begin(ctx, session, "verify", given)
-    job = await desk_of(ctx).wait(ctx, job)
+    job, also = await services_of(ctx).begin(ctx, session, "verify", given)
+    job = await services_of(ctx).wait(ctx, job)
     return answer(verification(job, also), f"lockstep://sessions/{job.session}/jobs/{job.number}")
 
 

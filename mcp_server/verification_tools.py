@@ -12,7 +12,7 @@ from mcp_server.arguments import JobId, Level, Message, Module, Seed, SessionId
 from mcp_server.describing import call, comparison, job_status, replayed, verification
 from mcp_server.limits import ID_CHARACTERS, PATH_CHARACTERS, WAIT_AT_MOST_S
 from mcp_server.results import Comparison, Explanation, JobStatus, Replayed, Verification, answer
-from mcp_server.services import Call, desk_of, in_thread
+from mcp_server.services import Call, in_thread, services_of
 from mcp_server.tool import READS, StrictTool, changes, tool
 
 
@@ -32,8 +32,8 @@ async def run_level_tests(
     it answers with a job to be asked for with get_job. Each call is an attempt, and attempts are limited. Give a message,
     it becomes the commit's."""
     given = {"level": level, "module": module or None, "message": message, "seed": seed}
-    job, also = await desk_of(ctx).begin(ctx, session, "verify", given)
-    job = await desk_of(ctx).wait(ctx, job)
+    job, also = await services_of(ctx).begin(ctx, session, "verify", given)
+    job = await services_of(ctx).wait(ctx, job)
     return answer(verification(job, also), _rest(job))
 
 
@@ -58,8 +58,8 @@ async def compare_rollouts(
     you edit, and to try a repair before run_level_tests."""
     given: dict[str, Any] = {"case": case or None, "seed": seed, "steps": steps, "policy": policy or None}
     given = {name: value for name, value in given.items() if value is not None}
-    job, also = await desk_of(ctx).begin(ctx, session, "compare", given)
-    job = await desk_of(ctx).wait(ctx, job)
+    job, also = await services_of(ctx).begin(ctx, session, "compare", given)
+    job = await services_of(ctx).wait(ctx, job)
     return answer(comparison(job, also), _rest(job))
 
 
@@ -76,7 +76,7 @@ async def explain_divergence(
     """Tell again what a failed verification found: the divergence with its cause as far as it is known, the call that
     plays the case on both sides, and the prompt for its repair. One divergence at a time; mend that one first."""
     given = {name: value for name, value in {"event": event, "index": index}.items() if value is not None}
-    document = await desk_of(ctx).ask(ctx, session, "explain", given)
+    document = await services_of(ctx).ask(ctx, session, "explain", given)
     found = document["divergence"] is not None
     nothing = f"The verdict of event {document['event']} is {document['outcome']}: there is no divergence."
     result = Explanation(
@@ -106,8 +106,8 @@ async def replay(
     no attempt; use it when somebody doubts a verdict. It takes as long as the verification did: after 42 s it answers with
     a job to be asked for with get_job."""
     given = {} if event is None else {"event": event}
-    job, also = await desk_of(ctx).begin(ctx, session, "replay", given)
-    job = await desk_of(ctx).wait(ctx, job)
+    job, also = await services_of(ctx).begin(ctx, session, "replay", given)
+    job = await services_of(ctx).wait(ctx, job)
     return answer(replayed(job, also), _rest(job))
 
 
@@ -121,7 +121,7 @@ async def get_job(
     """What became of a job: how far it is, or the very result that its own call would have given. Jobs outlive your
     connection and this server, and their result can be asked for as often as you like. If it is still running, call
     this again: that costs nothing and does not hurry it."""
-    services = desk_of(ctx)
+    services = services_of(ctx)
     job = await in_thread(jobs.read, job_id, services.home)
     job = await services.wait(ctx, job, float(wait_s))
     return answer(job_status(job), _rest(job))
@@ -130,7 +130,7 @@ async def get_job(
 async def cancel_job(ctx: Call, job_id: JobId) -> Annotated[CallToolResult, JobStatus]:
     """End a job and every process that it started. A verification is recorded as interrupted, and every commit made
     before is kept; of a command, what it had printed is given. A job that has ended stays as it is."""
-    services = desk_of(ctx)
+    services = services_of(ctx)
     job = await in_thread(jobs.read, job_id, services.home)
     if not job.finished:
         given = await services.ask(ctx, job.session, "cancel", {"job": job.id})

@@ -98,7 +98,7 @@ class Watch:
         return set(self._listened) | {uri for _, uri in self._subscribed}
 
     def _look_at(self, uri: str) -> None:
-        # As it is now: what changes from here on is told, also when it does so before the first look.
+        # As it is now: what changes from here on is reported, also when it does so before the first look.
         self._stamps.setdefault(uri, self._stamp(uri))
         self._wanted.set()
 

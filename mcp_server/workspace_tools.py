@@ -11,7 +11,7 @@ from mcp_server.arguments import Digest, FilePath, SessionId
 from mcp_server.describing import call, command_run
 from mcp_server.limits import FIELD_CHARACTERS, FILE_CHARACTERS, PATH_CHARACTERS
 from mcp_server.results import CommandRun, FileEdited, FileEntry, FileList, FileText, FileWritten, answer
-from mcp_server.services import Call, desk_of
+from mcp_server.services import Call, services_of
 from mcp_server.tool import READS, StrictTool, changes, tool
 
 LINES_AT_MOST = 2_000
@@ -31,8 +31,8 @@ async def run_command(
     as verified. After 42 s it answers with a job to be asked for with get_job."""
     given: dict[str, Any] = {"command": command, "timeout_s": timeout_s}
     given |= {"stdin": stdin} if stdin else {}
-    job, also = await desk_of(ctx).begin(ctx, session, "run_command", given)
-    job = await desk_of(ctx).wait(ctx, job)
+    job, also = await services_of(ctx).begin(ctx, session, "run_command", given)
+    job = await services_of(ctx).wait(ctx, job)
     return answer(command_run(job, also), f"lockstep://sessions/{job.session}/jobs/{job.number}")
 
 
@@ -46,7 +46,7 @@ async def read_file(
     """Read lines of a file of the workspace, with the digest that write_file and edit_file take as expected_sha256. The
     reference's source is not in the workspace: it is the resource lockstep://tasks/TASK/reference."""
     given = {"path": path, "offset_line": offset_line, "max_lines": max_lines, "max_characters": FIELD_CHARACTERS - 200}
-    document = await desk_of(ctx).ask(ctx, session, "read_file", given)
+    document = await services_of(ctx).ask(ctx, session, "read_file", given)
     result = FileText.model_validate({**document, "text": document.get("text") or "", "summary": ""})
     last = result.first_line + result.lines - 1
     result.summary = f"{path}: lines {result.first_line} to {last} of {result.total_lines}."
@@ -67,7 +67,7 @@ async def write_file(
     """Write a whole file of the workspace: candidate/ is yours, and so are new cases and properties in proposals. Task,
     tests, tolerances and reference belong to the verifier and are refused. Directories are made as needed."""
     given = {"path": path, "text": text} | ({"expected_sha256": expected_sha256} if expected_sha256 else {})
-    document = await desk_of(ctx).ask(ctx, session, "write_file", given)
+    document = await services_of(ctx).ask(ctx, session, "write_file", given)
     made = "made" if document["created"] else "replaced"
     result = FileWritten.model_validate({**document, "summary": f"{path} was {made}: {document['bytes']} bytes."})
     return answer(result)
@@ -88,7 +88,7 @@ async def edit_file(
     what may be written is as in write_file."""
     given: dict[str, Any] = {"path": path, "old": old, "new": new, "all": all}
     given |= {"expected_sha256": expected_sha256} if expected_sha256 else {}
-    document = await desk_of(ctx).ask(ctx, session, "edit_file", given)
+    document = await services_of(ctx).ask(ctx, session, "edit_file", given)
     said = f"{path}: {document['replacements']} passage{'s' if document['replacements'] != 1 else ''} changed."
     return answer(FileEdited.model_validate({**document, "summary": said}))
 
@@ -103,7 +103,7 @@ async def list_files(
 ) -> Annotated[CallToolResult, FileList]:
     """List the files of the workspace with their sizes."""
     given = ({"path": path} if path else {}) | ({"pattern": pattern} if pattern else {})
-    document = await desk_of(ctx).ask(ctx, session, "list_files", given)
+    document = await services_of(ctx).ask(ctx, session, "list_files", given)
     entries = [FileEntry.model_validate({**entry, "bytes": entry.get("bytes") or 0}) for entry in document["entries"]]
     more = "; there are more, give a pattern" if document["truncated"] else ""
     return answer(FileList(entries=entries, truncated=document["truncated"], summary=f"{len(entries)} entries{more}."))

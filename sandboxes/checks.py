@@ -67,9 +67,9 @@ def command(command: Sequence[str]) -> list[str]:
     """The command as a list. Raises SpecRefused for what the kernel could not even be asked to start."""
     if isinstance(command, str) or not command:
         raise SpecRefused(f"command: expected a program and its arguments as a sequence, got {command!r}")
-    for word in command:
-        if not isinstance(word, str) or "\0" in word:
-            raise SpecRefused(f"command: {word!r} is not a string free of NUL characters")
+    for argument in command:
+        if not isinstance(argument, str) or "\0" in argument:
+            raise SpecRefused(f"command: {argument!r} is not a string free of NUL characters")
     return list(command)
 
 

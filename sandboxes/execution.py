@@ -83,8 +83,8 @@ class Supervised:
             if not chunk:
                 return None
             self._report += chunk
-        word, _, pid = self._report.split(b"\n")[0].partition(b" ")
-        return self._launched.host_pid(int(pid)) if word == b"started" else None
+        status, _, pid = self._report.split(b"\n")[0].partition(b" ")
+        return self._launched.host_pid(int(pid)) if status == b"started" else None
 
     def outcome(self) -> Outcome | None:
         """How it ended, or None while anything of it is left."""
@@ -136,13 +136,13 @@ class Supervised:
 
     def _read_report(self) -> Outcome:
         last = self._report.decode(errors="replace").splitlines()[-1:] or [""]
-        word, _, rest = last[0].partition(" ")
-        if word == "exit":
+        status, _, rest = last[0].partition(" ")
+        if status == "exit":
             return Outcome(exit_code=int(rest))
-        if word == "killed":
+        if status == "killed":
             return Outcome(killed_by=(self._reason or CALLER) if rest == OWNER else rest)
         lost = self._launched.lost()
-        return Outcome(failure=rest if word == "failed" else lost)
+        return Outcome(failure=rest if status == "failed" else lost)
 
 
 def communicate(running: Supervised, stdin: bytes, *, timeout: float, keep: int) -> Finished:

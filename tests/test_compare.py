@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from harness.compare import Difference, compare, compare_leaves, compare_many, differing_rows, value_text
+from harness.compare import Difference, compare, compare_leaves, compare_many, differing_timesteps, value_text
 from harness.model import Array, Case, Draw, Leaf, Trajectory
 from harness.task.contract import Tolerance
 
@@ -27,15 +27,15 @@ LEAVES = {
 DTYPES = ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "float64"]
 
 
-def trajectory(rows: int = 5, draws: Any = None, **changed: Any) -> Trajectory:
+def trajectory(timesteps: int = 5, draws: Any = None, **changed: Any) -> Trajectory:
     leaves: dict[str, Array] = {
-        "observation": np.arange(2 * rows, dtype=np.float32).reshape(rows, 2),
-        "reward": np.linspace(0, 1, rows),
-        "terminated": np.zeros(rows, np.bool_),
-        "state/level": np.arange(rows, dtype=np.uint8),
+        "observation": np.arange(2 * timesteps, dtype=np.float32).reshape(timesteps, 2),
+        "reward": np.linspace(0, 1, timesteps),
+        "terminated": np.zeros(timesteps, np.bool_),
+        "state/level": np.arange(timesteps, dtype=np.uint8),
     }
     leaves.update({path.replace("__", "/"): array for path, array in changed.items()})
-    return Trajectory(Case(0, {"action": np.zeros(rows - 1, np.int64)}), leaves, draws)
+    return Trajectory(Case(0, {"action": np.zeros(timesteps - 1, np.int64)}), leaves, draws)
 
 
 def without(path: str) -> Trajectory:
@@ -46,7 +46,7 @@ def without(path: str) -> Trajectory:
 def first(expected: Trajectory, actual: Trajectory, **tolerances: Tolerance) -> Difference | None:
     """The first difference, which must not depend on how many trajectories are compared at once."""
     found = compare(expected, actual, LEAVES, tolerances)
-    others = [trajectory(rows) for rows in (1, 3)]
+    others = [trajectory(timesteps) for timesteps in (1, 3)]
     in_batch = compare_many([others[0], expected, others[1]], [others[0], actual, others[1]], LEAVES, tolerances)
     assert in_batch == [None, found, None]
     return found
@@ -212,7 +212,7 @@ def test_a_leaf_that_neither_side_has_is_missing_all_the_same() -> None:
     assert found is not None and (found.path, found.rule) == ("reward", "missing")
 
 
-def test_the_earliest_row_wins_and_in_it_the_first_declared_leaf() -> None:
+def test_the_earliest_timestep_wins_and_in_it_the_first_declared_leaf() -> None:
     late = trajectory()
     late.leaves["observation"][3, 1] = 99
     late.leaves["state/level"][2] = 99
@@ -223,8 +223,8 @@ def test_the_earliest_row_wins_and_in_it_the_first_declared_leaf() -> None:
 
 def test_a_trajectory_that_ends_earlier_differs_in_its_length() -> None:
     whole, short = trajectory(reward=np.zeros(5)), trajectory(3, reward=np.zeros(3))
-    assert first(whole, short) == Difference(3, "observation", (), "5 rows", "3 rows", "length")
-    assert first(short, whole) == Difference(3, "observation", (), "3 rows", "5 rows", "length")
+    assert first(whole, short) == Difference(3, "observation", (), "5 timesteps", "3 timesteps", "length")
+    assert first(short, whole) == Difference(3, "observation", (), "3 timesteps", "5 timesteps", "length")
 
 
 def test_a_difference_before_a_shorter_end_comes_first() -> None:
@@ -232,8 +232,8 @@ def test_a_difference_before_a_shorter_end_comes_first() -> None:
     assert first(trajectory(reward=np.zeros(5)), short) == Difference(2, "terminated", (), "False", "True", "value")
 
 
-def tape(*rows: tuple[tuple[str, Any], ...]) -> tuple:
-    return tuple(tuple(Draw(name, np.asarray(value)) for name, value in row) for row in rows)
+def tape(*timesteps: tuple[tuple[str, Any], ...]) -> tuple:
+    return tuple(tuple(Draw(name, np.asarray(value)) for name, value in timestep) for timestep in timesteps)
 
 
 DRAWN = tape((("coin", 1), ("die", 6)), (), (("die", 2), ("die", 3)), (), ())
@@ -264,11 +264,11 @@ DRAWN = tape((("coin", 1), ("die", 6)), (), (("die", 2), ("die", 3)), (), ())
     ],
     ids=["equal", "names in another order", "too few", "too many", "values in another order", "dtype", "not reported"],
 )
-def test_draws_are_compared_by_row_and_name(given: Any, difference: Difference | None) -> None:
+def test_draws_are_compared_by_timestep_and_name(given: Any, difference: Difference | None) -> None:
     assert first(trajectory(draws=DRAWN), trajectory(draws=given)) == difference
 
 
-def test_within_a_row_the_draws_come_before_the_leaves_that_they_explain() -> None:
+def test_within_a_timestep_the_draws_come_before_the_leaves_that_they_explain() -> None:
     other = trajectory(draws=DRAWN)
     other.leaves["observation"][2] = np.nan
     expected = trajectory(draws=tape((("coin", 1), ("die", 6)), (), (), (), ()))
@@ -283,20 +283,20 @@ def test_an_environment_that_reports_no_draws_is_not_compared_in_them() -> None:
 
 
 def test_the_draws_of_floats_are_compared_bitwise() -> None:
-    rows = ((), (), (), ())
-    expected, actual = (trajectory(draws=(*tape((("noise", value),)), *rows)) for value in (0.0, -0.0))
+    timesteps = ((), (), (), ())
+    expected, actual = (trajectory(draws=(*tape((("noise", value),)), *timesteps)) for value in (0.0, -0.0))
     assert first(expected, actual) == Difference(0, "draw/noise", (0,), "0.", "-0.", "draws")
 
 
 @given(st.lists(st.tuples(st.integers(1, 6), st.integers(-1, 11), st.booleans()), max_size=8))
 def test_many_are_compared_as_each_is_alone(kinds: list[tuple[int, int, bool]]) -> None:
     expected, actual = [], []
-    for rows, spoiled, in_draws in kinds:
-        expected.append(trajectory(rows, draws=((),) * rows))
-        other = trajectory(rows, draws=((),) * rows)
+    for timesteps, spoiled, in_draws in kinds:
+        expected.append(trajectory(timesteps, draws=((),) * timesteps))
+        other = trajectory(timesteps, draws=((),) * timesteps)
         if in_draws and spoiled >= 0:
             other = replace(other, draws=(*other.draws[1:], (Draw("coin", np.array(1)),)) if other.draws else None)
-        elif 0 <= spoiled < 2 * rows:
+        elif 0 <= spoiled < 2 * timesteps:
             other.leaves["observation"][spoiled // 2, spoiled % 2] = -1
         actual.append(other)
     alone = [compare(one, other, LEAVES, {}) for one, other in zip(expected, actual, strict=True)]
@@ -317,14 +317,14 @@ def test_stacked_leaves_are_compared_under_a_prefix_of_tolerances() -> None:
     assert compare_leaves(expected, {}, {}, "p/") == Difference(0, "p/x", (), "float64 []", "absent", "missing")
 
 
-def test_differing_rows_names_every_row_that_differs() -> None:
+def test_differing_timesteps_names_every_timestep_that_differs() -> None:
     expected = np.zeros((4, 2, 2), np.float32)
     actual = expected.copy()
     actual[1, 0, 1], actual[3] = -0.0, 1e-7
-    assert differing_rows(expected, actual).tolist() == [False, True, False, True]
-    assert differing_rows(expected, actual, NEAR).tolist() == [False] * 4
-    assert differing_rows(np.zeros(0), np.zeros(0)).tolist() == []
-    assert differing_rows(np.zeros((3, 0)), np.zeros((3, 0))).tolist() == [False] * 3
+    assert differing_timesteps(expected, actual).tolist() == [False, True, False, True]
+    assert differing_timesteps(expected, actual, NEAR).tolist() == [False] * 4
+    assert differing_timesteps(np.zeros(0), np.zeros(0)).tolist() == []
+    assert differing_timesteps(np.zeros((3, 0)), np.zeros((3, 0))).tolist() == [False] * 3
 
 
 @pytest.mark.parametrize(
@@ -337,9 +337,9 @@ def test_differing_rows_names_every_row_that_differs() -> None:
         (np.zeros(3, object), np.zeros(3, object)),
     ],
 )
-def test_rows_of_different_form_are_refused(expected: Array, actual: Array) -> None:
+def test_timesteps_of_different_form_are_refused(expected: Array, actual: Array) -> None:
     with pytest.raises(ValueError, match="cannot be compared"):
-        differing_rows(expected, actual)
+        differing_timesteps(expected, actual)
 
 
 def test_an_array_that_claims_to_equal_everything_does_not() -> None:

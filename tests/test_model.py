@@ -72,17 +72,17 @@ def test_a_digest_depends_on_what_a_case_does_and_not_on_its_name() -> None:
     assert len({case.digest for case in [CASE, *others]}) == 1 + len(others)
 
 
-def test_a_cut_case_keeps_its_draws_up_to_its_last_row() -> None:
+def test_a_cut_case_keeps_its_draws_up_to_its_last_timestep() -> None:
     cut = CASE.cut(1)
     assert cut.length == 1 and cut.draws is not None and len(cut.draws) == 2 and cut.seed == CASE.seed
     assert CASE.cut(9).length == CASE.length
 
 
-def test_the_rows_of_a_trajectory_are_the_reset_and_each_step() -> None:
+def test_the_timesteps_of_a_trajectory_are_the_reset_and_each_step() -> None:
     played = Trajectory(
         CASE, {"reward": np.arange(3.0), "state/x": np.arange(3)}, ((), (), (Draw("coin", np.array(1)),))
     )
-    assert (played.rows, played.steps) == (3, 2)
+    assert (played.timesteps, played.steps) == (3, 2)
     assert played.state(1) == {"state/x": 1}
     last = played.transition(2)
     assert last.outputs == {"reward": 2.0} and last.state == {"state/x": 2} and last.draws[0].name == "coin"

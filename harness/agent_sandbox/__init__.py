@@ -2,7 +2,7 @@
 
 from harness.agent_sandbox.commands import Cancel, CommandResult, run
 from harness.agent_sandbox.files import edit_file, list_files, read_file, write_file
-from harness.agent_sandbox.place import WORKSPACE, AgentSandbox
+from harness.agent_sandbox.sandbox import WORKSPACE, AgentSandbox
 
 __all__ = [
     "WORKSPACE",

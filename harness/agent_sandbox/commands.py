@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.agent_sandbox.place import AgentSandbox
+from harness.agent_sandbox.sandbox import AgentSandbox
 from sandboxes.base import STDERR_TAIL_BYTES, Running
 
 KEPT_BYTES = 128 << 10
@@ -67,7 +67,7 @@ class Cancel:
 
 
 def run(
-    place: AgentSandbox,
+    agent_sandbox: AgentSandbox,
     command: str | Sequence[str],
     *,
     timeout_s: float,
@@ -81,15 +81,15 @@ def run(
         command: a program with its arguments, or a line for `sh`.
         stdin: what it reads.
         cancel: asks for an end before its own.
-        progress: told the last line that it printed.
+        progress: called with the last line that it printed.
 
     Raises:
         SandboxError: the sandbox failed, which says nothing of the command.
         SessionError: the workspace cannot be mounted.
     """
-    words = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
+    argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
     began = time.monotonic()
-    running = place.sandbox.spawn(words, environment=place.environment)
+    running = agent_sandbox.sandbox.spawn(argv, environment=agent_sandbox.environment)
     kept = _BothEnds(KEPT_BYTES)
     try:
         threading.Thread(target=_feed, args=(running, stdin.encode()), daemon=True).start()

@@ -17,7 +17,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any
 
-from harness.agent_sandbox.place import WORKSPACE, AgentSandbox
+from harness.agent_sandbox.sandbox import WORKSPACE, AgentSandbox
 from harness.errors import SessionError
 from harness.record.names import objection
 from harness.support.files import DIRECTORY
@@ -35,7 +35,7 @@ ABSENT = "absent"
 
 
 def read_file(
-    place: AgentSandbox,
+    agent_sandbox: AgentSandbox,
     path: str,
     *,
     offset_line: int = 1,
@@ -49,9 +49,9 @@ def read_file(
     """
     if offset_line < 1 or max_lines < 1 or max_characters < 1:
         raise SessionError("a number of lines or characters is not positive", expected="1 or more")
-    target = place.target(path)
-    data = _read(place, target)
-    document = {"path": place.shown(target), "sha256": sha256(data).hexdigest(), "bytes": len(data)}
+    target = agent_sandbox.target(path)
+    data = _read(agent_sandbox, target)
+    document = {"path": agent_sandbox.shown(target), "sha256": sha256(data).hexdigest(), "bytes": len(data)}
     text = _text(data)
     if text is None:
         return document | {"binary": True, "text": "", "first_line": 0, "lines": 0, "total_lines": 0, "truncated": True}
@@ -76,19 +76,21 @@ def read_file(
     }
 
 
-def write_file(place: AgentSandbox, path: str, text: str, *, expected_sha256: str | None = None) -> dict[str, Any]:
+def write_file(
+    agent_sandbox: AgentSandbox, path: str, text: str, *, expected_sha256: str | None = None
+) -> dict[str, Any]:
     """Replace or create a file of `candidate/` or `proposed/` (or /tmp).
 
     Raises:
         SessionError: it may not be written, or does not hold what was expected.
     """
-    target = _writable(place, path)
+    target = _writable(agent_sandbox, path)
     data = _encoded(text, target)
-    before = _existing(place, target)
-    _expect(place.shown(target), before, expected_sha256)
-    _write(place, target, data)
+    before = _existing(agent_sandbox, target)
+    _expect(agent_sandbox.shown(target), before, expected_sha256)
+    _write(agent_sandbox, target, data)
     return {
-        "path": place.shown(target),
+        "path": agent_sandbox.shown(target),
         "sha256": sha256(data).hexdigest(),
         "bytes": len(data),
         "created": before is None,
@@ -96,16 +98,16 @@ def write_file(place: AgentSandbox, path: str, text: str, *, expected_sha256: st
 
 
 def edit_file(
-    place: AgentSandbox, path: str, old: str, new: str, *, expected_sha256: str | None = None, all: bool = False
+    agent_sandbox: AgentSandbox, path: str, old: str, new: str, *, expected_sha256: str | None = None, all: bool = False
 ) -> dict[str, Any]:
     """Replace a text that stands exactly once in a file, or with `all` wherever it stands.
 
     Raises:
         SessionError: as `write_file`, or `old` does not stand there, or more than once.
     """
-    target = _writable(place, path)
-    shown = place.shown(target)
-    before = _read(place, target)
+    target = _writable(agent_sandbox, path)
+    shown = agent_sandbox.shown(target)
+    before = _read(agent_sandbox, target)
     _expect(shown, before, expected_sha256)
     text = _text(before)
     if text is None:
@@ -129,7 +131,7 @@ def edit_file(
         )
     edited = text.replace(old, new)
     data = _encoded(edited, target)
-    _write(place, target, data)
+    _write(agent_sandbox, target, data)
     diff = "".join(
         line if line.endswith("\n") else f"{line}\n"
         for line in difflib.unified_diff(text.splitlines(True), edited.splitlines(True), shown, shown)
@@ -143,7 +145,7 @@ def edit_file(
     }
 
 
-def list_files(place: AgentSandbox, path: str = ".", *, pattern: str = "") -> dict[str, Any]:
+def list_files(agent_sandbox: AgentSandbox, path: str = ".", *, pattern: str = "") -> dict[str, Any]:
     """What lies below a directory of the workspace, by path; links are named and not followed.
 
     Args:
@@ -152,7 +154,7 @@ def list_files(place: AgentSandbox, path: str = ".", *, pattern: str = "") -> di
     Raises:
         SessionError: there is no such directory.
     """
-    target = place.target(path)
+    target = agent_sandbox.target(path)
     if target != WORKSPACE and not target.startswith(f"{WORKSPACE}/"):
         raise SessionError(
             f"{path!r} is outside the workspace",
@@ -162,7 +164,7 @@ def list_files(place: AgentSandbox, path: str = ".", *, pattern: str = "") -> di
     names = [name for name in target.split("/")[2:] if name]
     entries: list[dict[str, Any]] = []
     truncated = False
-    for entry in _entries(place, names, path):
+    for entry in _entries(agent_sandbox, names, path):
         if pattern and not any(
             fnmatch.fnmatchcase(text, pattern) for text in (entry["path"], entry["path"].split("/")[-1])
         ):
@@ -171,12 +173,12 @@ def list_files(place: AgentSandbox, path: str = ".", *, pattern: str = "") -> di
             truncated = True
             break
         entries.append(entry)
-    return {"path": place.shown(target), "entries": entries, "truncated": truncated}
+    return {"path": agent_sandbox.shown(target), "entries": entries, "truncated": truncated}
 
 
-def _entries(place: AgentSandbox, names: list[str], asked: str) -> Iterator[dict[str, Any]]:
-    place.sandbox  # noqa: B018 - makes the directories that are mounted
-    roots = place.roots()
+def _entries(agent_sandbox: AgentSandbox, names: list[str], asked: str) -> Iterator[dict[str, Any]]:
+    agent_sandbox.sandbox  # noqa: B018 - makes the directories that are mounted
+    roots = agent_sandbox.roots()
     if not names:
         for name in sorted(roots):
             source = roots[name].source
@@ -226,46 +228,47 @@ def _entry(path: str, kind: str, size: int, writable: bool) -> dict[str, Any]:
     return {"path": path, "kind": kind, "bytes": size if kind == "file" else 0, "writable": writable}
 
 
-def _read(place: AgentSandbox, target: str) -> bytes:
+def _read(agent_sandbox: AgentSandbox, target: str) -> bytes:
     try:
-        return place.sandbox.read_file(target)
+        return agent_sandbox.sandbox.read_file(target)
     except PathMissing:
         raise SessionError(
-            f"there is no file {place.shown(target)}", next_step="list_files shows what is there"
+            f"there is no file {agent_sandbox.shown(target)}", next_step="list_files shows what is there"
         ) from None
     except PathRefused as error:
         raise SessionError(
-            f"{place.shown(target)} cannot be read: {_reason(error)}", expected="a file of the workspace, or of /tmp"
+            f"{agent_sandbox.shown(target)} cannot be read: {_reason(error)}",
+            expected="a file of the workspace, or of /tmp",
         ) from error
 
 
-def _existing(place: AgentSandbox, target: str) -> bytes | None:
+def _existing(agent_sandbox: AgentSandbox, target: str) -> bytes | None:
     try:
-        return place.sandbox.read_file(target)
+        return agent_sandbox.sandbox.read_file(target)
     except PathMissing:
         return None
     except PathRefused as error:
-        raise _unwritable(place.shown(target), _reason(error)) from error
+        raise _unwritable(agent_sandbox.shown(target), _reason(error)) from error
 
 
-def _write(place: AgentSandbox, target: str, data: bytes) -> None:
+def _write(agent_sandbox: AgentSandbox, target: str, data: bytes) -> None:
     try:
-        place.sandbox.write_file(target, data)
+        agent_sandbox.sandbox.write_file(target, data)
     except PathRefused as error:
-        raise _unwritable(place.shown(target), _reason(error)) from error
+        raise _unwritable(agent_sandbox.shown(target), _reason(error)) from error
     except OSError as error:
-        raise SessionError(f"{place.shown(target)} cannot be written: {error.strerror}") from error
+        raise SessionError(f"{agent_sandbox.shown(target)} cannot be written: {error.strerror}") from error
 
 
-def _writable(place: AgentSandbox, path: str) -> str:
+def _writable(agent_sandbox: AgentSandbox, path: str) -> str:
     """The target of a path that is to be written; what a snapshot could not take is refused now, and not later."""
-    target = place.target(path)
+    target = agent_sandbox.target(path)
     for name in target.split("/")[1:]:
         if reason := objection(name):
             raise SessionError(f"{path!r} {reason}, so the workspace could not be recorded", expected="another name")
     inside = target.removeprefix(f"{WORKSPACE}/").split("/")
     if target.startswith(f"{WORKSPACE}/") and inside[0] not in WRITABLE:
-        raise _unwritable(place.shown(target), "it belongs to the verifier")
+        raise _unwritable(agent_sandbox.shown(target), "it belongs to the verifier")
     return target
 
 

@@ -14,7 +14,7 @@ import termios
 import tty
 from collections.abc import Iterator, Sequence
 
-from harness.agent_sandbox.place import AgentSandbox
+from harness.agent_sandbox.sandbox import AgentSandbox
 from sandboxes.base import Running
 
 _CHUNK = 1 << 16
@@ -54,7 +54,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 255)
 """
 
 
-def converse(place: AgentSandbox, command: Sequence[str], read_from: int = 0, write_to: int = 1) -> int:
+def converse(agent_sandbox: AgentSandbox, command: Sequence[str], read_from: int = 0, write_to: int = 1) -> int:
     """Run a command on a terminal in the sandbox until it ends; returns its exit code (137 where it was killed).
 
     Args:
@@ -65,9 +65,9 @@ def converse(place: AgentSandbox, command: Sequence[str], read_from: int = 0, wr
     """
     size = shutil.get_terminal_size()
     terminal = os.environ.get("TERM", "dumb")
-    environment = place.environment | {"TERM": terminal}
+    environment = agent_sandbox.environment | {"TERM": terminal}
     relay = ["python3", "-I", "-S", "-c", _RELAY, str(size.lines), str(size.columns), *command]
-    running = place.sandbox.spawn(relay, environment=environment)
+    running = agent_sandbox.sandbox.spawn(relay, environment=environment)
     try:
         with _raw(read_from):
             _relay(running, read_from, write_to)

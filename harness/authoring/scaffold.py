@@ -63,7 +63,7 @@ def new(
         command: a program that speaks the protocol. Arguments that are files here are copied into the task.
         requirements: pinned requirements of the environment; Gymnasium itself may be left out.
         candidate: what the candidate is to be written in, `jax` or `rust`.
-        progress: told what is being done.
+        progress: called with what is being done.
 
     Raises:
         SetupError: the environment cannot be built or run, or cannot be a reference; the message says why.
@@ -138,7 +138,7 @@ def inspect(task: Task, environment: Installed) -> Findings:
 def _gymnasium_reference(
     made: Path, gymnasium: str | None, factory: str | None, requirements: Sequence[str]
 ) -> Reference:
-    """Put the general adapter into a task, told which environment to make."""
+    """Put the general adapter into a task, with the environment that it makes."""
     shutil.copyfile(TEMPLATES / "gymnasium_adapter.py", made / ADAPTER)
     file, _, function = (factory or "").rpartition(":")
     if file.endswith(".py"):
@@ -222,9 +222,9 @@ def _measure(reference: Any) -> dict[str, Any]:
     forced = {"draws", "force_draws"} <= spec.capabilities
     capacity: dict[str, int] = {}
     for episode in episodes:
-        for row in episode.draws or ():
-            for draw in row:
-                count = sum(other.name == draw.name for other in row)
+        for timestep in episode.draws or ():
+            for draw in timestep:
+                count = sum(other.name == draw.name for other in timestep)
                 capacity[draw.name] = max(capacity.get(draw.name, 1), count)
     if spec.draws and not forced:
         notes.append("it reports draws that it cannot be made to take, so they are not compared")

@@ -43,7 +43,7 @@ class Findings:
         spec: what its worker declares.
         what: the class or the program.
         mode: `tape`, `law` or `none`, as far as it could be shown.
-        capacity: for each draw, how often it occurred in one row at most.
+        capacity: for each draw, how often it occurred in one timestep at most.
         laws: for a draw, the law that it always followed, as a table of task.toml.
         returns, lengths: of random episodes; `steps_per_second` the speed of one worker in them.
         max_episode_steps: its time limit, or None where it states none.
@@ -98,7 +98,7 @@ def _task_toml(task: Task, findings: Findings) -> str:
     spec = findings.spec
     outputs = [_toml(path) for path in spec.outputs]
     probes = "".join(_probe(name, probe.inputs, probe.outputs) for name, probe in spec.probes.items())
-    source = "".join(f"    {_toml(place)},\n" for place in findings.source)
+    source = "".join(f"    {_toml(location)},\n" for location in findings.source)
     return f"""\
 name = {_toml(task.name)}
 summary = {_toml(f"{findings.what}, as `lockstep new` found it")}
@@ -172,7 +172,7 @@ def _draws(findings: Findings) -> str:
         text += f"shape = {_toml(list(draw.shape))}\n" if draw.shape else ""
         text += f'at = "{draw.at}"\n'
         if most > 1:
-            text += f"capacity = {2 * most}  # twice the most that was seen in one row\n"
+            text += f"capacity = {2 * most}  # twice the most that was seen in one timestep\n"
         if name in findings.laws:
             law = ", ".join(f"{key} = {_toml(value)}" for key, value in findings.laws[name].items())
             text += f"law = {{ {law} }}\n"

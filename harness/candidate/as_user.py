@@ -40,7 +40,7 @@ import numpy as np
 
 given = np.load(io.BytesIO(sys.stdin.buffer.read()))
 actions = {name[1:]: given[name] for name in given.files if name.startswith(":")}
-shown = given["lanes"]
+shown = given["env_indices"]
 """
 JAX = """
 import jax
@@ -65,33 +65,33 @@ def leaves(name, value):
 
 
 states, first = jax.jit(jax.vmap(env.reset))(keys[0])
-_, rows = jax.jit(lambda states, given: jax.lax.scan(body, states, given))(states, (keys[1:], actions))
+_, timesteps = jax.jit(lambda states, given: jax.lax.scan(body, states, given))(states, (keys[1:], actions))
 found = {}
-for name, value in rows.items():
+for name, value in timesteps.items():
     found.update(leaves(name, value))
 for name, value in first.items():
     for path, leaf in leaves(name, value).items():
         found[path] = np.concatenate([leaf[shown][None], found[path]])
 """
 RUST = """
-words = given["keys"][0].astype(np.uint64)
+key_data = given["keys"][0].astype(np.uint64)
 steps, count = next(iter(actions.values())).shape[:2]
 batch = importlib.import_module(sys.argv[3]).make_batch(count)
-batch.reset((words[:, 0] << np.uint64(32) | words[:, 1]).tolist())
+batch.reset((key_data[:, 0] << np.uint64(32) | key_data[:, 1]).tolist())
 found = {}
 
 
 def look():
-    told = {"reward": batch.reward, "terminated": batch.terminated, "truncated": batch.truncated, **batch.seen}
-    for path, leaf in told.items():
+    observed = {"reward": batch.reward, "terminated": batch.terminated, "truncated": batch.truncated, **batch.seen}
+    for path, leaf in observed.items():
         found.setdefault(path, []).append(leaf[shown])
 
 
 look()
-for row in range(steps):
-    batch.step({path: leaf[row] for path, leaf in actions.items()})
+for timestep in range(steps):
+    batch.step({path: leaf[timestep] for path, leaf in actions.items()})
     look()
-found = {path: np.stack(rows) for path, rows in found.items()}
+found = {path: np.stack(timesteps) for path, timesteps in found.items()}
 """
 END = """
 packed = {
@@ -106,18 +106,18 @@ os._exit(0)
 
 
 def play(
-    task: Task, driver: Driver, tree: Path, words: Array, actions: Mapping[str, Array], lanes: Array
+    task: Task, driver: Driver, tree: Path, key_data: Array, actions: Mapping[str, Array], env_indices: Array
 ) -> dict[str, Any]:
-    """What a user sees of some lanes of a batch.
+    """What a user sees of some sub-environments of a batch.
 
     Args:
-        words: of the keys, uint32 `[steps + 1, envs, 2]`.
+        key_data: of the keys, uint32 `[steps + 1, envs, 2]`.
         actions: by leaf path, each `[steps, envs, *leaf shape]`.
-        lanes: which to show.
+        env_indices: which to show.
 
     Returns:
-        What it answered: the public outputs by path, each `[steps + 1, lanes, ...]`, and beside them what only later
-        rows have (`final_observation`).
+        What it answered: the public outputs by path, each `[steps + 1, env_indices, ...]`, and beside them what only later
+        timesteps have (`final_observation`).
 
     Raises:
         EnvironmentFailure: the program ended otherwise than with an answer.
@@ -144,7 +144,7 @@ def play(
             ),
         )
         given: dict[str, Any] = {f":{path}": array for path, array in actions.items()}
-        given |= {"keys": words, "lanes": lanes, "x64": np.bool_(task.candidate.x64)}
+        given |= {"keys": key_data, "env_indices": env_indices, "x64": np.bool_(task.candidate.x64)}
         sent = io.BytesIO()
         np.savez(sent, **given)
         with driver.open(spec) as sandbox:

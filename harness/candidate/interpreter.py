@@ -143,11 +143,11 @@ def other_packages() -> tuple[Path, ...]:
     """Site directories of the interpreter's own installation: whatever lies there is none of the candidate's business."""
     base = Path(sys.base_prefix).resolve()
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    places = {
+    locations = {
         base / "lib" / version / "site-packages",
         Path("/usr/lib/python3/dist-packages"),
         Path("/usr/local/lib") / version / "dist-packages",
         Path("/usr/local/lib") / version / "site-packages",
     }
     inside_venv = Path(sysconfig.get_paths()["purelib"]).resolve()
-    return tuple(sorted(place for place in places if place.is_dir() and place != inside_venv))
+    return tuple(sorted(location for location in locations if location.is_dir() and location != inside_venv))

@@ -111,13 +111,13 @@ def _draw(draw: TaskDraw) -> str:
 
 def _probe(name: str, inputs: Mapping[str, Leaf], outputs: Mapping[str, Leaf]) -> tuple[str, str]:
     kind, function = _camel(name), _name(name)
-    given, told = f"{kind}Inputs", f"{kind}Outputs"
+    given, returned = f"{kind}Inputs", f"{kind}Outputs"
     text = (
         f"\n{_struct(given, f'What the probe `{name}` is asked.', inputs)}"
-        f"\n{_struct(told, 'What it answers.', outputs)}"
-        f'\nfn {function}(given: {given}) -> {told} {{\n    todo!("the rule `{name}`")\n}}\n'
+        f"\n{_struct(returned, 'What it answers.', outputs)}"
+        f'\nfn {function}(given: {given}) -> {returned} {{\n    todo!("the rule `{name}`")\n}}\n'
     )
-    return f'probe!("{name}", {given} => {told}, {function})', text
+    return f'probe!("{name}", {given} => {returned}, {function})', text
 
 
 def _struct(name: str, about: str, leaves: Mapping[str, Leaf]) -> str:

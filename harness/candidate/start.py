@@ -221,7 +221,7 @@ def _demand_contract(task: Task, candidate: Environment) -> None:
     The adapter cannot do that by itself; code that it loaded can have put another description in its place.
     """
     drawn = task.draws if task.mode in (Mode.TAPE, Mode.LAW) else {}
-    wanted = {"lanes"}
+    wanted = {"vector"}
     wanted |= {"restore"} if task.state else set()
     wanted |= {"probe"} if task.probes else set()
     wanted |= {"draws", "force_draws"} if drawn else set()
@@ -283,13 +283,13 @@ def lay_trusted(directory: Path) -> Path:
     """Lay the worker, the adapters and the trainer out as a candidate's interpreter shall see them; gives the directory."""
     harness_root = Path(harness.__file__).parent
     for part in TRUSTED_CODE:
-        source, place = harness_root / part, directory / "harness" / part
-        place.parent.mkdir(parents=True, exist_ok=True)
+        source, location = harness_root / part, directory / "harness" / part
+        location.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, place, ignore=caches)
+            shutil.copytree(source, location, ignore=caches)
         else:
-            shutil.copy(source, place)
-        for package in place.relative_to(directory).parents[:-1]:
+            shutil.copy(source, location)
+        for package in location.relative_to(directory).parents[:-1]:
             (directory / package / "__init__.py").touch()
     shutil.copy(harness_root / WORKER, directory / "worker.py")
     return directory

@@ -51,9 +51,9 @@ def certify(
     Seeds are drawn now, after the commit. All levels run, then cheat probes, coverage of the reference, strength of the
     tests and speed; what they come to is recorded as one signed summary. Interrupted, it goes on from the same seed.
 
-    With --check a third party runs the same from a clone or a bundle of the record, and is told what is the same.
+    With --check a third party runs the same from a clone or a bundle of the record, and reports what is the same.
     """
-    from harness.cli.places import record_named
+    from harness.cli.locate import record_named
 
     if check:
         if level or mutants is not None or batches:
@@ -75,7 +75,7 @@ def _certify(
     sandbox: str | None,
 ) -> int:
     from harness.assurance.certify.examination import Settings
-    from harness.cli.places import opened, session_named
+    from harness.cli.locate import opened, session_named
     from harness.operations.certification import certify as issue
 
     levels = tuple(range(1, level + 1)) if level else ()
@@ -83,10 +83,10 @@ def _certify(
     with opened(session_named(where).id) as session, output.progress() as progress:
         output.kept = "its seed is kept: the same command goes on with it"
 
-        def told(part: str, document: Mapping[str, Any], seconds: float) -> None:
+        def on_part(part: str, document: Mapping[str, Any], seconds: float) -> None:
             output.show(*_part(part, document, seconds))
 
-        document = issue(session, settings, progress, told, sandbox=sandbox)
+        document = issue(session, settings, progress, on_part, sandbox=sandbox)
         output.kept = f"the certificate is recorded, event {document['event']}"
     output.emit(document, *_shown(document))
     return EXITS.get(document["outcome"], EXIT_ERROR)

@@ -39,7 +39,7 @@ def both_sides(directory: str, sandbox: str | None) -> tuple[Task, Path, Driver]
 
     In the workspace of a session the trusted task and the session's own sandbox are taken.
     """
-    from harness.cli.places import session_at
+    from harness.cli.locate import session_at
     from harness.support.embedded import find_task
     from harness.task.load import load_task
     from sandboxes import choose

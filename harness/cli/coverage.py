@@ -44,7 +44,7 @@ def coverage(
     What is judged is not touched: what it was asked is asked again of workers that count. Of a session the newest
     verified tree is taken, and the figures are recorded.
     """
-    from harness.cli.places import opened, session_rather_than_task
+    from harness.cli.locate import opened, session_rather_than_task
     from harness.operations.coverage import coverage_directory, coverage_session
     from harness.support.embedded import find_task
     from harness.task.load import load_task
@@ -78,20 +78,20 @@ def _shown(document: dict[str, Any]) -> list[RenderableType | str]:
     from rich.text import Text
 
     several = document["modules"] if len(document["modules"]) > 1 else []
-    told = _measured(document, {"module": several})
+    output_lines = _measured(document, {"module": several})
     if "candidate" in document:
         # A crate has many functions: those that were reached as a whole need no line.
         own = document["candidate"]
         partly = [each for each in own["modules"] if each["lines"][0] < each["lines"][1]]
         parts = {"file": own["files"], "function, of those not reached as a whole": partly}
-        told += ["", Text("of the candidate's own code", "bold"), *_measured(own, parts)]
-    told += [Text(f"note: {each}", "yellow") for each in document["remarks"]]
+        output_lines += ["", Text("of the candidate's own code", "bold"), *_measured(own, parts)]
+    output_lines += [Text(f"note: {each}", "yellow") for each in document["remarks"]]
     bound = document["divergence_bound_95"]
     if bound is not None:
-        told += ["", f"at most {bound:.2%} of episodes diverge (95%)"]
+        output_lines += ["", f"at most {bound:.2%} of episodes diverge (95%)"]
     if "event" in document:
-        told.append(f"recorded as event {document['event']}")
-    return told
+        output_lines.append(f"recorded as event {document['event']}")
+    return output_lines
 
 
 def _measured(document: dict[str, Any], parts: dict[str, list[dict[str, Any]]]) -> list[RenderableType | str]:
@@ -105,13 +105,13 @@ def _measured(document: dict[str, Any], parts: dict[str, list[dict[str, Any]]]) 
         counted = f"{each['repeated']}/{each['asked']}"
         table.add_row(f"level {each['level']}", *_figures(each, True), counted, f"{each['seconds']:.1f}")
     table.add_row("together", *_figures(document["together"], False), "", "")
-    told: list[RenderableType | str] = [table] if document["files"] else []
+    output_lines: list[RenderableType | str] = [table] if document["files"] else []
     for kind, rows in parts.items():
         shares = show.grid("left", *["right"] * 4, header=(kind, "lines", "", "branches", ""))
         for each in rows:
             figures = each.get("figures", each)
             shares.add_row(each["name"], *_share(figures["lines"]), *_share(figures["branches"]))
-        told += ["", shares] if rows else []
+        output_lines += ["", shares] if rows else []
     whole = document["levels"][-1]["whole"] if document["levels"] else {}
     in_modules = {each["name"]: each["figures"]["lines"][1] for each in document["files"]}
     for name, (lines, of_lines, branches, of_branches) in whole.items():
@@ -119,22 +119,25 @@ def _measured(document: dict[str, Any], parts: dict[str, list[dict[str, Any]]]) 
             continue
         last = document["levels"][-1]["level"]
         counts = f"{lines} of {of_lines} lines, {branches} of {of_branches} branches at level {last}"
-        told.append(Text(f"the whole of {name}: {counts}", "dim"))
+        output_lines.append(Text(f"the whole of {name}: {counts}", "dim"))
     if document["never"]:
-        told += ["", Text("reached by no level:", "bold yellow")]
+        output_lines += ["", Text("reached by no level:", "bold yellow")]
         for gap in document["never"]:
             span = f"{gap['first']}-{gap['last']}" if gap["last"] > gap["first"] else str(gap["first"])
-            told += [f"  {gap['file']}:{span}", *(Text(f"    {line}", "dim") for line in gap["text"])]
+            output_lines += [f"  {gap['file']}:{span}", *(Text(f"    {line}", "dim") for line in gap["text"])]
         hidden = document["never_count"] - len(document["never"])
-        told += [f"  and {hidden} more places"] if hidden else []
+        output_lines += [f"  and {hidden} more places"] if hidden else []
     if document["untaken"]:
-        told += ["", Text("branches that no level took, though their line was reached:", "yellow")]
-        told += [f"  {branch}" for branch in document["untaken"]]
+        output_lines += ["", Text("branches that no level took, though their line was reached:", "yellow")]
+        output_lines += [f"  {branch}" for branch in document["untaken"]]
     if document["unreached_features"]:
-        told += ["", Text(f"features that no level reached: {', '.join(document['unreached_features'])}", "yellow")]
-    told += [Text(f"level {each['level']} could not be measured: {each['error']}", "magenta")
+        output_lines += [
+            "",
+            Text(f"features that no level reached: {', '.join(document['unreached_features'])}", "yellow"),
+        ]
+    output_lines += [Text(f"level {each['level']} could not be measured: {each['error']}", "magenta")
              for each in document["levels"] if each["error"]]  # fmt: skip
-    return told + [Text(f"not measured: {each}", "yellow") for each in document["not_measured"]]
+    return output_lines + [Text(f"not measured: {each}", "yellow") for each in document["not_measured"]]
 
 
 def _figures(each: dict[str, Any], adds: bool) -> list[str]:

@@ -207,10 +207,10 @@ def _containers(docker: DockerDriver) -> Item:
 
 def _abandoned(path: Path, before: float) -> bool:
     try:
-        place = path.lstat()
+        location = path.lstat()
     except OSError:
         return False  # it has just been removed by its owner
-    return place.st_uid == os.getuid() and place.st_mtime < before
+    return location.st_uid == os.getuid() and location.st_mtime < before
 
 
 def _answer(command: list[str]) -> str:

@@ -51,7 +51,7 @@ def profile(
     What was timed is then played again by the reference: if they disagree, no figure counts and the exit code is 1. In the
     workspace of a session a snapshot of it is measured, and the figures are recorded.
     """
-    from harness.cli.places import opened, session_rather_than_task
+    from harness.cli.locate import opened, session_rather_than_task
     from harness.measure.profile.run import Settings
     from harness.operations.profiling import profile_directory, profile_session
     from harness.support.embedded import find_task
@@ -91,15 +91,15 @@ def _shown(document: dict[str, Any]) -> list[RenderableType | str]:
     table = show.grid("left", "left", *["right"] * 6, "left", header=text.HEADER)
     for row in text.rows(document):
         table.add_row(*row)
-    told: list[RenderableType | str] = [table, "", *text.behind(document)]
+    output_lines: list[RenderableType | str] = [table, "", *text.behind(document)]
     if document["hot"]:
-        told += ["", "where a step's time goes (share, kind, line of the candidate):"]
+        output_lines += ["", "where a step's time goes (share, kind, line of the candidate):"]
         hot = show.grid("right", "left", "left")
         for row in text.operations(document["hot"]):
             hot.add_row(*row)
-        told.append(show.indented(hot))
+        output_lines.append(show.indented(hot))
     if document["advice"]:
-        told += ["", text.next_step(document["advice"])]
+        output_lines += ["", text.next_step(document["advice"])]
     if document["error"]:
-        told.append(Text("could not be measured: " + document["error"], "magenta"))
-    return told
+        output_lines.append(Text("could not be measured: " + document["error"], "magenta"))
+    return output_lines

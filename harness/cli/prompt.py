@@ -1,4 +1,4 @@
-"""`lockstep prompt`: what an agent is told for one step of the recipe, filled from a session or a task."""
+"""`lockstep prompt`: what an agent is given for one step of the recipe, filled from a session or a task."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from harness.cli.frame import EXIT_OK, Output, command
 @click.option(
     "--specification",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="extract: a file with the rules; default: the places that task.toml names.",
+    help="extract: a file with the rules; default: the locations that task.toml names.",
 )
 def prompt(
     output: Output,
@@ -54,7 +54,7 @@ def prompt(
 
         text = render(name, arguments=arguments, task=load_task(find_task(directory)))
     else:
-        from harness.cli.places import session_named
+        from harness.cli.locate import session_named
 
         text = render(name, session_named(which).id, arguments)
     output.emit({"prompt": name, "text": text}, text.rstrip())

@@ -63,16 +63,16 @@ def audit(
     from harness import operations
     from harness.assurance.audit import Gate
     from harness.cli import show, show_replay
-    from harness.cli.places import record_named
+    from harness.cli.locate import record_named
 
     gate = Gate(level, matches) if level is not None or matches is not None else None
-    place = record_named(record)
-    report = operations.audit(place, key=key, known_event=known_event, gate=gate)
+    location = record_named(record)
+    report = operations.audit(location, key=key, known_event=known_event, gate=gate)
     if rerun is None or not report.ok:  # a record that does not hold together has nothing that would be worth a rerun
         output.emit(report.to_json(), show.audit(report))
         return EXIT_OK if report.ok else EXIT_FAIL
     output.show(show.audit(report), "")
-    repeated = rerun_verdicts(output, place, rerun)
+    repeated = rerun_verdicts(output, location, rerun)
     output.emit(report.to_json() | {"ok": repeated["ok"], "rerun": repeated}, show_replay.repeated_summary(repeated))
     return exit_of(repeated)
 
@@ -85,7 +85,7 @@ def bundle(output: Output, names: tuple[str, ...]) -> int:
     The file is a git bundle: `lockstep audit FILE` checks it, `git clone --mirror FILE` unpacks it.
     """
     from harness import operations
-    from harness.cli.places import record_named
+    from harness.cli.locate import record_named
 
     if not 1 <= len(names) <= 2:
         raise click.UsageError("name a file, and before it, if need be, a session")
@@ -107,7 +107,7 @@ def export(output: Output, source: str, destination: Path, candidate: str | None
     candidate is taken as it lies there, which nothing vouches for.
     """
     from harness.candidate.export import export as write
-    from harness.cli.places import session_named
+    from harness.cli.locate import session_named
     from harness.errors import SessionError, TaskError
     from harness.support.embedded import find_task
     from harness.task.load import load_task

@@ -55,10 +55,10 @@ def replay(
 
     Without an option it lists attempts, calls, divergences, repairs, verdicts and cost. --verify runs recorded verdicts
     again: under the conditions of then they must be the same to the byte, and what other conditions (another processor,
-    another version) change is told. --drive plays the whole session on a fresh server, which must come to the same
+    another version) change is reported. --drive plays the whole session on a fresh server, which must come to the same
     verdicts with seeds of its own.
     """
-    from harness.cli.places import record_named
+    from harness.cli.locate import record_named
     from harness.record.log import read_events
     from harness.record.store import opened
 
@@ -95,7 +95,7 @@ def _walk(output: Output, store: Store, events: list[Event], first: int) -> int:
         steps = [step(store, events, event) for event in events[first:]]
         output.emit({"steps": steps}, *(show_replay.step(each, len(events)) for each in steps))
         return EXIT_OK
-    walk(lambda place: show_replay.step(step(store, events, events[place]), len(events)), events, first)
+    walk(lambda location: show_replay.step(step(store, events, events[location]), len(events)), events, first)
     return EXIT_OK
 
 

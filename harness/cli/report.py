@@ -30,7 +30,7 @@ def report(output: Output, record: str | None, out: Path | None, key: Path | Non
     The record is that of a session (default: the one that works here), its git directory, a mirror clone or a bundle.
     With --json the data is printed as one document.
     """
-    from harness.cli.places import record_named
+    from harness.cli.locate import record_named
     from harness.errors import SessionError
     from harness.record.keys import PublicKey
     from harness.record.store import opened
@@ -42,18 +42,18 @@ def report(output: Output, record: str | None, out: Path | None, key: Path | Non
     if output.json and out is None:
         output.emit(document)
         return EXIT_OK
-    place = out or Path(f"{_file_name(document['session'])}-report.html")
+    location = out or Path(f"{_file_name(document['session'])}-report.html")
     content = render(document)
     try:
-        place.write_text(content, encoding="utf-8")
+        location.write_text(content, encoding="utf-8")
     except OSError as error:
         raise SessionError(
             f"the report cannot be written: {error.strerror or error}",
-            where=str(place),
+            where=str(location),
             expected="a file in a directory that exists",
             next_step="choose another place with --out",
         ) from error
-    output.emit(document, f"the report is in {place} ({len(content.encode()) / 1024:.0f} kB): open it in a browser")
+    output.emit(document, f"the report is in {location} ({len(content.encode()) / 1024:.0f} kB): open it in a browser")
     return EXIT_OK
 
 
@@ -66,7 +66,7 @@ def view(output: Output, record: str | None, port: int, browse: bool, key: Path 
     """Serve a record's report on 127.0.0.1; the page follows the session while it runs. Ctrl-C ends it."""
     import webbrowser
 
-    from harness.cli.places import record_named
+    from harness.cli.locate import record_named
     from harness.errors import SessionError
     from harness.record.keys import PublicKey
     from harness.record.store import opened

@@ -79,12 +79,14 @@ def _shown(played: Compared, document: dict[str, Any]) -> list[RenderableType]:
             "not finite" if side["return"] is None else f"{side['return']:g}",
             side["ended"] or "its last action",
         )
-    told: list[RenderableType] = [table]
+    output_lines: list[RenderableType] = [table]
     if played.both.difference is None:
-        told.append(f"\nno difference in {played.both.steps} steps")
+        output_lines.append(f"\nno difference in {played.both.steps} steps")
     else:
-        told.append(show.first_difference(played.both, played.rows))
+        output_lines.append(show.first_difference(played.both, played.rows))
     if document["video"] is not None:
         about = document["video"]
-        told.append(f"\nthe film is {about['file']} ({about['pictures']} pictures, {about['bytes'] / 1e6:.1f} MB)")
-    return told
+        output_lines.append(
+            f"\nthe film is {about['file']} ({about['pictures']} pictures, {about['bytes'] / 1e6:.1f} MB)"
+        )
+    return output_lines

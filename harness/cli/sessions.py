@@ -51,7 +51,7 @@ def status(output: Output, session: str | None) -> int:
     """Where a session stands: what has passed, what comes next, what it has cost."""
     from harness import operations
     from harness.cli import show
-    from harness.cli.places import session_named
+    from harness.cli.locate import session_named
 
     described = operations.status(session_named(session).id)
     output.emit(described, show.status(described))
@@ -64,7 +64,7 @@ def history(output: Output, session: str | None) -> int:
     """Everything that happened in a session, oldest first."""
     from harness import operations
     from harness.cli import show
-    from harness.cli.places import session_named
+    from harness.cli.locate import session_named
 
     document = operations.history(session_named(session).id)
     output.emit(document, show.history(document["events"]))
@@ -74,17 +74,19 @@ def history(output: Output, session: str | None) -> int:
 @command("explain", "what a verification found")
 @click.argument("session", required=False)
 @click.option("--event", type=click.IntRange(0), help="The verdict's number in the history; default: the newest.")
-@click.option("--index", type=click.IntRange(0), help="Which of its divergences; default: what is best told first.")
+@click.option(
+    "--index", type=click.IntRange(0), help="Which of its divergences; default: the one that is reported first."
+)
 def explain(output: Output, session: str | None, event: int | None, index: int | None) -> int:
     """What a verification found: one divergence, the call that shows it, and the prompt for its repair."""
     from harness import operations
     from harness.cli import show
-    from harness.cli.places import session_named
-    from harness.operations.words import shell_words
+    from harness.cli.locate import session_named
+    from harness.operations.next_calls import shell_calls
 
     found = session_named(session)
-    words = shell_words(f"lockstep verify --session {found.id}", found.workspace)
-    document = operations.explain(found.id, event=event, index=index, words=words)
+    next_calls = shell_calls(f"lockstep verify --session {found.id}", found.workspace)
+    document = operations.explain(found.id, event=event, index=index, next_calls=next_calls)
     shown = [
         f"event {document['event']}: {document['outcome']}{': ' if document['finding'] else ''}{document['finding']}"
     ]
@@ -102,7 +104,7 @@ def explain(output: Output, session: str | None, event: int | None, index: int |
 def resume(output: Output, session: str | None, reason: str) -> int:
     """Let a session that has reached its limits go on: a person's decision, counted from here."""
     from harness.cli import show
-    from harness.cli.places import opened, session_named
+    from harness.cli.locate import opened, session_named
     from harness.operations.verification import resume as go_on
 
     with opened(session_named(session).id) as held:

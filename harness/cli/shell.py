@@ -10,9 +10,9 @@ from harness.cli.frame import Output, command
 
 
 @command("shell", "a shell in the agent's sandbox")
-@click.argument("words", nargs=-1, metavar="[SESSION] [-- PROGRAM ...]")
+@click.argument("arguments", nargs=-1, metavar="[SESSION] [-- PROGRAM ...]")
 @click.option("--sandbox", metavar="DRIVER", help="Default: the session's.")
-def shell(output: Output, words: tuple[str, ...], sandbox: str | None) -> int:
+def shell(output: Output, arguments: tuple[str, ...], sandbox: str | None) -> int:
     """A shell in the sandbox of a session's agent, or another program there: what an agent's commands see, you see.
 
     Without SESSION it is the one that works here.
@@ -21,24 +21,24 @@ def shell(output: Output, words: tuple[str, ...], sandbox: str | None) -> int:
     """
     from harness.agent_sandbox import AgentSandbox
     from harness.agent_sandbox.terminal import converse
-    from harness.cli.places import session_at, session_named
+    from harness.cli.locate import session_at, session_named
     from harness.errors import SessionError
     from harness.session.view import SessionView
     from harness.task.load import load_task
     from sandboxes import choose
 
     # A file here is a program to run; elsewhere a path in a workspace names the session that works there.
-    name = words[0] if words and not Path(words[0]).is_file() else None
+    name = arguments[0] if arguments and not Path(arguments[0]).is_file() else None
     try:
-        found, program = session_named(name), words if name is None else words[1:]
+        found, program = session_named(name), arguments if name is None else arguments[1:]
     except SessionError:
         here = session_at(Path.cwd())
         if here is None:
             raise
-        found, program = here, words
+        found, program = here, arguments
     with SessionView(found.id) as view:
         driver = choose(sandbox or view.sandbox)
-        with AgentSandbox(view, load_task(view.task_directory), driver) as place:
+        with AgentSandbox(view, load_task(view.task_directory), driver) as location:
             if driver.warning:
                 output.note(driver.warning)
-            return converse(place, program or ("/bin/bash", "-i"))
+            return converse(location, program or ("/bin/bash", "-i"))

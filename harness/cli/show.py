@@ -85,9 +85,9 @@ def verdict(judged: Verdict) -> Iterator[RenderableType]:
         )
 
 
-def coverage(told: Mapping[str, Any]) -> Iterator[RenderableType]:
+def coverage(shown: Mapping[str, Any]) -> Iterator[RenderableType]:
     """What a session's levels reached of the reference so far, a line each."""
-    for line in told["told"]:
+    for line in shown["summary"]:
         yield indented(Text(line, "yellow" if line.startswith("not measured") or "never" in line else "dim"))
 
 
@@ -117,7 +117,7 @@ def transfer(measured: Mapping[str, Any]) -> RenderableType:
     if floor is not None:
         text = (
             f"noise floor: trainings in the reference differ by {floor['spread']:.4g} (standard deviation), so that "
-            f"{floor['trainings']} pairs that go ways of their own can be told to be equal within {floor['half_width']:.4g}"
+            f"{floor['trainings']} pairs that go ways of their own can be shown to be equal within {floor['half_width']:.4g}"
         )
         lines.append(Text(text, "dim"))
         if not floor["decidable"] and any(row["decision"] == "undecided" for row in measured["comparisons"]):
@@ -180,7 +180,7 @@ def status(described: Mapping[str, Any]) -> RenderableType:
         pairs.append(("last attempt", f"{last['step']}: {last['outcome'] or 'running'}"))
         if last["finding"]:
             pairs.append(("", last["finding"]))
-    reached = described.get("coverage", {}).get("told", ())
+    reached = described.get("coverage", {}).get("summary", ())
     pairs += [("" if number else "coverage", line) for number, line in enumerate(reached)]
     for name, value in pairs:
         table.add_row(Text(name, "dim"), value if isinstance(value, Text) else Text(str(value)))
@@ -198,14 +198,14 @@ def history(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The events of a session, oldest first."""
     table = grid("right", *["left"] * 5, header=("", "time (UTC)", "event", "outcome", "commit", ""))
     for row in rows:
-        words = row["finding"] or row["arguments"].get("message", "") or row["arguments"].get("reason", "")
+        detail = row["finding"] or row["arguments"].get("message", "") or row["arguments"].get("reason", "")
         table.add_row(
             str(row["seq"]),
             row["time"][:19].replace("T", " "),
             event_name(row),
             outcome_text(row["outcome"]),
             (row["commit"] or "")[:10],
-            Text(words, "dim"),
+            Text(detail, "dim"),
         )
     return table
 
@@ -228,7 +228,7 @@ def audit(report: AuditReport) -> RenderableType:
     rows = report.rows
     header = ("commit", "proved", "compared", "bound", "time", "cost", "tries")
     proved = grid("left", "left", "left", "right", "right", "right", "right", header=header)
-    told = grid("left", "right", "right", "left", header=("commit", "seed", "cases", ""))
+    shown = grid("left", "right", "right", "left", header=("commit", "seed", "cases", ""))
     for row in rows:
         compared = f"{row.examples:,} examples"
         if row.episodes:
@@ -242,26 +242,26 @@ def audit(report: AuditReport) -> RenderableType:
             f"${row.dollars:.2f}" if row.dollars else "",
             str(row.attempts),
         )
-        told.add_row(Text(row.commit[:10], "cyan"), str(row.seed), str(row.cases), Text(row.message, "dim"))
+        shown.add_row(Text(row.commit[:10], "cyan"), str(row.seed), str(row.cases), Text(row.message, "dim"))
     result = Text(f"\n{report.events} events, {len(rows)} verified commits: ")
     found = len(report.problems)
     wrong = f"{found} problem{'s' if found > 1 else ''}"
     result.append("everything holds" if report.ok else wrong, "green" if report.ok else "bold red")
-    parts: list[RenderableType] = [proved, Text(), told, result] if rows else [result]
-    places: dict[str, list[str]] = {}
+    parts: list[RenderableType] = [proved, Text(), shown, result] if rows else [result]
+    locate: dict[str, list[str]] = {}
     for row in rows:
-        places.setdefault(_judged_in(row), []).append(row.commit[:10])
-    for place, commits in places.items():
-        which = "" if len(places) == 1 else f": {', '.join(commits)}"
-        parts.append(Text(f"judged in {place}{which}", "yellow" if "(not isolated)" in place else "dim"))
+        locate.setdefault(_judged_in(row), []).append(row.commit[:10])
+    for location, commits in locate.items():
+        which = "" if len(locate) == 1 else f": {', '.join(commits)}"
+        parts.append(Text(f"judged in {location}{which}", "yellow" if "(not isolated)" in location else "dim"))
     signed = sum(bool(row.ssh) for row in rows)
     if signed:
         by = ", ".join(dict.fromkeys(row.ssh for row in rows if row.ssh))
         parts.append(Text(f"{signed} of {len(rows)} commits signed by the SSH key {by}", "dim"))
     parts += [Text(f"commit {r.commit[:10]} is not: {r.unsigned}", "yellow") for r in rows if r.unsigned]
-    own_word = "" if report.pinned else " (the record's own word; give --key to pin it)"
+    unpinned = "" if report.pinned else " (the record's own word; give --key to pin it)"
     before = "".join(f", before event {link['from']} by {former['id'][:16]}" for former, link in _handed_over(report))
-    parts.append(Text(f"signed by key {report.key[:16]}{before}{own_word}", "dim"))
+    parts.append(Text(f"signed by key {report.key[:16]}{before}{unpinned}", "dim"))
     if report.gate is not None and not any(problem.rule == "gate" for problem in report.problems):
         parts.append(Text(f"the gate holds: {_asked(report.gate)}", "green"))
     parts += [indented(Text(f"{problem.rule}: {problem.what}", "red")) for problem in report.problems]
@@ -274,11 +274,11 @@ def audit(report: AuditReport) -> RenderableType:
 def _judged_in(row: Row) -> str:
     """The sandbox and the machine of a verified commit, in a line."""
     machine = row.machine
-    place = row.sandbox + ("" if row.isolated else " (not isolated)")
-    place += f", image {row.image[:19]}" if row.image else ""
+    location = row.sandbox + ("" if row.isolated else " (not isolated)")
+    location += f", image {row.image[:19]}" if row.image else ""
     versions = (f"{name} {machine[name]}" for name in ("jax", "numpy") if machine.get(name))
     cores = f"{machine.get('cores', '?')} cores of {machine.get('cpu', 'an unknown processor')}"
-    return ", ".join((place, cores, *versions))
+    return ", ".join((location, cores, *versions))
 
 
 def _handed_over(report: AuditReport) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MATCH_COLOURS = {"exact": "green", "within tolerance": "yellow", "different": "bold red", "not repeated": "dim"}
 DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 SHOWN_DIFF_LINES = 60
-MAX_WORDS = 60
+MAX_ABOUT = 60
 
 
 class Drivable(Protocol):
@@ -32,7 +32,7 @@ def listing(document: Mapping[str, Any]) -> RenderableType:
     """A session: a line for each attempt and call, and what all of it came to."""
     table = grid("right", "left", "left", "left", "left", header=("", "time (UTC)", "", "", ""))
     for row in document["rows"]:
-        table.add_row(str(row["event"]), row["time"][11:19], _name(row), outcome_text(row["outcome"]), _words(row))
+        table.add_row(str(row["event"]), row["time"][11:19], _name(row), outcome_text(row["outcome"]), _about(row))
     cost, audit = document["cost"], document["audit"]
     spent = f", ${cost['dollars']:.2f}" if cost["dollars"] else ""
     total = (
@@ -95,13 +95,15 @@ def driven_header() -> RenderableType:
 
 def driven(one: Drivable) -> RenderableType:
     """One verdict of a fresh server beside the recorded one."""
-    told = one.to_json()
-    line = Text.assemble(f"{told['seq']:>4}  {told['step']:<28}")
-    line.append_text(outcome_text(told["outcome"])).append("  again ").append_text(outcome_text(told["outcome_again"]))
+    shown = one.to_json()
+    line = Text.assemble(f"{shown['seq']:>4}  {shown['step']:<28}")
+    line.append_text(outcome_text(shown["outcome"])).append("  again ").append_text(
+        outcome_text(shown["outcome_again"])
+    )
     line.append("  same" if one.same else "  NOT THE SAME", "green" if one.same else "bold red")
-    if told["found"] != told["found_again"]:
+    if shown["found"] != shown["found_again"]:
         line.append(
-            f"  found {told['found_again'] or 'nothing'} first, then it was {told['found'] or 'nothing'}", "dim"
+            f"  found {shown['found_again'] or 'nothing'} first, then it was {shown['found'] or 'nothing'}", "dim"
         )
     return line
 
@@ -117,7 +119,7 @@ def _name(row: Mapping[str, Any]) -> str:
     return str(row.get("step") or row["kind"])
 
 
-def _words(row: Mapping[str, Any]) -> Text:
+def _about(row: Mapping[str, Any]) -> Text:
     text = Text(row["finding"] or row.get("message", "") or _asked(row.get("arguments", {})), "dim")
     if row.get("repaired"):
         text.append(f"  repaired by event {row['repaired']['event']}", "green")
@@ -153,4 +155,4 @@ def _asked(arguments: Mapping[str, Any]) -> str:
 def _cut(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     text = " ".join(text.split())
-    return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]} ..."
+    return text if len(text) <= MAX_ABOUT else f"{text[:MAX_ABOUT]} ..."

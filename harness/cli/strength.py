@@ -58,7 +58,7 @@ def strength(
     survivors.toml may explain it, and the exit code is 1 where something is not explained. In a session the newest verified
     commit is measured, and the figures are recorded. What an interruption leaves is gone on with by the same command.
     """
-    from harness.cli.places import opened, session_rather_than_task
+    from harness.cli.locate import opened, session_rather_than_task
     from harness.measure.strength import text
     from harness.measure.strength.run import Settings
     from harness.operations.strength import strength_directory, strength_session
@@ -92,12 +92,14 @@ def _shown(document: dict[str, Any], left: list[str]) -> list[RenderableType | s
     table = show.grid("left", *["right"] * (len(header) - 1), header=header)
     for row in text.level_rows(document):
         table.add_row(*row)
-    told: list[RenderableType | str] = [table, "", *text.summary(document)]
+    output_lines: list[RenderableType | str] = [table, "", *text.summary(document)]
     if rows := list(text.remaining(document)):
-        told += ["", "not killed:"]
+        output_lines += ["", "not killed:"]
         for status, identifier, name, why in rows:
-            told.append(show.indented(Text.assemble((f"{status:<11}", COLOURS[status]), identifier, "  ", name)))
-            told.append(show.indented(show.indented(Text(why, "dim"))))
+            output_lines.append(
+                show.indented(Text.assemble((f"{status:<11}", COLOURS[status]), identifier, "  ", name))
+            )
+            output_lines.append(show.indented(show.indented(Text(why, "dim"))))
     if left:
-        told += ["", *(Text(line, "bold red") for line in left)]
-    return [*told, "", f"seed {document['seed']}, {document['duration_s']:.0f} s"]
+        output_lines += ["", *(Text(line, "bold red") for line in left)]
+    return [*output_lines, "", f"seed {document['seed']}, {document['duration_s']:.0f} s"]

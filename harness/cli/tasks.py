@@ -38,12 +38,12 @@ def new(
 
     if sum(given is not None for given in (gymnasium, factory, program)) != 1:
         raise click.UsageError("give one of --gymnasium, --factory and --command")
-    place = directory or Path(name)
-    output.kept = f"an unfinished {place} may be left; remove it and begin again"
+    location = directory or Path(name)
+    output.kept = f"an unfinished {location} may be left; remove it and begin again"
     with output.progress() as progress:
         made = make(
             name,
-            place,
+            location,
             gymnasium=gymnasium,
             factory=factory,
             command=None if program is None else shlex.split(program),
@@ -54,7 +54,7 @@ def new(
     output.emit(
         {"task": name, "directory": str(made)},
         f"the task {name} is in {made}\n\nRead task.toml and QUIRKS.md first: they say what could not be found out.\n"
-        f"Then: lockstep check-reference {place}\n      lockstep start {place}",
+        f"Then: lockstep check-reference {location}\n      lockstep start {location}",
     )
     return EXIT_OK
 

@@ -29,16 +29,17 @@ def usage(output: Output, session: str | None, reading: bool, directories: tuple
 
     The cost of a commit is what was spent since the commit before. A model without a price is named, not guessed.
     """
-    from harness.cli.places import opened, session_named
+    from harness.cli.locate import opened, session_named
     from harness.session import usage as accounts
     from harness.session.view import SessionView
 
     if directories and not reading:
         raise click.UsageError("--from goes with --import")
     if copy_prices:
-        place, made = accounts.copy_prices()
+        location, made = accounts.copy_prices()
         output.emit(
-            {"prices": str(place), "made": made}, f"{place} {'is there to be edited' if made else 'is there already'}"
+            {"prices": str(location), "made": made},
+            f"{location} {'is there to be edited' if made else 'is there already'}",
         )
         return EXIT_OK
     found = session_named(session)
@@ -65,18 +66,21 @@ def _shown(document: Mapping[str, Any]) -> list[Any]:
     table.add_row("", "since then" if document["commits"] else "no commit yet", *_cells(document["since_last_commit"]))
     whole = document["session"]
     table.add_row("", "in all", *_cells(whole))
-    told: list[Any] = [table, f"\n${whole['dollars_since_resumed']:.2f} of ${whole['limit_dollars']:.2f} are spent"]
+    output_lines: list[Any] = [
+        table,
+        f"\n${whole['dollars_since_resumed']:.2f} of ${whole['limit_dollars']:.2f} are spent",
+    ]
     if whole["unpriced_tokens"]:
         models = ", ".join(whole["unpriced_models"])
-        told.append(
+        output_lines.append(
             f"the cost of {whole['unpriced_tokens']:,} tokens is unknown: no price for {models} "
             "(`lockstep usage --copy-prices`, then add it)"
         )
     if document.get("imported", {}).get("note"):
-        told.append(document["imported"]["note"])
+        output_lines.append(document["imported"]["note"])
     if whole["state"] == "needs_human":
-        told.append("this session needs a person: `lockstep status` says why, `lockstep resume` lets it go on")
-    return told
+        output_lines.append("this session needs a person: `lockstep status` says why, `lockstep resume` lets it go on")
+    return output_lines
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:

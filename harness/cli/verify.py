@@ -86,7 +86,7 @@ def run(
     sandbox: str | None,
 ) -> int:
     """What `lockstep verify` does; `lockstep transfer` is the same for level 4."""
-    from harness.cli.places import session_at, session_named
+    from harness.cli.locate import session_at, session_named
 
     if directory and session_id:
         raise click.UsageError("give a directory or --session, not both")
@@ -94,8 +94,8 @@ def run(
     if session_id:
         found = session_named(session_id)
     else:
-        place = Path(directory or ".")
-        found = session_at(place) if place.is_dir() else None
+        location = Path(directory or ".")
+        found = session_at(location) if location.is_dir() else None
     if found is not None:
         demand_no_choice(candidate)
         return _verify_session(output, found.id, level, module, message, seed, sandbox, again)
@@ -113,9 +113,9 @@ def _verify_session(
     again: str,
 ) -> int:
     from harness.cli import show
-    from harness.cli.places import opened
+    from harness.cli.locate import opened
+    from harness.operations.next_calls import shell_calls
     from harness.operations.verification import verify as verify_session
-    from harness.operations.words import shell_words
     from harness.session.session import levels_verifier
     from harness.task.load import load_task
 
@@ -125,7 +125,7 @@ def _verify_session(
         with output.progress() as progress:
             judged = verify_session(
                 session,
-                shell_words(again, session.workspace),
+                shell_calls(again, session.workspace),
                 level=level,
                 module=module,
                 message=message,
@@ -138,16 +138,16 @@ def _verify_session(
     if done is None:
         output.emit(document, show.status(document), _how_to_resume(identifier))
         return EXIT_NEEDS_HUMAN
-    told = _tell_recorded(identifier, done, seed)
+    output_lines = _tell_recorded(identifier, done, seed)
     if judged.found is not None:
-        told += _tell_divergence(task, judged.found, document, again)
+        output_lines += _tell_divergence(task, judged.found, document, again)
     asks = done.verdict.outcome != "PASS" and document["state"] == "needs_human"
     output.emit(
         document,
         *show.verdict(done.verdict),
         *show.coverage(document["coverage"]),
         "",
-        *told,
+        *output_lines,
         *([_how_to_resume(identifier)] if asks else []),
     )
     return EXIT_NEEDS_HUMAN if asks else _exit_code(done.verdict)
@@ -156,17 +156,17 @@ def _verify_session(
 def _tell_recorded(session: str, done: Verification, seed: int | None) -> list[Any]:
     from harness.cli import show
 
-    told: list[Any] = []
+    output_lines: list[Any] = []
     if done.commit:
-        told.append(show.said("committed", "green", f" {done.commit[:12]} ({done.step})"))
+        output_lines.append(show.said("committed", "green", f" {done.commit[:12]} ({done.step})"))
     elif done.verdict.outcome == "PASS":
         nothing_new = "every step of this had passed before"
         chosen = "a seed that was given shows nothing about other inputs"
-        told.append(f"not committed: {nothing_new if seed is None else chosen}")
+        output_lines.append(f"not committed: {nothing_new if seed is None else chosen}")
     if done.cases:
-        told.append(f"kept as a known case, which runs first from now on: {', '.join(done.cases)}")
+        output_lines.append(f"kept as a known case, which runs first from now on: {', '.join(done.cases)}")
     finished = show.said("everything has passed", "green", f"; see `lockstep audit {session}`")
-    return [*told, f"next: {done.next}" if done.next else finished]
+    return [*output_lines, f"next: {done.next}" if done.next else finished]
 
 
 def _verify_directory(
@@ -181,7 +181,7 @@ def _verify_directory(
 ) -> int:
     from harness.cli import show
     from harness.operations.explanation import first_of
-    from harness.operations.words import shell_words
+    from harness.operations.next_calls import shell_calls
     from harness.support.embedded import find_task
     from harness.task.load import load_task
     from harness.verify.explain import first
@@ -207,12 +207,12 @@ def _verify_directory(
             progress=progress,
         )
     extra: dict[str, Any] = {"recorded": False, "verdict": judged.to_json()}
-    told: list[Any] = ["nothing was recorded: this is no session's workspace (`lockstep start` begins one)"]
+    output_lines: list[Any] = ["nothing was recorded: this is no session's workspace (`lockstep start` begins one)"]
     found = first(judged.divergences)
     if found is not None:
-        extra |= first_of(task, found, _keep_case(task, found), shell_words(again, task.directory), task.directory)
-        told += _tell_divergence(task, found, extra, again)
-    output.emit({"outcome": str(judged.outcome), **extra}, *show.verdict(judged), "", *told)
+        extra |= first_of(task, found, _keep_case(task, found), shell_calls(again, task.directory), task.directory)
+        output_lines += _tell_divergence(task, found, extra, again)
+    output.emit({"outcome": str(judged.outcome), **extra}, *show.verdict(judged), "", *output_lines)
     return _exit_code(judged)
 
 
@@ -256,11 +256,11 @@ def _again(
     sandbox: str | None,
 ) -> str:
     """The same command once more, with a fresh seed."""
-    words = ["lockstep", "verify", *([directory] if directory else [])]
+    argv = ["lockstep", "verify", *([directory] if directory else [])]
     options = {"session": session_id, "level": level, "module": module, "candidate": candidate, "sandbox": sandbox}
     for name, value in options.items():
-        words += [] if value is None else [f"--{name}", str(value)]
-    return shlex.join(words)
+        argv += [] if value is None else [f"--{name}", str(value)]
+    return shlex.join(argv)
 
 
 def _how_to_resume(identifier: str) -> str:

@@ -27,16 +27,16 @@ def walk(shown: Callable[[int], RenderableType], events: Sequence[Event], first:
     Args:
         shown: what is to be shown of the event at a place.
     """
-    console, place = Console(highlight=False), first
+    console, location = Console(highlight=False), first
     with _single_keys():
-        while place < len(events):
+        while location < len(events):
             console.clear()
-            console.print(shown(place))
+            console.print(shown(location))
             console.print(f"\n{KEYS}", style="dim", markup=False)
             key = os.read(sys.stdin.fileno(), KEY_BYTES).decode(errors="replace")
             if key in QUIT:
                 return
-            place = _after(key, events, place)
+            location = _after(key, events, location)
 
 
 @contextmanager
@@ -51,22 +51,22 @@ def _single_keys() -> Iterator[None]:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 
-def _after(key: str, events: Sequence[Event], place: int) -> int:
+def _after(key: str, events: Sequence[Event], location: int) -> int:
     """The place that a key leads to; the present one where it leads nowhere."""
     if key in NEXT:
-        return place + 1
+        return location + 1
     if key in BACK:
-        return max(place - 1, 0)
+        return max(location - 1, 0)
     if key == "f":
-        return _next(events, place, lambda event: bool(event.detail.get("finding")))
+        return _next(events, location, lambda event: bool(event.detail.get("finding")))
     if key == "c":
-        return _next(events, place, lambda event: event.commit is not None)
+        return _next(events, location, lambda event: event.commit is not None)
     if key == "g":
-        return _asked(len(events), place)
-    return place
+        return _asked(len(events), location)
+    return location
 
 
-def _asked(events: int, place: int) -> int:
+def _asked(events: int, location: int) -> int:
     """The event whose number is typed, read key by key; the present place for anything else."""
     click.echo(f"event (0 to {events - 1}): ", nl=False)
     typed = ""
@@ -74,8 +74,8 @@ def _asked(events: int, place: int) -> int:
         typed = typed[:-1] if key == "\x7f" else typed + key
         click.echo("\b \b" if key == "\x7f" else key, nl=False)
     click.echo()
-    return int(typed) if typed.isdigit() and int(typed) < events else place
+    return int(typed) if typed.isdigit() and int(typed) < events else location
 
 
-def _next(events: Sequence[Event], place: int, wanted: Callable[[Event], bool]) -> int:
-    return next((number for number in range(place + 1, len(events)) if wanted(events[number])), place)
+def _next(events: Sequence[Event], location: int, wanted: Callable[[Event], bool]) -> int:
+    return next((number for number in range(location + 1, len(events)) if wanted(events[number])), location)

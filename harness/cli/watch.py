@@ -32,7 +32,7 @@ def watch(output: Output, session: str | None, until_done: bool) -> int:
     """
     from pathlib import Path
 
-    from harness.cli.places import session_at, session_named
+    from harness.cli.locate import session_at, session_named
     from harness.host.watching import Watched, demand_session
 
     demand_session(session, is_session=session is not None and session_at(Path(session).expanduser()) is not None)
@@ -98,10 +98,10 @@ def event_line(row: Mapping[str, Any]) -> str:
     """An event in one line."""
     from harness.cli import show
 
-    words = row["finding"] or row["arguments"].get("message", "") or row["arguments"].get("reason", "")
-    parts = [row["outcome"], (row["commit"] or "")[:10], " ".join(words.split())]
-    told = "  ".join(filter(None, parts))
-    return f"{row['time'][11:19]}  {row['seq']:>4}  {show.event_name(row)}" + (f": {told}" if told else "")
+    detail = row["finding"] or row["arguments"].get("message", "") or row["arguments"].get("reason", "")
+    parts = [row["outcome"], (row["commit"] or "")[:10], " ".join(detail.split())]
+    shown = "  ".join(filter(None, parts))
+    return f"{row['time'][11:19]}  {row['seq']:>4}  {show.event_name(row)}" + (f": {shown}" if shown else "")
 
 
 def picture(view: Mapping[str, Any], now: datetime) -> RenderableType:
@@ -109,7 +109,7 @@ def picture(view: Mapping[str, Any], now: datetime) -> RenderableType:
 
     Args:
         view: what `Watched.view` returned.
-        now: the present moment, from which durations are told.
+        now: the present moment, from which durations are reported.
     """
     from rich.console import Group
 
@@ -181,10 +181,10 @@ def _running(view: Mapping[str, Any], now: datetime) -> RenderableType:
         lines.append(line)
     if not lines and view["attempting"]:
         attempt = view["attempting"]
-        told = (
+        shown = (
             f"verifying {attempt['step']}, for {_ago(attempt['time'], now)}, in a process that reports no progress here"
         )
-        lines.append(Text(told, "cyan"))
+        lines.append(Text(shown, "cyan"))
     return Group(*lines) if lines else Text("nothing runs", "dim")
 
 
@@ -205,8 +205,8 @@ def _attempts(view: Mapping[str, Any]) -> RenderableType | None:
         return None
     table = _wide(4)
     for attempt in view["recent"]:
-        told = Text(" ".join((attempt["finding"] or attempt["message"]).split()), "dim")
-        table.add_row(attempt["time"][11:19], attempt["step"], show.outcome_text(attempt["outcome"]), told)
+        shown = Text(" ".join((attempt["finding"] or attempt["message"]).split()), "dim")
+        table.add_row(attempt["time"][11:19], attempt["step"], show.outcome_text(attempt["outcome"]), shown)
     return table
 
 
@@ -219,8 +219,8 @@ def _commits(view: Mapping[str, Any]) -> RenderableType | None:
         return None
     table = _wide(4)
     for commit in view["commits"]:
-        name, told = Text(commit["commit"][:10], "cyan"), Text(" ".join(commit["message"].split()), "dim")
-        table.add_row(commit["time"][11:19], show.step_name(commit), name, told)
+        name, shown = Text(commit["commit"][:10], "cyan"), Text(" ".join(commit["message"].split()), "dim")
+        table.add_row(commit["time"][11:19], show.step_name(commit), name, shown)
     return table
 
 
@@ -233,12 +233,12 @@ def _spent(view: Mapping[str, Any]) -> RenderableType:
 
     limits, spent = view["limits"], view["spent_on_next"]
     table = show.grid("left", "left", "left")
-    told = (
+    shown = (
         ("attempts at this step", spent["iterations"], limits["iterations"], "{:.0f} of {:.0f}"),
         ("seconds on this step", spent["seconds"], limits["seconds"], "{:.0f} of {:.0f}"),
         ("dollars in all", view["dollars"], limits["dollars"], "${:.2f} of ${:.2f}"),
     )
-    for name, used, limit, form in told:
+    for name, used, limit, form in shown:
         style = "red" if used >= limit else "yellow" if used >= 0.8 * limit else "green"
         bar = ProgressBar(max(limit, 1e-9), min(used, limit), BAR, complete_style=style, finished_style=style)
         table.add_row(Text(name, "dim"), bar, form.format(used, limit))

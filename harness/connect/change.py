@@ -190,8 +190,8 @@ def _write(path: Path, text: str, mode: int | None) -> None:
 
 def _missing(directory: Path) -> tuple[str, ...]:
     """The directories that writing into this one makes, outermost first."""
-    missing = [place for place in (directory, *directory.parents) if not place.exists()]
-    return tuple(str(place) for place in reversed(missing))
+    missing = [location for location in (directory, *directory.parents) if not location.exists()]
+    return tuple(str(location) for location in reversed(missing))
 
 
 def _note(home: Path, path: Path) -> Path:
@@ -205,7 +205,7 @@ def _noted(home: Path, path: Path) -> Mapping[str, Any] | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     fits = isinstance(original, str | None) and isinstance(written, str) and isinstance(made, list)
-    return noted if fits and all(isinstance(place, str) for place in made) else None
+    return noted if fits and all(isinstance(location, str) for location in made) else None
 
 
 def _digest(text: str) -> str:

@@ -34,7 +34,7 @@ class Settings:
     """
 
     def __init__(self, path: Path, text: str, *, toml: bool, section: str, name: str) -> None:
-        self._path, self._toml, self._place = path, toml, (section, name)
+        self._path, self._toml, self._location = path, toml, (section, name)
         self.text = text
         servers = self._values(text).get(section, {})
         if not isinstance(servers, dict):
@@ -48,16 +48,16 @@ class Settings:
         if self.entry == entry:
             return self.text
         return self._edit(
-            lambda: _toml_put(self.text, self._place, entry), lambda: jsonc.put(self.text, self._place, entry)
+            lambda: _toml_put(self.text, self._location, entry), lambda: jsonc.put(self.text, self._location, entry)
         )
 
     def without(self) -> str:
         """The text without the entry, and without the section where nothing else is left in it."""
         if self.entry is None:
             return self.text
-        section = self._place[:1]
-        place = section if len(self._values(self.text)[section[0]]) == 1 else self._place
-        return self._edit(lambda: _toml_remove(self.text, place), lambda: jsonc.remove(self.text, place))
+        section = self._location[:1]
+        location = section if len(self._values(self.text)[section[0]]) == 1 else self._location
+        return self._edit(lambda: _toml_remove(self.text, location), lambda: jsonc.remove(self.text, location))
 
     @property
     def empty(self) -> bool:
@@ -76,7 +76,7 @@ class Settings:
         return edited
 
     def _others(self, values: dict[str, Any]) -> dict[str, Any]:
-        section, name = self._place
+        section, name = self._location
         rest = {key: value for key, value in values.items() if key != section}
         servers = {key: value for key, value in values.get(section, {}).items() if key != name}
         return rest | ({section: servers} if servers else {})
@@ -110,8 +110,8 @@ def _json_line(text: str, section: str) -> int:
     return jsonc.line_at(text, member.begin)
 
 
-def _toml_put(text: str, place: tuple[str, ...], entry: Mapping[str, Any]) -> str:
-    section, name = place
+def _toml_put(text: str, location: tuple[str, ...], entry: Mapping[str, Any]) -> str:
+    section, name = location
     document = _kit(text)
     table = tomlkit.table()
     for key, value in entry.items():
@@ -127,12 +127,12 @@ def _toml_put(text: str, place: tuple[str, ...], entry: Mapping[str, Any]) -> st
     return tomlkit.dumps(document)
 
 
-def _toml_remove(text: str, place: tuple[str, ...]) -> str:
+def _toml_remove(text: str, location: tuple[str, ...]) -> str:
     document: Any = _kit(text)
     inner = document
-    for key in place[:-1]:
+    for key in location[:-1]:
         inner = inner[key]
-    del inner[place[-1]]
+    del inner[location[-1]]
     return tomlkit.dumps(document)
 
 

@@ -40,7 +40,7 @@ def _servers(workspace: Path, home: Path) -> str | None:
         entry = CLIENTS["claude"].entry(local_server(home))
     except (
         SetupError
-    ):  # run from a checkout without its console script: `lockstep connect` can still be told an address
+    ):  # run from a checkout without its console script: `lockstep connect` can still be given an address
         return None
     path = workspace / SERVERS_FILE
     if not _taken(workspace, SERVERS_FILE):
@@ -58,9 +58,9 @@ def _servers(workspace: Path, home: Path) -> str | None:
 
 def _taken(workspace: Path, relative: str) -> bool:
     """Whether something is there, or a link on the way to it, which is not followed."""
-    place = workspace
+    location = workspace
     for part in Path(relative).parts:
-        place /= part
-        if place.is_symlink():
+        location /= part
+        if location.is_symlink():
             return True
-    return place.exists()
+    return location.exists()

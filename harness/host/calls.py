@@ -40,18 +40,18 @@ class Calls:
 
     Args:
         session: open, with its lock; `home` is where it lies.
-        place: the agent's sandbox.
+        agent_sandbox: the agent's sandbox.
         jobs: where jobs are kept.
         interrupts: cut short what the main thread does.
         submit: hands work to the main thread.
-        broken: told when a job's end could not be written; the host then ends, and the job counts as lost.
+        broken: called when a job's end could not be written; the host then ends, and the job counts as lost.
     """
 
     def __init__(
         self,
         session: Session,
         home: Path,
-        place: AgentSandbox,
+        agent_sandbox: AgentSandbox,
         jobs: Jobs,
         interrupts: Interrupts,
         submit: Callable[[Callable[[], None]], None],
@@ -59,11 +59,11 @@ class Calls:
     ) -> None:
         self._session = session
         self._home = home
-        self._place = place
+        self._agent_sandbox = agent_sandbox
         self._jobs = jobs
         self._closing = Closing(session, jobs, broken)
-        self._main = MainJobs(session, place, jobs, self._closing, interrupts, submit)
-        self._commands = CommandJobs(place, jobs, self._closing)
+        self._main = MainJobs(session, agent_sandbox, jobs, self._closing, interrupts, submit)
+        self._commands = CommandJobs(agent_sandbox, jobs, self._closing)
         self._changing = threading.Lock()
         self._seen: dict[str, float] = {}
         functions: tuple[Callable[..., dict[str, Any]], ...] = (
@@ -124,14 +124,14 @@ class Calls:
     ) -> dict[str, Any]:
         """Lines of a file."""
         return agent_sandbox.read_file(
-            self._place, path, offset_line=offset_line, max_lines=max_lines, max_characters=max_characters
+            self._agent_sandbox, path, offset_line=offset_line, max_lines=max_lines, max_characters=max_characters
         )
 
     def write_file(self, client: str, *, path: str, text: str, expected_sha256: str | None = None) -> dict[str, Any]:
         """Replace or create a file."""
         began = time.monotonic()
         with self._changing:
-            written = agent_sandbox.write_file(self._place, path, text, expected_sha256=expected_sha256)
+            written = agent_sandbox.write_file(self._agent_sandbox, path, text, expected_sha256=expected_sha256)
         arguments = {"path": path, "text": text}
         self._closing.record(
             "write_file", arguments, "created" if written["created"] else "replaced", client, began, tree=True
@@ -151,14 +151,16 @@ class Calls:
         """Replace a text in a file."""
         began = time.monotonic()
         with self._changing:
-            edited = agent_sandbox.edit_file(self._place, path, old, new, expected_sha256=expected_sha256, all=all)
+            edited = agent_sandbox.edit_file(
+                self._agent_sandbox, path, old, new, expected_sha256=expected_sha256, all=all
+            )
         arguments = {"path": path, "old": old, "new": new, "all": all}
         self._closing.record("edit_file", arguments, f"{edited['replacements']} replaced", client, began, tree=True)
         return edited
 
     def list_files(self, client: str, *, path: str = ".", pattern: str = "") -> dict[str, Any]:
         """What lies in the workspace."""
-        return agent_sandbox.list_files(self._place, path, pattern=pattern)
+        return agent_sandbox.list_files(self._agent_sandbox, path, pattern=pattern)
 
     # The session
 

@@ -24,7 +24,7 @@ class Closing:
     Args:
         session: whose record gets the events.
         jobs: where jobs are kept.
-        broken: told when a job's end could not be written; the host then ends, and the job counts as lost.
+        broken: called when a job's end could not be written; the host then ends, and the job counts as lost.
     """
 
     def __init__(self, session: Session, jobs: Jobs, broken: Callable[[], None]) -> None:
@@ -90,12 +90,12 @@ def shortened(value: Any) -> Any:
 
 def cancellation(job: Job) -> dict[str, str]:
     """What a job that was cancelled says."""
-    told = (
+    explained = (
         "the attempt stands in the log as interrupted"
         if job.operation == VERIFY
         else "it was ended with all its processes"
     )
-    return SessionError(f"this {job.operation} was cancelled: {told}", where=job.id).as_json()
+    return SessionError(f"this {job.operation} was cancelled: {explained}", where=job.id).as_json()
 
 
 def failure(error: Exception) -> dict[str, str]:

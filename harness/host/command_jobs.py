@@ -20,12 +20,12 @@ class CommandJobs:
     """Begins commands and ends them.
 
     Args:
-        place: the agent's sandbox.
+        agent_sandbox: the agent's sandbox.
         jobs, closing: where jobs are kept, and how they end.
     """
 
-    def __init__(self, place: AgentSandbox, jobs: Jobs, closing: Closing) -> None:
-        self._place = place
+    def __init__(self, agent_sandbox: AgentSandbox, jobs: Jobs, closing: Closing) -> None:
+        self._agent_sandbox = agent_sandbox
         self._jobs = jobs
         self._closing = closing
         self._beginning = threading.Lock()
@@ -35,8 +35,12 @@ class CommandJobs:
         self, client: str, *, command: str | list, timeout_s: float = TIMEOUT_S, stdin: str = ""
     ) -> dict[str, Any]:
         """Begin a command in the agent's sandbox: a line for a shell, or a program with its arguments."""
-        words = [command] if isinstance(command, str) else command
-        if not words or not all(isinstance(word, str) and "\0" not in word for word in words) or not words[0].strip():
+        argv = [command] if isinstance(command, str) else command
+        if (
+            not argv
+            or not all(isinstance(argument, str) and "\0" not in argument for argument in argv)
+            or not argv[0].strip()
+        ):
             raise SessionError("there is no command", expected="a line for the shell, or a program with its arguments")
         if not 0 < timeout_s <= LONGEST_S:
             raise SessionError(f"timeout_s is {timeout_s}", expected=f"more than 0 and at most {LONGEST_S:.0f} seconds")
@@ -61,7 +65,7 @@ class CommandJobs:
         how: dict[str, Any] = {}
         try:
             result = agent_sandbox.run(
-                self._place,
+                self._agent_sandbox,
                 command,
                 timeout_s=timeout_s,
                 stdin=stdin,

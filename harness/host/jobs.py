@@ -159,14 +159,14 @@ def recent(found: SessionDirectory, count: int = 20) -> list[Job]:
 
 def lost(job: Job) -> Job:
     """A running job whose host is gone."""
-    told = {
+    explained = {
         VERIFY: "the attempt stands in the log as interrupted, and every commit made before is there",
         RUN_COMMAND: "the command was ended with everything that it had started; what it had written is there",
     }
     error = SessionError(
         f"the session's host ended while this {job.operation} ran",
         where=job.id,
-        expected=told.get(job.operation, "nothing was changed by it"),
+        expected=explained.get(job.operation, "nothing was changed by it"),
         next_step="look at the session's status, and ask again: that starts another host",
     )
     return replace(job, state=LOST, ended=now(), error=error.as_json())

@@ -20,7 +20,7 @@ from harness.host.closing import Closing, cancellation, failure, shortened
 from harness.host.interrupts import Interrupts
 from harness.host.jobs import CANCELLED, COMPARE, DONE, FAILED, PROFILE, REPLAY, VERIFY, Job, Jobs
 from harness.operations import verification
-from harness.operations.words import tool_words
+from harness.operations.next_calls import tool_calls
 from harness.session.session import Session
 from harness.support.progress import Progress
 from harness.task.load import load_task
@@ -39,7 +39,7 @@ class MainJobs:
     """Begins such jobs from any thread, and ends them.
 
     Args:
-        session: what is judged, and `place` its agent's sandbox, where the files of cases lie.
+        session: what is judged, and `agent_sandbox` its agent's sandbox, where the files of cases lie.
         jobs, closing: where jobs are kept, and how they end.
         interrupts: cut short what the main thread does.
         submit: hands work to the main thread.
@@ -48,14 +48,14 @@ class MainJobs:
     def __init__(
         self,
         session: Session,
-        place: AgentSandbox,
+        agent_sandbox: AgentSandbox,
         jobs: Jobs,
         closing: Closing,
         interrupts: Interrupts,
         submit: Callable[[Callable[[], None]], None],
     ) -> None:
         self._session = session
-        self._place = place
+        self._agent_sandbox = agent_sandbox
         self._jobs = jobs
         self._closing = closing
         self._interrupts = interrupts
@@ -85,12 +85,12 @@ class MainJobs:
                         next_step=f"wait for {other.id}, or cancel it",
                     )
             job = self._jobs.begin(VERIFY, arguments, client)
-        words = tool_words(self._session.id, level, module, self._session.workspace)
+        next_calls = tool_calls(self._session.id, level, module, self._session.workspace)
 
         def work() -> dict[str, Any]:
             verified = verification.verify(
                 self._session,
-                words,
+                next_calls,
                 level=level,
                 module=module,
                 message=message,
@@ -239,6 +239,6 @@ class MainJobs:
 
         if isinstance(given, dict):
             return parse_case(json.dumps(given), "case")
-        target = self._place.target(given)
-        read = agent_sandbox.read_file(self._place, target, max_lines=1 << 30, max_characters=1 << 30)
+        target = self._agent_sandbox.target(given)
+        read = agent_sandbox.read_file(self._agent_sandbox, target, max_lines=1 << 30, max_characters=1 << 30)
         return parse_case(read["text"], read["path"])

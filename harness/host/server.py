@@ -82,9 +82,15 @@ class Host:
         self._interrupts = Interrupts()
         session = self._held.enter_context(Session.open(self._found.id, self._home, verifier=self._verifier))
         task = load_task(session.task_directory)
-        place = self._held.enter_context(AgentSandbox(session, task, choose(session.sandbox)))
+        agent_sandbox = self._held.enter_context(AgentSandbox(session, task, choose(session.sandbox)))
         self._calls = Calls(
-            session, self._home, place, self._jobs, self._interrupts, self._work.put, lambda: self._end(forced=True)
+            session,
+            self._home,
+            agent_sandbox,
+            self._jobs,
+            self._interrupts,
+            self._work.put,
+            lambda: self._end(forced=True),
         )
         self._listener = self._held.enter_context(_listen(self._found))
         self._held.callback(self._leave)

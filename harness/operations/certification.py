@@ -1,4 +1,4 @@
-"""A certificate issued, or come to again, told in one document."""
+"""A certificate issued, or come to again, reported in one document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.assurance.audit import audit
-from harness.assurance.certify.examination import Settings, Told
+from harness.assurance.certify.examination import OnPart, Settings
 from harness.assurance.certify.issue import issue
 from harness.assurance.certify.recheck import PartAgain, newest, recheck, reproduced
 from harness.assurance.replay.rerun import driver_for
@@ -22,20 +22,20 @@ from harness.verdict import Outcome
 
 
 def certify(
-    session: Session, settings: Settings, progress: Progress, told: Told, *, sandbox: str | None = None
+    session: Session, settings: Settings, progress: Progress, described: OnPart, *, sandbox: str | None = None
 ) -> dict[str, Any]:
     """Certify the newest verified commit of a session; the document is that of `Issued`, with the `session`.
 
     Raises:
         SessionError, RecordError, TaskError: as `harness.assurance.certify.issue.issue`.
     """
-    return {"session": session.id, **issue(session, settings, progress, told, sandbox=sandbox).to_json()}
+    return {"session": session.id, **issue(session, settings, progress, described, sandbox=sandbox).to_json()}
 
 
 def check(
     record: Path,
     progress: Progress,
-    told: Callable[[PartAgain], None],
+    described: Callable[[PartAgain], None],
     *,
     key: Path | None = None,
     sandbox: str | None = None,
@@ -66,7 +66,7 @@ def check(
         event = newest(events)
         signer = key_in_force(events[: event.seq + 1])
         driver = driver_for(event.arguments["sandbox"], sandbox)
-        parts = recheck(store, event, signer, driver, Path(scratch) / "commit", progress, told)
+        parts = recheck(store, event, signer, driver, Path(scratch) / "commit", progress, described)
         return {
             "ok": reproduced(parts),
             "event": event.seq,

@@ -1,4 +1,4 @@
-"""One case or one episode on both sides, told in one document."""
+"""One case or one episode on both sides, reported in one document."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def compared(
     with tempfile.TemporaryDirectory(prefix="lockstep-tree-") as tree:
         copy_candidate(workspace, Path(tree))
         with side_by_side.played(task, Path(tree), driver, what, progress) as (both, pair):
-            yield _told(task, both), pair
+            yield _described(task, both), pair
 
 
 def sides(both: SideBySide) -> dict[str, dict[str, Any]]:
@@ -81,13 +81,13 @@ def _side(leaves: Leaves) -> dict[str, Any]:
     }
 
 
-def _told(task: Task, both: SideBySide) -> Compared:
+def _described(task: Task, both: SideBySide) -> Compared:
     played = {"inputs": leaves_text(both.inputs or {})} if both.case is None else dict(case_facts(both.case))
     document: dict[str, Any] = {"task": task.name, "played": played, "steps": both.steps, "difference": None}
     found = both.difference
     if found is None:
         return Compared(document, both, [])
-    rows = list(itertools.islice(side_by_side.rows_around(both), MAX_ROWS))
+    rows = list(itertools.islice(side_by_side.values_around(both), MAX_ROWS))
     document["difference"] = {
         "step": found.step,
         "path": found.path,

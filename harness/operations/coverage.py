@@ -1,4 +1,4 @@
-"""One measurement of what the levels reach of the reference and of a candidate's own code, told in one document."""
+"""One measurement of what the levels reach of the reference and of a candidate's own code, reported in one document."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def coverage_directory(
 ) -> dict[str, Any]:
     """Measure what the tests of a task directory's candidate reach of the reference; nothing is recorded.
 
-    The document is that of `Coverage.to_json`, with `told`, the same in lines of text; `outcome`, `seed` and `task`;
+    The document is that of `Coverage.to_json`, with `summary`, the same in lines of text; `outcome`, `seed` and `task`;
     `remarks`: which levels were not reached, and why; and of a candidate in Rust, under `candidate`, both of its own code.
 
     Args:
@@ -73,12 +73,12 @@ def coverage_session(
     task = load_task(session.task_directory)
     with session.exported_head() as (head, tree):
         document = _measured(task, choose(driver or session.sandbox), tree, levels, seed, progress, seconds)
-    kept = {name: value for name, value in document.items() if name not in ("told", "remarks")}
+    kept = {name: value for name, value in document.items() if name not in ("summary", "remarks")}
     # The text of lines is in the reference's own files: a record keeps their numbers.
     kept["never"] = [{name: gap[name] for name in ("file", "first", "last")} for gap in document["never"]]
     if CANDIDATE in document:
         # The candidate's files are those of the commit, and another measurement of it is never merged with this one.
-        kept[CANDIDATE] = {name: document[CANDIDATE][name] for name in ("told", "together", "not_measured")}
+        kept[CANDIDATE] = {name: document[CANDIDATE][name] for name in ("summary", "together", "not_measured")}
     event = session.record(
         COVERAGE,
         arguments={"levels": [each["level"] for each in document["levels"]], "commit": head.commit},
@@ -123,10 +123,10 @@ def _measured(
         "seed": seed,
         **reached.to_json(),
         "divergence_bound_95": bound,
-        "told": lines_of(reached, bound),
+        "summary": lines_of(reached, bound),
         "remarks": remarks,
     } | ({} if of_candidate is None else {CANDIDATE: _of_candidate(of_candidate)})
 
 
 def _of_candidate(reached: Coverage) -> dict[str, Any]:
-    return {**reached.to_json(), "told": lines_of(reached, of="candidate")}
+    return {**reached.to_json(), "summary": lines_of(reached, of="candidate")}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import SessionError
-from harness.operations.words import Words, tool_words
+from harness.operations.next_calls import NextCalls, tool_calls
 from harness.record.event import Event
 from harness.record.verdicts import verdict_of
 from harness.session.prompts import repair_prompt
@@ -25,15 +25,15 @@ def explain(
     home: Path | None = None,
     event: int | None = None,
     index: int | None = None,
-    words: Words | None = None,
+    next_calls: NextCalls | None = None,
 ) -> dict[str, Any]:
     """What a verification of a session found, one divergence at a time.
 
     Args:
         session: its id or its workspace.
         event: the number of the verdict in the history; by default the newest verdict.
-        index: which of its divergences, from 0; by default what is best told first.
-        words: in which words calls are given; by default those of the tools.
+        index: which of its divergences, from 0; by default the one that is reported first.
+        next_calls: the calls to name; by default those of the tools.
 
     Returns `session`, `event`, `outcome`, `finding` and `divergences` (how many there are), and, where something was
     found, `divergence` (text), `data` (its fields), `case` (its file below the workspace, or None), `reproduce`
@@ -59,24 +59,30 @@ def explain(
             raise SessionError(
                 f"event {chosen.seq} has no divergence {index}", expected=f"a number below {len(found)}, counted from 0"
             )
-        told = first(found) if index is None else found[index]
-        assert told is not None
+        first_divergence = first(found) if index is None else found[index]
+        assert first_divergence is not None
         data = found[index or 0].to_json()
         level, module = chosen.arguments.get("level"), chosen.arguments.get("module")
-        words = words or tool_words(view.id, level, module, view.workspace)
-        case = kept_case(view.workspace, told)
-        return document | {"data": data} | first_of(load_task(view.task_directory), told, case, words, view.workspace)
+        next_calls = next_calls or tool_calls(view.id, level, module, view.workspace)
+        case = kept_case(view.workspace, first_divergence)
+        return (
+            document
+            | {"data": data}
+            | first_of(load_task(view.task_directory), first_divergence, case, next_calls, view.workspace)
+        )
 
 
-def first_of(task: Task, found: Divergence, case: Path | None, words: Words, workspace: Path) -> dict[str, Any]:
+def first_of(
+    task: Task, found: Divergence, case: Path | None, next_calls: NextCalls, workspace: Path
+) -> dict[str, Any]:
     """The fields that tell one divergence: `divergence`, `case`, `reproduce`, `repair_prompt`."""
-    reproduce = words.verify if case is None else words.compare(case)
+    reproduce = next_calls.verify if case is None else next_calls.compare(case)
     inside = case is not None and case.is_relative_to(workspace)
     return {
         "divergence": describe(found),
         "case": case.relative_to(workspace).as_posix() if case is not None and inside else case and str(case),
         "reproduce": reproduce,
-        "repair_prompt": repair_prompt(found, task, reproduce=reproduce, verify=words.verify),
+        "repair_prompt": repair_prompt(found, task, reproduce=reproduce, verify=next_calls.verify),
     }
 
 

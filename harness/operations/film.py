@@ -94,25 +94,25 @@ class Film:
         self._both, self._renderer = both, renderer
         self._case = both.case
         self._font = ImageFont.load_default(14)
-        self.length = max(_rows(both.expected), _rows(both.actual))
+        self.length = max(_timesteps(both.expected), _timesteps(both.actual))
 
     def __iter__(self) -> Iterator[Image.Image]:
         both = self._both
         walk = None if pictures.can_restore(self._renderer) else pictures.draw_walk(self._renderer, self._case)
         left = right = self._panel(None)
-        for row in range(self.length):
+        for timestep in range(self.length):
             # A side that has ended keeps its last picture.
-            if row < _rows(both.expected):
-                left = self._panel(self._drawn(both.expected, row) if walk is None else next(walk))
-            if row < _rows(both.actual):
-                state = _state(both.actual, row)
-                same = bool(state) and state == _state(both.expected, row)
-                right = left if same else self._panel(None if walk is not None else self._drawn(both.actual, row))
-            yield self._composed(row, left, right)
+            if timestep < _timesteps(both.expected):
+                left = self._panel(self._drawn(both.expected, timestep) if walk is None else next(walk))
+            if timestep < _timesteps(both.actual):
+                state = _state(both.actual, timestep)
+                same = bool(state) and state == _state(both.expected, timestep)
+                right = left if same else self._panel(None if walk is not None else self._drawn(both.actual, timestep))
+            yield self._composed(timestep, left, right)
 
-    def _drawn(self, leaves: Leaves, row: int) -> Array | None:
+    def _drawn(self, leaves: Leaves, timestep: int) -> Array | None:
         return pictures.draw(
-            self._renderer, {path: array[row] for path, array in leaves.items() if path.startswith(STATE)}
+            self._renderer, {path: array[timestep] for path, array in leaves.items() if path.startswith(STATE)}
         )
 
     def _panel(self, picture: Array | None) -> Image.Image:
@@ -128,19 +128,19 @@ class Film:
         zoom = PANEL // longer
         return image.resize([side * zoom for side in image.size], Image.Resampling.NEAREST)
 
-    def _composed(self, row: int, left: Image.Image, right: Image.Image) -> Image.Image:
-        if row == 0:
+    def _composed(self, timestep: int, left: Image.Image, right: Image.Image) -> Image.Image:
+        if timestep == 0:
             sizes = [panel.size for panel in (left, right)]
-            self._place = max(width for width, _ in sizes), max(height for _, height in sizes)
-        width, height = self._place
+            self._position = max(width for width, _ in sizes), max(height for _, height in sizes)
+        width, height = self._position
         # Even sizes: most encoders of films want them.
         whole = Image.new(
             "RGB", ((2 * width + 3 * MARGIN) // 2 * 2, (height + 2 * LINE + 3 * MARGIN) // 2 * 2), BACKGROUND
         )
         pen = ImageDraw.Draw(whole)
         found = self._both.difference
-        parted = found is not None and row >= found.step
-        pen.text((MARGIN, MARGIN), f"step {row} of {self.length - 1}", INK, self._font)
+        parted = found is not None and timestep >= found.step
+        pen.text((MARGIN, MARGIN), f"step {timestep} of {self.length - 1}", INK, self._font)
         if parted and found is not None:
             text = f"DIFFERENT since step {found.step}: {found.path} ({found.rule})"
             pen.text((2 * MARGIN + width, MARGIN), text, ALARM, self._font)
@@ -149,7 +149,7 @@ class Film:
         for number, (name, panel, leaves) in enumerate(sides):
             x = MARGIN + number * (width + MARGIN)
             alarmed = parted and number == 1
-            pen.text((x, MARGIN + LINE), name + _ending(leaves, row), ALARM if alarmed else DIM, self._font)
+            pen.text((x, MARGIN + LINE), name + _ending(leaves, timestep), ALARM if alarmed else DIM, self._font)
             whole.paste(panel, (x, top - MARGIN))
             thick = 4 if alarmed else 1
             box = (
@@ -219,9 +219,9 @@ def _by_ffmpeg(first: Image.Image, rest: Iterator[Image.Image], path: Path, fps:
             raise
         if encoder.wait() != 0:
             said.seek(0)
-            words = said.read().decode(errors="replace").strip()
+            message = said.read().decode(errors="replace").strip()
             raise LockstepError(
-                f"ffmpeg failed (exit status {encoder.returncode}): {words[-500:]}",
+                f"ffmpeg failed (exit status {encoder.returncode}): {message[-500:]}",
                 where=str(path),
                 next_step=f"name a file that Pillow writes: {', '.join(BY_PILLOW)}",
             )
@@ -259,20 +259,20 @@ def _counted(film: Film, progress: Progress) -> Iterator[Image.Image]:
         yield picture
 
 
-def _rows(leaves: Leaves) -> int:
+def _timesteps(leaves: Leaves) -> int:
     return len(next(iter(leaves.values())))
 
 
-def _state(leaves: Leaves, row: int) -> dict[str, tuple[str, bytes]] | None:
+def _state(leaves: Leaves, timestep: int) -> dict[str, tuple[str, bytes]] | None:
     """A side's state bit by bit: where both have the same, one picture does for both. None beyond its end."""
-    if row >= _rows(leaves):
+    if timestep >= _timesteps(leaves):
         return None
-    state = {path: np.asarray(array[row]) for path, array in leaves.items() if path.startswith(STATE)}
+    state = {path: np.asarray(array[timestep]) for path, array in leaves.items() if path.startswith(STATE)}
     return {path: (array.dtype.str, array.tobytes()) for path, array in state.items()}
 
 
-def _ending(leaves: Leaves, row: int) -> str:
-    """What is said of a side whose episode is over by this row."""
-    last = _rows(leaves) - 1
+def _ending(leaves: Leaves, timestep: int) -> str:
+    """What is said of a side whose episode is over by this timestep."""
+    last = _timesteps(leaves) - 1
     over = [name for name in ENDINGS if np.any(leaves[name][last])]
-    return f": {' and '.join(over)} in step {last}" if row >= last and over else ""
+    return f": {' and '.join(over)} in step {last}" if timestep >= last and over else ""

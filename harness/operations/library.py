@@ -184,10 +184,10 @@ def train(
         raise TaskError(f"there is no backend {backend!r}", next_step="train in `candidate` or in `reference`")
     loaded = load_task(task, candidate=candidate)
     config = training.configured(loaded, settings or {})
-    with _shown(progress) as report, tempfile.TemporaryDirectory(prefix="lockstep-training-") as place:
+    with _shown(progress) as report, tempfile.TemporaryDirectory(prefix="lockstep-training-") as location:
         policies, _ = training.train(
             loaded, choose(sandbox), backend=backend, config=config, steps=steps, seeds=seeds, episodes=0,
-            checkpoints=Path(place), progress=report,
+            checkpoints=Path(location), progress=report,
         )  # fmt: skip
     return policies
 

@@ -1,4 +1,4 @@
-"""One profile, told in one document."""
+"""One profile, reported in one document."""
 
 from __future__ import annotations
 

@@ -119,10 +119,10 @@ def audit(
     path = Path(record).expanduser()
     named = isinstance(record, str) and (home / directories.SESSIONS / record).is_dir()
     at_work = any(found.workspace == path.resolve() for found in all_sessions(home))
-    place = directories.find(home, record).repository if named or at_work or not path.exists() else path
-    owner = place.resolve().parent
+    location = directories.find(home, record).repository if named or at_work or not path.exists() else path
+    owner = location.resolve().parent
     session = owner.name if owner.parent == (home / directories.SESSIONS).resolve() else None
-    return check(place, key, known_event=known_event, session=session, gate=gate)
+    return check(location, key, known_event=known_event, session=session, gate=gate)
 
 
 def bundle(record: Path, file: Path) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _prepared(source: Path, scratch: Path, fresh: bool, candidate: str | None) -
     """A copy of a task with one candidate: that of a kind where one is chosen, yet to be written where `fresh`."""
     task = load_task(source)
     copy = scratch / task.name
-    shutil.copytree(source, copy, ignore=lambda place, names: caches(place, names) | {".git"})
+    shutil.copytree(source, copy, ignore=lambda location, names: caches(location, names) | {".git"})
     if candidate is not None:
         task = task.with_candidate(candidate)
         text = (copy / TASK_FILE).read_text(encoding="utf-8")

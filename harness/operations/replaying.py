@@ -23,24 +23,24 @@ def listing(store: Store, events: Sequence[Event], after: int = 0) -> dict[str, 
     Raises:
         RecordError: there is no log.
     """
-    told = collect(store)
-    rows = [*_attempts(told["attempts"]), *_calls(events)]
-    cost = told["cost"]
+    described = collect(store)
+    rows = [*_attempts(described["attempts"]), *_calls(events)]
+    cost = described["cost"]
     return {
-        "session": told["session"],
-        "task": told["task"],
-        "started": told["started"],
-        "updated": told["updated"],
-        "state": told["summary"]["state"],
+        "session": described["session"],
+        "task": described["task"],
+        "started": described["started"],
+        "updated": described["updated"],
+        "state": described["summary"]["state"],
         "events": len(events),
         "rows": [row for row in sorted(rows, key=lambda row: row["event"]) if row["event"] >= after],
-        "commits": len(told["commits"]),
-        "divergences": told["summary"]["divergences"],
-        "repairs": sum(1 for row in told["attempts"] if row["divergences"] and row["divergences"][0]["repaired"]),
+        "commits": len(described["commits"]),
+        "divergences": described["summary"]["divergences"],
+        "repairs": sum(1 for row in described["attempts"] if row["divergences"] and row["divergences"][0]["repaired"]),
         "cost": {name: cost["total"].get(name) for name in ("dollars", "attempts")}
         | {"seconds_verifying": round(cost["seconds_verifying"], 3)},
-        "audit": told["audit"],
-        "damage": told["damage"],
+        "audit": described["audit"],
+        "damage": described["damage"],
     }
 
 
@@ -50,10 +50,10 @@ def step(store: Store, events: Sequence[Event], event: Event) -> dict[str, Any]:
     Raises:
         RecordError: what it holds is missing or damaged.
     """
-    told = None
+    described = None
     if VERDICT_FILE in event.attached:
         found = first(verdict_of(store, event).divergences)
-        told = None if found is None else facts(found)
+        described = None if found is None else facts(found)
     changed = []
     if event.workspace is not None:
         changed = [each.to_json() for each in changes(store, tree_before(events, event), event.workspace["gitTree"])]
@@ -64,7 +64,7 @@ def step(store: Store, events: Sequence[Event], event: Event) -> dict[str, Any]:
         "arguments": dict(event.arguments),
         "outcome": event.outcome,
         "finding": str(event.detail.get("finding", "")),
-        "divergence": told,
+        "divergence": described,
         "seeds": dict(event.seeds),
         "commit": event.commit,
         "duration_s": event.duration_s,

@@ -1,4 +1,4 @@
-"""One measurement of how strong a task's tests are, told in one document."""
+"""One measurement of how strong a task's tests are, reported in one document."""
 
 from __future__ import annotations
 

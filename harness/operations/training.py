@@ -89,9 +89,9 @@ def configured(task: Task, settings: Mapping[str, Any]) -> PpoConfig:
         raise TrainingError(f"the hyper-parameters are wrong: {error}") from error
 
 
-def drop_checkpoints(place: Path) -> None:
+def drop_checkpoints(location: Path) -> None:
     """Remove what an interrupted training would have gone on from: its policies are kept elsewhere now."""
-    for leftover in place.glob("checkpoint*.npz"):
+    for leftover in location.glob("checkpoint*.npz"):
         leftover.unlink()
 
 
@@ -118,7 +118,7 @@ def _from_outside(
     fixed = task.transfer.draws if task.transfer else {}
     return [
         train_host(
-            partial(where.lanes, fixed=fixed), task.leaves, config, steps, seed, backend=backend,
+            partial(where.vector, fixed=fixed), task.leaves, config, steps, seed, backend=backend,
             progress=progress, checkpoint=checkpoints / f"checkpoint-{seed}.npz", identity=identity, log=log,
         )
         for seed in seeds

@@ -1,4 +1,4 @@
-"""One verification in a session, told in one document."""
+"""One verification in a session, reported in one document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.errors import LockstepError
 from harness.operations.explanation import first_of, kept_case
-from harness.operations.words import Words
+from harness.operations.next_calls import NextCalls
 from harness.session.coverage import known
 from harness.session.session import Session, Verification
 from harness.session.usage import import_transcripts
@@ -38,7 +38,7 @@ class Verified:
 
 def verify(
     session: Session,
-    words: Words,
+    next_calls: NextCalls,
     *,
     level: int | None = None,
     module: str | None = None,
@@ -73,7 +73,7 @@ def verify(
     found = first(done.verdict.divergences)
     if found is not None:
         case = kept_case(session.workspace, found)
-        document |= first_of(load_task(session.task_directory), found, case, words, session.workspace)
+        document |= first_of(load_task(session.task_directory), found, case, next_calls, session.workspace)
     return Verified(document, done, found)
 
 

@@ -23,7 +23,7 @@ MAX_MISTAKES = 50
 MAX_MISTAKE = 500
 LOOK_SECONDS = 0.5
 """How often a silent worker is looked at: a process that it left behind may hold the pipe open after its own end."""
-LAST_WORDS_SECONDS = 3.0
+LAST_OUTPUT_SECONDS = 3.0
 """How long a worker that closed its pipe may take to end."""
 
 
@@ -181,7 +181,7 @@ class Channel:
     def _gone(self, call: str) -> Crashed:
         status = None
         try:
-            status = self._running.wait(LAST_WORDS_SECONDS)
+            status = self._running.wait(LAST_OUTPUT_SECONDS)
             how = _ending(status, self._running.killed_by)
         except SandboxError as error:
             how = f"was lost by its sandbox: {error}"

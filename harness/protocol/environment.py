@@ -18,8 +18,8 @@ import numpy as np
 from harness.errors import BadAnswer
 from harness.model import ENDINGS, STATE, Array, Case, Draw, Leaf, Leaves, Tape, Trajectory
 from harness.protocol.channel import Channel
-from harness.protocol.lanes import Lanes, SpreadLanes
 from harness.protocol.spec import DrawSpec, ProbeSpec, Spec, check_arrays, is_action, parse_spec, tape_to_wire
+from harness.protocol.vector import PooledVectorEnv, VectorEnv
 from harness.protocol.worker import MAX_SIDE, is_picture
 
 __all__ = ["DrawSpec", "Environment", "Pool", "ProbeSpec", "Spec", "is_action", "parse_spec", "tape_to_wire"]
@@ -33,7 +33,7 @@ PART_SECONDS = 2.0
 FIRST_PART = 4
 
 Listener = Callable[["Environment", str, Mapping[str, Any]], None]
-"""Told of every question before it is asked: the environment, the call, and its arguments as they go over the wire."""
+"""Called with every question before it is asked: the environment, the call, and its arguments as they go over the wire."""
 
 
 class Environment:
@@ -44,7 +44,7 @@ class Environment:
         options: what to open it with: arguments of its adapter.
 
     Attributes:
-        listener: overhears what is asked, so that it can be asked again elsewhere; None where nobody wants to know.
+        listener: called with what is asked, so that it can be asked again elsewhere; None where nobody wants to know.
 
     Raises:
         EnvironmentFailure: from any method, when the worker crashes, is late, raises, or breaks the protocol.
@@ -59,15 +59,15 @@ class Environment:
             channel.kill()
             raise
         leaves = self.spec.leaves.values()
-        self._row_bytes = sum(np.dtype(leaf.dtype).itemsize * math.prod(leaf.shape) for leaf in leaves)
+        self._timestep_bytes = sum(np.dtype(leaf.dtype).itemsize * math.prod(leaf.shape) for leaf in leaves)
 
     def reset(self, seed: int) -> Trajectory:
-        """The reset row for a seed, as a trajectory without steps."""
+        """The reset timestep for a seed, as a trajectory without steps."""
         return self.rollout([Case(seed, self.no_actions())])[0]
 
     def restore(self, state: Leaves) -> Leaves:
         """Put the environment into a canonical state; returns the state that it then reports."""
-        leaves = self._row("restore", state=dict(state))["leaves"]
+        leaves = self._timestep("restore", state=dict(state))["leaves"]
         return {path: array[0] for path, array in leaves.items() if path.startswith(STATE)}
 
     def rollout(
@@ -104,29 +104,33 @@ class Environment:
 
     def walk(self, case: Case) -> Trajectory:
         """Play a case by single calls of `reset` or `restore`, and `step`: slow, and another path than `rollout`."""
-        rows = list(self.rows(case))
-        leaves = {path: np.concatenate([row["leaves"][path] for row in rows]) for path in self.spec.outputs}
-        return self._trajectory(case, {"leaves": leaves, "draws": [row["draws"][0] for row in rows]}, "step")
+        timesteps = list(self.timesteps(case))
+        leaves = {
+            path: np.concatenate([timestep["leaves"][path] for timestep in timesteps]) for path in self.spec.outputs
+        }
+        return self._trajectory(
+            case, {"leaves": leaves, "draws": [timestep["draws"][0] for timestep in timesteps]}, "step"
+        )
 
-    def rows(self, case: Case) -> Iterator[dict[str, Any]]:
-        """The rows of `walk`, each as soon as it is reached, so that something may be asked in between.
+    def timesteps(self, case: Case) -> Iterator[dict[str, Any]]:
+        """The timesteps of `walk`, each as soon as it is reached, so that something may be asked in between.
 
-        Yields: `leaves`, each of shape `[1, *leaf shape]`, and `draws`, a tape of one row.
+        Yields: `leaves`, each of shape `[1, *leaf shape]`, and `draws`, a tape of one timestep.
         """
         tape = None if case.draws is None else tape_to_wire(case.draws)
 
-        def forced(row: int) -> dict[str, Any]:
-            return {} if tape is None else {"draws": tape[row] if row < len(tape) else []}
+        def forced(timestep: int) -> dict[str, Any]:
+            return {} if tape is None else {"draws": tape[timestep] if timestep < len(tape) else []}
 
         if case.start is None:
-            yield self._row("reset", seed=case.seed, **forced(0))
+            yield self._timestep("reset", seed=case.seed, **forced(0))
         else:
-            yield self._row("restore", state=dict(case.start))
+            yield self._timestep("restore", state=dict(case.start))
         for index in range(case.length):
             action = {path: array[index] for path, array in case.actions.items()}
-            row = self._row("step", action=action, **forced(index + 1))
-            yield row
-            if any(row["leaves"][path][0] for path in ENDINGS):
+            timestep = self._timestep("step", action=action, **forced(index + 1))
+            yield timestep
+            if any(timestep["leaves"][path][0] for path in ENDINGS):
                 return
 
     def drive(self, policy: str, seeds: Sequence[int], horizon: int, stickiness: float = 0.25) -> list[Trajectory]:
@@ -148,30 +152,30 @@ class Environment:
                     raise BadAnswer(what, where="drive", expected="an action for each step, and steps to the end")
         return driven
 
-    def lanes(
+    def vector(
         self,
         seeds: Sequence[int],
         *,
         draws: Sequence[Tape | None] | None = None,
         state: bool = False,
         fixed: Mapping[str, Any] | None = None,
-    ) -> Lanes:
-        """Begin one episode for each seed, to be stepped together; see `harness.protocol.lanes`.
+    ) -> VectorEnv:
+        """Begin one episode for each seed, to be stepped together; see `harness.protocol.vector`.
 
         Args:
             draws: tapes for the episodes to take their draws from, as far as these reach.
             state: whether the canonical state is reported too.
-            fixed: values of draws, by name, that every reset without a tape takes in the place of its own.
+            fixed: values of draws, by name, that every reset without a tape takes instead of its own.
         """
-        return Lanes(self, seeds, draws, state, fixed)
+        return VectorEnv(self, seeds, draws, state, fixed)
 
     def probe(self, name: str, inputs: Leaves) -> dict[str, Array]:
         """Outputs of a probe for stacked inputs, each leaf of shape `[N, *leaf shape]`."""
-        rows = len(next(iter(inputs.values())))
+        count = len(next(iter(inputs.values())))
         answer = self.ask("probe", name=name, inputs=dict(inputs))
         if name not in self.spec.probes:
             raise BadAnswer(f"it answered for the probe {name}, which its spec does not declare", where="probe")
-        check_arrays(answer, self.spec.probes[name].outputs, f"probe {name}", rows)
+        check_arrays(answer, self.spec.probes[name].outputs, f"probe {name}", count)
         return answer
 
     def ask(self, call: str, **arguments: Any) -> Any:
@@ -201,7 +205,7 @@ class Environment:
         """The items in parts that are small enough to be answered in one frame."""
         start, size = 0, 0
         for index, length in enumerate(lengths):
-            weight = (length + 1) * self._row_bytes
+            weight = (length + 1) * self._timestep_bytes
             if index > start and size + weight > PART_BYTES:
                 yield items[start:index]
                 start, size = index, 0
@@ -209,8 +213,8 @@ class Environment:
         if start < len(items):
             yield items[start:]
 
-    def _row(self, call: str, **arguments: Any) -> dict[str, Any]:
-        """The answer to `reset`, `step` or `restore`: one row of leaves, and its draws."""
+    def _timestep(self, call: str, **arguments: Any) -> dict[str, Any]:
+        """The answer to `reset`, `step` or `restore`: one timestep of leaves, and its draws."""
         answer = self.ask(call, **arguments)
         if not isinstance(answer, dict):
             raise BadAnswer("an answer without leaves", where=call)
@@ -218,37 +222,37 @@ class Environment:
         return {"leaves": answer["leaves"], "draws": self.tape(answer.get("draws", []), 1, call)}
 
     def _trajectory(self, case: Case, answer: Any, where: str) -> Trajectory:
-        """The answer as a trajectory, refused unless its rows are those of one episode of this case."""
+        """The answer as a trajectory, refused unless its timesteps are those of one episode of this case."""
         if not isinstance(answer, dict):
             raise BadAnswer("an answer without leaves", where=where)
         leaves = answer.get("leaves")
-        rows = check_arrays(leaves, self.spec.outputs, where)
+        timesteps = check_arrays(leaves, self.spec.outputs, where)
         assert leaves is not None
-        if not 1 <= rows <= case.length + 1:
+        if not 1 <= timesteps <= case.length + 1:
             raise BadAnswer(
-                f"{rows} rows for {case.length} actions",
+                f"{timesteps} timesteps for {case.length} actions",
                 where=where,
-                expected="one row for the reset and one for each step taken",
+                expected="one timestep for the reset and one for each step taken",
             )
         ended = _ended(leaves)
         if ended[1:-1].any():
             after = 1 + int(ended[1:].argmax())
-            raise BadAnswer(f"it went on after the end of the episode in row {after}", where=where)
-        if rows <= case.length and not ended[-1]:
-            raise BadAnswer(f"it stopped after {rows - 1} of {case.length} actions without an end", where=where)
+            raise BadAnswer(f"it went on after the end of the episode in timestep {after}", where=where)
+        if timesteps <= case.length and not ended[-1]:
+            raise BadAnswer(f"it stopped after {timesteps - 1} of {case.length} actions without an end", where=where)
         if "draws" not in self.spec.capabilities:
             return Trajectory(case, leaves)
-        return Trajectory(case, leaves, self.tape(answer.get("draws", []), rows, where))
+        return Trajectory(case, leaves, self.tape(answer.get("draws", []), timesteps, where))
 
-    def tape(self, described: Any, rows: int, where: str) -> Tape:
-        """The draws of an answer row by row, checked; rows at the end that it leaves out had none."""
+    def tape(self, described: Any, timesteps: int, where: str) -> Tape:
+        """The draws of an answer timestep by timestep, checked; timesteps at the end that it leaves out had none."""
         try:
-            tape = tuple(tuple(self._draw(draw, where) for draw in row) for row in described)
+            tape = tuple(tuple(self._draw(draw, where) for draw in timestep) for timestep in described)
         except (TypeError, ValueError, RecursionError):
-            raise BadAnswer("its draws are not a list of rows of arrays", where=where) from None
-        if len(tape) > rows:
-            raise BadAnswer(f"draws for {len(tape)} rows, leaves for {rows}", where=where)
-        return tape + ((),) * (rows - len(tape))
+            raise BadAnswer("its draws are not a list of timesteps of arrays", where=where) from None
+        if len(tape) > timesteps:
+            raise BadAnswer(f"draws for {len(tape)} timesteps, leaves for {timesteps}", where=where)
+        return tape + ((),) * (timesteps - len(tape))
 
     def _draw(self, described: Any, where: str) -> Draw:
         if isinstance(described, Draw):
@@ -290,16 +294,16 @@ class Pool:
         """`Environment.drive`, spread over the workers; answers in the order of the seeds."""
         return self._spread(seeds, lambda environment, part: environment.drive(policy, part, horizon, stickiness))
 
-    def lanes(
+    def vector(
         self,
         seeds: Sequence[int],
         *,
         draws: Sequence[Tape | None] | None = None,
         state: bool = False,
         fixed: Mapping[str, Any] | None = None,
-    ) -> SpreadLanes:
-        """`Environment.lanes`, shared out among the workers, which step at the same time."""
-        return SpreadLanes(self.environments, self._threads, seeds, draws, state, fixed)
+    ) -> PooledVectorEnv:
+        """`Environment.vector`, shared out among the workers, which step at the same time."""
+        return PooledVectorEnv(self.environments, self._threads, seeds, draws, state, fixed)
 
     def close(self) -> None:
         """End all workers."""

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 MAX_RANK = 32
 
-CAPABILITIES = ("restore", "probe", "draws", "force_draws", "lanes", "render")
+CAPABILITIES = ("restore", "probe", "draws", "force_draws", "vector", "render")
 MOMENTS = ("reset", "step", "both")
 
 
@@ -44,7 +44,7 @@ class Spec:
 
     Attributes:
         leaves: all leaves by path: observation, reward, terminated, truncated, legal_actions, `state/`, and action leaves.
-        capabilities: of `restore`, `probe`, `draws` (reports its draws), `force_draws` (takes draws), `lanes` (steps many
+        capabilities: of `restore`, `probe`, `draws` (reports its draws), `force_draws` (takes draws), `vector` (steps many
             environments in one message), `render` (draws its state).
         policies: names of scripted policies that it can `drive`, besides `random` and `sticky`.
     """
@@ -98,11 +98,11 @@ def parse_spec(described: Any) -> Spec:
     return spec
 
 
-def check_arrays(arrays: Any, declared: Mapping[str, Leaf], where: str, rows: int | None = None) -> int:
-    """Check that an answer has exactly the declared leaves, stacked over as many rows each; returns how many.
+def check_arrays(arrays: Any, declared: Mapping[str, Leaf], where: str, length: int | None = None) -> int:
+    """Check that an answer has exactly the declared leaves, stacked to the same length; returns that length.
 
     Args:
-        rows: the number of rows that there must be; None for as many as the first leaf has.
+        length: the length that each must have; None for that of the first leaf.
 
     Raises:
         BadAnswer: names the leaf and what was declared.
@@ -113,26 +113,26 @@ def check_arrays(arrays: Any, declared: Mapping[str, Leaf], where: str, rows: in
     for path, leaf in declared.items():
         array: Array = arrays[path]
         if not isinstance(array, np.ndarray) or array.ndim == 0:
-            raise BadAnswer(f"leaf {path} is not an array with rows", where=where)
+            raise BadAnswer(f"leaf {path} is not a stacked array", where=where)
         if array.dtype != np.dtype(leaf.dtype) or array.shape[1:] != leaf.shape:
             raise BadAnswer(
                 f"leaf {path} came as {array.dtype} {list(array.shape[1:])}",
                 where=where,
                 expected=f"{leaf.dtype} {list(leaf.shape)}, as its spec declares",
             )
-        rows = len(array) if rows is None else rows
-        if len(array) != rows:
-            expected = f"{rows}, the same for every leaf"
-            raise BadAnswer(f"leaf {path} has {len(array)} rows", where=where, expected=expected)
-    return rows or 0
+        length = len(array) if length is None else length
+        if len(array) != length:
+            expected = f"{length}, the same for every leaf"
+            raise BadAnswer(f"leaf {path} has length {len(array)}", where=where, expected=expected)
+    return length or 0
 
 
 def tape_to_wire(tape: Tape, *, whole: bool = False) -> list[list[list[Any]]]:
-    """A tape as the wire carries it: for each row a list of `[name, array]`; `whole` keeps empty rows at the end."""
+    """A tape as the wire carries it: for each timestep a list of `[name, array]`; `whole` keeps empty lists at the end."""
     count = len(tape)
     while count and not tape[count - 1] and not whole:
         count -= 1
-    return [[[draw.name, draw.value] for draw in row] for row in tape[:count]]
+    return [[[draw.name, draw.value] for draw in timestep] for timestep in tape[:count]]
 
 
 def _demand_basics(spec: Spec) -> None:

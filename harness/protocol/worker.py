@@ -23,7 +23,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 import msgpack
 import numpy as np
 
-PROTOCOL = 1
+PROTOCOL = 2
 MAX_FRAME = 1 << 30
 ARRAY = 1  # MessagePack extension type of an array: [dtype, shape, bytes], itself MessagePack
 WIRE_DTYPES = frozenset(["|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8"])
@@ -110,7 +110,9 @@ class Leaf:
 
     # This runs once for each value of a rollout: it stays in loops that C code drives.
     def stack(self, values: Any) -> np.ndarray:
-        """Values over rows as one array `[rows, *shape]`, or a ProtocolError naming the row that is not as declared."""
+        """Values over timesteps as one array `[timesteps, *shape]`, or a ProtocolError naming the timestep that is not as
+        declared.
+        """
         if not self.shape and self._plain.issuperset(map(type, values)):
             return self._from_numbers(values)
         try:
@@ -119,7 +121,9 @@ class Leaf:
                 return self._from_arrays(values)
         except AttributeError:
             pass  # Python numbers among them: looked at one by one
-        return np.array([self._checked(row, value) for row, value in enumerate(values)]).reshape((-1, *self.shape))
+        return np.array([self._checked(timestep, value) for timestep, value in enumerate(values)]).reshape(
+            (-1, *self.shape)
+        )
 
     def _from_arrays(self, values: Any) -> np.ndarray:
         try:
@@ -137,7 +141,7 @@ class Leaf:
         except OverflowError:
             raise ProtocolError("leaf {} has a value that {} cannot hold".format(self.path, self.dtype))
 
-    def _checked(self, row: int, value: Any) -> np.ndarray:
+    def _checked(self, timestep: int, value: Any) -> np.ndarray:
         if not self.shape and type(value) in self._plain:
             return self._from_numbers([value])[0]
         array = value if isinstance(value, (np.ndarray, np.generic)) else _as_array(value)
@@ -147,12 +151,14 @@ class Leaf:
             found, declared = "dtype {}".format(array.dtype), "{}".format(self.dtype)
         else:
             return np.asarray(array)
-        raise ProtocolError("leaf {} has {} in row {}, its spec declares {}".format(self.path, found, row, declared))
+        raise ProtocolError(
+            "leaf {} has {} in timestep {}, its spec declares {}".format(self.path, found, timestep, declared)
+        )
 
     def accept(self, array: Any) -> np.ndarray:
-        """What a request brings for this leaf `[rows, *shape]`: of its dtype, inside its bounds, or a ProtocolError."""
+        """What a request brings for this leaf `[timesteps, *shape]`: of its dtype, inside its bounds, or a ProtocolError."""
         if not isinstance(array, np.ndarray) or array.shape[1:] != self.shape or array.ndim != len(self.shape) + 1:
-            raise ProtocolError("{} must have shape {} in each row".format(self.path, list(self.shape)))
+            raise ProtocolError("{} must have shape {} in each timestep".format(self.path, list(self.shape)))
         taken = array.astype(self.dtype)
         whole = array.dtype.kind in "iu" and self.dtype.kind in "iu" and np.array_equal(array, taken)
         if array.dtype != self.dtype and not whole:
@@ -181,7 +187,7 @@ class SingleEnvironment:
     def __init__(self, make: Callable[..., Any]) -> None:
         self._make = make
         self._adapter = None  # type: Any
-        self._lanes = []  # type: List[_Lane]
+        self._sub_envs = []  # type: List[_SubEnv]
         self._fixed = {}  # type: Dict[str, Any]
 
     def open(self, options: Dict[str, Any]) -> Dict[str, Any]:
@@ -210,7 +216,7 @@ class SingleEnvironment:
         self._draws_at_reset = "draws" in self._capabilities and any(at != "step" for at in moments)
         self._draws_at_step = "draws" in self._capabilities and any(at != "reset" for at in moments)
         self._policies = getattr(self._adapter, "policies", {})
-        spec["capabilities"] = sorted(self._capabilities | {"lanes"})
+        spec["capabilities"] = sorted(self._capabilities | {"vector"})
         spec.setdefault("protocol", PROTOCOL)
         spec.setdefault("policies", sorted(self._policies))
         self._spec = spec
@@ -226,8 +232,8 @@ class SingleEnvironment:
     def step(self, action: Dict[str, Any], draws: Optional[List[Any]] = None) -> Dict[str, Any]:
         act = self._opened()._as_actions({path: np.asarray(value)[None] for path, value in action.items()})[0]
         self._forcing(draws)
-        row = self._adapter.step(act) if draws is None else self._adapter.step(act, draws)
-        return self._answer([row], [self._taken(self._draws_at_step)])
+        timestep = self._adapter.step(act) if draws is None else self._adapter.step(act, draws)
+        return self._answer([timestep], [self._taken(self._draws_at_step)])
 
     def restore(self, state: Dict[str, Any]) -> Dict[str, Any]:
         return self._opened()._answer([self._begin({"start": state})], [[]])
@@ -255,7 +261,7 @@ class SingleEnvironment:
                 taken = len(result["leaves"]["reward"]) - 1
                 result["actions"] = {path: array[:taken] for path, array in actions.items()}
             else:
-                choose = _Masked(self._actions, rng, sticky) if own is None else lambda row: own(row, rng)
+                choose = _Masked(self._actions, rng, sticky) if own is None else lambda timestep: own(timestep, rng)
                 result = self._play({"seed": seed}, range(horizon), choose)
             results.append(result)
         return results
@@ -278,62 +284,64 @@ class SingleEnvironment:
         wanted, outputs = self._probes[name]
         _same_names("probe " + name, inputs, [leaf.path for leaf in wanted])
         columns = [(leaf.path, np.array(inputs[leaf.path])) for leaf in wanted]
-        rows = len(columns[0][1])
-        answers = [self._adapter.probe(name, {path: array[i] for path, array in columns}) for i in range(rows)]
+        count = len(columns[0][1])
+        answers = [self._adapter.probe(name, {path: array[i] for path, array in columns}) for i in range(count)]
         return {leaf.path: leaf.stack([_lookup(answer, leaf.path) for answer in answers]) for leaf in outputs}
 
-    def lanes(
+    def vector(
         self,
         seeds: List[int],
         draws: Optional[List[Any]] = None,
         state: bool = False,
         fixed: Optional[Dict[str, Any]] = None,
     ) -> Dict[str, Any]:
-        """Begin one episode for each seed, to be stepped together: each lane is an adapter of its own.
+        """Begin one episode for each seed, to be stepped together: each sub-environment is an adapter of its own.
 
         Where a reset has no tape, `fixed` values take the place of what it draws under these names.
         """
         self._opened()._forcing(fixed)
         self._fixed = fixed or {}
         if not seeds or (draws is not None and len(draws) != len(seeds)):
-            raise ProtocolError("lanes need a seed each, and a tape each where tapes are given")
-        while len(self._lanes) < len(seeds):
-            self._lanes.append(_Lane(self._make(**self._options)))
-        self._running, self._with_state = self._lanes[: len(seeds)], state
+            raise ProtocolError("sub-environments need a seed each, and a tape each where tapes are given")
+        while len(self._sub_envs) < len(seeds):
+            self._sub_envs.append(_SubEnv(self._make(**self._options)))
+        self._running, self._with_state = self._sub_envs[: len(seeds)], state
         tapes = [None] * len(seeds) if draws is None else draws  # type: List[Any]
-        taken = [self._begin_lane(lane, seed, tape) for lane, seed, tape in zip(self._running, seeds, tapes)]  # noqa: B905
-        return {"leaves": self._lane_rows([lane.row for lane in self._running]), "draws": taken}
+        taken = [self._begin_sub_env(sub_env, seed, tape) for sub_env, seed, tape in zip(self._running, seeds, tapes)]  # noqa: B905
+        return {"leaves": self._stacked_envs([sub_env.timestep for sub_env in self._running]), "draws": taken}
 
     def advance(self, actions: Dict[str, Any], next: Optional[List[int]] = None) -> Dict[str, Any]:
-        """Step each lane that is not over; with `next`, a lane that ends begins anew from its seed there."""
+        """Step each sub-environment that is not over; with `next`, a sub-environment that ends begins anew from its seed
+        there.
+        """
         running = self._opened()._running
         chosen = self._as_actions(actions)
         if len(chosen) != len(running) or (next is not None and len(next) != len(running)):
-            raise ProtocolError("{} lanes need an action each, and a next seed each".format(len(running)))
+            raise ProtocolError("{} sub-environments need an action each, and a next seed each".format(len(running)))
         note = self._draws_at_step
-        rows: List[Any] = []
+        timesteps: List[Any] = []
         taken: List[Any] = []
         ended: List[int] = []
         final: List[Any] = []
         begun: List[Any] = []
-        for index, (lane, action) in enumerate(zip(running, chosen)):  # noqa: B905
-            if lane.over:
-                rows.append(lane.row)
+        for index, (sub_env, action) in enumerate(zip(running, chosen)):  # noqa: B905
+            if sub_env.over:
+                timesteps.append(sub_env.timestep)
                 taken.append([])
                 continue
-            row = lane.step(action)
-            rows.append(row)
-            taken.append(self._taken(True, lane.adapter) if note else [])
-            if row["terminated"] or row["truncated"]:
-                lane.over = True
+            timestep = sub_env.step(action)
+            timesteps.append(timestep)
+            taken.append(self._taken(True, sub_env.adapter) if note else [])
+            if timestep["terminated"] or timestep["truncated"]:
+                sub_env.over = True
                 ended.append(index)
                 if next is not None:
-                    final.append(row)
-                    begun.append(self._begin_lane(lane, next[index], None))
-        leaves = self._lane_rows(rows)
+                    final.append(timestep)
+                    begun.append(self._begin_sub_env(sub_env, next[index], None))
+        leaves = self._stacked_envs(timesteps)
         answer: Dict[str, Any] = {"ended": ended, "draws": taken, "final": {}, "next_draws": begun}
         if final:
-            fresh = self._lane_rows([running[index].row for index in ended])
+            fresh = self._stacked_envs([running[index].timestep for index in ended])
             for path in leaves:
                 if path not in BASIC_LEAVES:
                     answer["final"][path] = leaves[path][ended]
@@ -343,62 +351,64 @@ class SingleEnvironment:
         return answer
 
     def close(self) -> None:
-        adapters = [self._adapter] + [lane.adapter for lane in self._lanes]
-        self._adapter, self._lanes, self._running = None, [], []
+        adapters = [self._adapter] + [sub_env.adapter for sub_env in self._sub_envs]
+        self._adapter, self._sub_envs, self._running = None, [], []
         for adapter in adapters:
             if hasattr(adapter, "close"):
                 adapter.close()
 
-    def _begin_lane(self, lane: "_Lane", seed: int, tape: Any) -> List[Any]:
-        """Begin a lane's episode; returns what its reset drew."""
+    def _begin_sub_env(self, sub_env: "_SubEnv", seed: int, tape: Any) -> List[Any]:
+        """Begin a sub-environment's episode; returns what its reset drew."""
         self._demand_seed(seed)
         self._forcing(tape)
-        lane.begin(seed, tape)
-        taken = self._taken(self._draws_at_reset, lane.adapter)
+        sub_env.begin(seed, tape)
+        taken = self._taken(self._draws_at_reset, sub_env.adapter)
         if tape is None and self._fixed:
             missing = sorted(set(self._fixed) - {name for name, _ in taken})
             if missing:
                 raise ProtocolError("the reset draws no {}, which was to be fixed".format(", ".join(missing)))
-            lane.begin(seed, [[[name, self._draws[name].one(self._fixed.get(name, value))] for name, value in taken]])
-            taken = self._taken(True, lane.adapter)
+            sub_env.begin(
+                seed, [[[name, self._draws[name].one(self._fixed.get(name, value))] for name, value in taken]]
+            )
+            taken = self._taken(True, sub_env.adapter)
         return taken
 
-    def _lane_rows(self, rows: List[Any]) -> Dict[str, np.ndarray]:
+    def _stacked_envs(self, timesteps: List[Any]) -> Dict[str, np.ndarray]:
         leaves = self._leaves if self._with_state else self._shown
-        return {leaf.path: leaf.stack([_lookup(row, leaf.path) for row in rows]) for leaf in leaves}
+        return {leaf.path: leaf.stack([_lookup(timestep, leaf.path) for timestep in timesteps]) for leaf in leaves}
 
     # A rollout is the hot path: everything that can be looked up once is looked up before the loop.
     def _play(self, case: Dict[str, Any], actions: Any, choose: Optional[Callable[..., Any]] = None) -> Dict[str, Any]:
         tape = case.get("draws")
         if tape is not None and len(tape) > len(actions) + 1:
-            raise ProtocolError("draws for {} rows, but only {} actions".format(len(tape), len(actions)))
-        row = self._begin(case)
+            raise ProtocolError("draws for {} timesteps, but only {} actions".format(len(tape), len(actions)))
+        timestep = self._begin(case)
         draws = [[] if case.get("start") is not None else self._taken(self._draws_at_reset)]
         step, get, (terminated, truncated) = self._adapter.step, self._get, self._endings
         note_draws, forced = self._draws_at_step, iter(tape[1:] if tape else ())
         chosen = []
-        values = self._values(row)
-        rows = [values]
+        values = self._values(timestep)
+        timesteps = [values]
         for given in actions:
-            action = given if choose is None else choose(row)
+            action = given if choose is None else choose(timestep)
             chosen.append(action)
-            row = step(action) if tape is None else step(action, next(forced, []))
+            timestep = step(action) if tape is None else step(action, next(forced, []))
             try:
-                values = get(row)
+                values = get(timestep)
             except (KeyError, TypeError):
-                values = self._values(row)
-            rows.append(values)
+                values = self._values(timestep)
+            timesteps.append(values)
             if note_draws:
                 draws.append(self._taken(True))
             if values[terminated] or values[truncated]:
                 break
-        result = {"leaves": self._stacked(rows), "draws": draws}
+        result = {"leaves": self._stacked(timesteps), "draws": draws}
         if choose is not None:
             result["actions"] = self._from_actions(chosen)
         return result
 
     def _begin(self, case: Dict[str, Any]) -> Any:
-        """The first row of a case: a restored state, or a reset."""
+        """The first timestep of a case: a restored state, or a reset."""
         tape, start = case.get("draws"), case.get("start")
         self._forcing(tape)
         if start is None:
@@ -408,7 +418,7 @@ class SingleEnvironment:
         if "restore" not in self._capabilities:
             raise ProtocolError("a start state needs the capability restore")
         if tape and tape[0]:
-            raise ProtocolError("a case that starts from a state has no draws in row 0")
+            raise ProtocolError("a case that starts from a state has no draws in timestep 0")
         _same_names("the state", start, list(self._state))
         if tape is None and "seed" in case:
             # The chance of the steps that follow comes from the case's seed, as it would after a reset.
@@ -424,16 +434,18 @@ class SingleEnvironment:
         if draws is not None and "force_draws" not in self._capabilities:
             raise ProtocolError("draws were given to an environment without the capability force_draws")
 
-    def _answer(self, rows: List[Any], draws: List[Any]) -> Dict[str, Any]:
-        return {"leaves": self._stacked([self._values(row) for row in rows]), "draws": draws}
+    def _answer(self, timesteps: List[Any], draws: List[Any]) -> Dict[str, Any]:
+        return {"leaves": self._stacked([self._values(timestep) for timestep in timesteps]), "draws": draws}
 
-    def _values(self, row: Any) -> Any:
-        if not isinstance(row, dict):
-            raise ProtocolError("the adapter answered with a {}, not with a dict of leaves".format(type(row).__name__))
-        return tuple(_lookup(row, leaf.path) for leaf in self._leaves)
+    def _values(self, timestep: Any) -> Any:
+        if not isinstance(timestep, dict):
+            raise ProtocolError(
+                "the adapter answered with a {}, not with a dict of leaves".format(type(timestep).__name__)
+            )
+        return tuple(_lookup(timestep, leaf.path) for leaf in self._leaves)
 
-    def _stacked(self, rows: List[Any]) -> Dict[str, np.ndarray]:
-        return {leaf.path: leaf.stack(column) for leaf, column in zip(self._leaves, zip(*rows))}  # noqa: B905
+    def _stacked(self, timesteps: List[Any]) -> Dict[str, np.ndarray]:
+        return {leaf.path: leaf.stack(column) for leaf, column in zip(self._leaves, zip(*timesteps))}  # noqa: B905
 
     def _taken(self, expected: bool, adapter: Any = None) -> List[Any]:
         if not expected:
@@ -468,26 +480,28 @@ class SingleEnvironment:
         return self
 
 
-class _Lane:
-    """One adapter whose episode goes on step by step beside others: its newest row, and whether that was the last."""
+class _SubEnv:
+    """One adapter whose episode goes on step by step beside others: its newest timestep, and whether that was the last."""
 
     def __init__(self, adapter: Any) -> None:
         self.adapter = adapter
-        self.row = {}  # type: Dict[str, Any]
+        self.timestep = {}  # type: Dict[str, Any]
         self.over = True
         self._tape = []  # type: List[Any]
 
     def begin(self, seed: int, tape: Optional[List[Any]]) -> None:
-        """Begin an episode; its draws come from the tape as long as that has rows, then from the adapter's own chance."""
+        """Begin an episode; its draws come from the tape as long as that has timesteps, then from the adapter's own
+        chance.
+        """
         self._tape = list(tape or ())[::-1]
         self.over = False
-        self.row = self.adapter.reset(seed, self._tape.pop()) if self._tape else self.adapter.reset(seed)
+        self.timestep = self.adapter.reset(seed, self._tape.pop()) if self._tape else self.adapter.reset(seed)
 
     def step(self, action: Any) -> Any:
-        self.row = self.adapter.step(action, self._tape.pop()) if self._tape else self.adapter.step(action)
-        if not isinstance(self.row, dict):
-            raise ProtocolError("the adapter answered with a {}, not with a dict".format(type(self.row).__name__))
-        return self.row
+        self.timestep = self.adapter.step(action, self._tape.pop()) if self._tape else self.adapter.step(action)
+        if not isinstance(self.timestep, dict):
+            raise ProtocolError("the adapter answered with a {}, not with a dict".format(type(self.timestep).__name__))
+        return self.timestep
 
 
 class _Masked:
@@ -500,12 +514,12 @@ class _Masked:
         self._leaves, self._rng, self._sticky = leaves, rng, sticky
         self._last = {}  # type: Dict[str, Any]
 
-    def __call__(self, row: Dict[str, Any]) -> Any:
-        self._last = {path: self._choose(path, leaf, row) for path, leaf in self._leaves.items()}
+    def __call__(self, timestep: Dict[str, Any]) -> Any:
+        self._last = {path: self._choose(path, leaf, timestep) for path, leaf in self._leaves.items()}
         return self._last["action"] if list(self._leaves) == ["action"] else self._last
 
-    def _choose(self, path: str, leaf: Leaf, row: Dict[str, Any]) -> Any:
-        mask = row.get("legal_actions" + path[len("action") :])
+    def _choose(self, path: str, leaf: Leaf, timestep: Dict[str, Any]) -> Any:
+        mask = timestep.get("legal_actions" + path[len("action") :])
         if mask is None:
             return random_actions(leaf, self._rng, 1, 0.0)[0]
         legal = np.flatnonzero(mask) + int(leaf.low or 0)
@@ -562,11 +576,13 @@ def _same_names(what: str, given: Dict[str, Any], declared: List[str]) -> None:
 
 # --- serving ----------------------------------------------------------------------------------------------------------
 
+FORMER = {"vector": "lanes"}  # what adapters that answer batches, as peers of earlier records, call it
+
 CALLS = frozenset(
     [
-        "open", "spec", "reset", "step", "restore", "render", "rollout", "drive", "probe", "lanes", "advance", "close",
+        "open", "spec", "reset", "step", "restore", "render", "rollout", "drive", "probe", "vector", "advance", "close",
         # of candidates only
-        "sample", "autoreset", "train", "bench_prepare", "bench_run", "bench_lanes", "bench_trace", "program",
+        "sample", "autoreset", "train", "bench_prepare", "bench_run", "bench_envs", "bench_trace", "program",
         "judge",
     ]
 )  # fmt: skip
@@ -585,9 +601,10 @@ def serve(handler: Any, read: Callable[[int], bytes], write: Callable[[bytes], A
         if not isinstance(call, str):
             raise ProtocolError("a request's call is a string, not a {}".format(type(call).__name__))
         try:
-            if call not in CALLS or not hasattr(handler, call):
+            method = call if hasattr(handler, call) else FORMER.get(call, call)
+            if call not in CALLS or not hasattr(handler, method):
                 raise ProtocolError("this worker has no call {!r}".format(call))
-            answer = encode({"id": request["id"], "ok": getattr(handler, call)(**request.get("with", {}))})
+            answer = encode({"id": request["id"], "ok": getattr(handler, method)(**request.get("with", {}))})
             if len(answer) > MAX_FRAME:
                 raise ProtocolError("an answer of {} bytes is over {}: ask for less".format(len(answer), MAX_FRAME))
         except Exception as error:
@@ -613,20 +630,20 @@ def _describe(error: Exception) -> Dict[str, Any]:
 
 def load(target: str) -> Any:
     """The class or function named by `path/to/file.py:Name` or `package.module:Name`."""
-    place, _, name = target.rpartition(":")
-    if not place:
+    source, _, name = target.rpartition(":")
+    if not source:
         raise ProtocolError("{!r} is not of the form FILE.py:NAME or MODULE:NAME".format(target))
-    if place.endswith(".py"):
-        location = os.path.abspath(place)
-        spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(place))[0], location)
+    if source.endswith(".py"):
+        location = os.path.abspath(source)
+        spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(source))[0], location)
         if spec is None or spec.loader is None:
-            raise ImportError("{} cannot be loaded".format(place))
+            raise ImportError("{} cannot be loaded".format(source))
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         sys.path.insert(0, os.path.dirname(location))
         spec.loader.exec_module(module)
     else:
-        module = importlib.import_module(place)
+        module = importlib.import_module(source)
     return getattr(module, name)
 
 

@@ -94,13 +94,13 @@ def _closure(roots: Iterable[str], home: Path) -> dict[str, Path]:
 
 def _files(module: str, home: Path) -> Iterator[Path]:
     """The file of a module, and of each package around it. What comes after the last module is a name in it."""
-    place = home
+    location = home
     for part in module.split("."):
-        place = place / part
-        if (place / "__init__.py").is_file():
-            yield place / "__init__.py"
-        elif place.with_suffix(".py").is_file():
-            yield place.with_suffix(".py")
+        location = location / part
+        if (location / "__init__.py").is_file():
+            yield location / "__init__.py"
+        elif location.with_suffix(".py").is_file():
+            yield location.with_suffix(".py")
 
 
 def _named(path: Path, home: Path) -> Iterator[str]:
@@ -120,10 +120,10 @@ def _is_data(path: Path) -> bool:
     return path.is_file() and path.suffix not in (".py", ".pyc", ".md")
 
 
-def _all(place: Path) -> Iterator[Path]:
+def _all(location: Path) -> Iterator[Path]:
     """The files of a directory, but for what was made from them and what only people read."""
-    for path in sorted(place.rglob("*")):
-        parts = path.relative_to(place).parts
+    for path in sorted(location.rglob("*")):
+        parts = path.relative_to(location).parts
         if (
             path.is_file()
             and path.suffix not in (".pyc", ".md")

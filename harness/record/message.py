@@ -14,15 +14,15 @@ _IDENTITY = re.compile(r"[^<>\n\0]+ <[^<>\s\0]+>")
 _TRAILER = re.compile(r"\s*lockstep-", re.IGNORECASE)
 
 
-def commit_message(words: str, title: str, verdict: Mapping[str, Any]) -> str:
-    """`words` (or, if there are none, `title`) with trailers that say what was verified.
+def commit_message(agent_message: str, title: str, verdict: Mapping[str, Any]) -> str:
+    """`agent_message` (or, if there are none, `title`) with trailers that say what was verified.
 
     An agent's own lines that look like these trailers are quoted: only the harness says what passed.
 
     Args:
         verdict: `Verdict.to_json()`.
     """
-    lines = (words.replace("\0", "").strip()[:MAX_CHARACTERS] or title).splitlines()
+    lines = (agent_message.replace("\0", "").strip()[:MAX_CHARACTERS] or title).splitlines()
     body = "\n".join(f"> {line}" if _TRAILER.match(line) else line.rstrip() for line in lines)
     return body + "\n\n" + "\n".join(trailers(verdict)) + "\n"
 

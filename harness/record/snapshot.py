@@ -71,9 +71,9 @@ def snapshot(workspace: Path, store: Store, *, may_be_checkout: bool = False) ->
             next_step="reopen the session: a workspace that is gone is restored from the record",
         ) from error
     try:
-        for name, place in _listing(root):
+        for name, location in _listing(root):
             if not left_out(name) or (objection(name) and not may_be_checkout):
-                reader.take(root, name, name, place)
+                reader.take(root, name, name, location)
     finally:
         os.close(root)
     if reader.refused:
@@ -137,7 +137,7 @@ def task_digest(store: Store, trusted: Mapping[str, Entry]) -> str:
 
 
 class _Reader:
-    """Collects files below a directory; keeps a list of what it had to refuse, so that all of it is told at once."""
+    """Collects files below a directory; keeps a list of what it had to refuse, so that all of it is reported at once."""
 
     def __init__(self, store: Store) -> None:
         self.files: dict[str, Entry] = {}
@@ -145,15 +145,15 @@ class _Reader:
         self._store = store
         self._bytes = 0
 
-    def take(self, parent: int, name: str, path: str, place: os.stat_result) -> None:
+    def take(self, parent: int, name: str, path: str, location: os.stat_result) -> None:
         """Take one entry of the open directory `parent`."""
         if name == COMPILED:
             return
-        if reason := objection(name) or _objection_to_kind(place.st_mode):
+        if reason := objection(name) or _objection_to_kind(location.st_mode):
             self.refused.append(f"{path!r} {reason}")
         elif path.count("/") > MAX_DEPTH:
             self.refused.append(f"{path!r} lies more than {MAX_DEPTH} directories deep")
-        elif stat.S_ISDIR(place.st_mode):
+        elif stat.S_ISDIR(location.st_mode):
             self._descend(parent, name, path)
         else:
             self._read(parent, name, path)
@@ -168,8 +168,8 @@ class _Reader:
             entries = list(_listing(directory))
             if any(below == CACHE_TAG for below, _ in entries):
                 return
-            for below, place in entries:
-                self.take(directory, below, f"{path}/{below}", place)
+            for below, location in entries:
+                self.take(directory, below, f"{path}/{below}", location)
         finally:
             os.close(directory)
 
@@ -201,10 +201,10 @@ def _listing(directory: int) -> Iterator[tuple[str, os.stat_result]]:
     """Names and stats of an open directory, sorted by name; an entry that vanishes meanwhile is left out."""
     for name in sorted(os.listdir(directory)):
         try:
-            place = os.stat(name, dir_fd=directory, follow_symlinks=False)
+            location = os.stat(name, dir_fd=directory, follow_symlinks=False)
         except FileNotFoundError:
             continue
-        yield name, place
+        yield name, location
 
 
 def _objection_to_kind(mode: int) -> str | None:

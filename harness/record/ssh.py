@@ -108,8 +108,8 @@ def sign(key: Path, content: bytes, namespace: str = NAMESPACE) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RecordError(f"ssh-keygen did not sign: {error}") from error
     if done.returncode != 0:
-        words = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit status {done.returncode}"]
-        raise RecordError(f"ssh-keygen did not sign: {words[-1]}")
+        error_lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit status {done.returncode}"]
+        raise RecordError(f"ssh-keygen did not sign: {error_lines[-1]}")
     return done.stdout.decode(errors="replace").strip()
 
 

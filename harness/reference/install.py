@@ -94,7 +94,7 @@ def setup(task: Task, progress: Progress = lambda line: None, *, coverage: bool 
 
     Args:
         task: the task; its `reference` says what is needed.
-        progress: told what is being done, one line each.
+        progress: called with what is being done, one line each.
         coverage: the environment in which is measured what is reached of the reference: the same pins, and coverage.py.
             It is another one, so that nothing is added to that of the judged reference.
 
@@ -136,13 +136,13 @@ def reference_command(task: Task, environment: Installed) -> tuple[list[str], di
     Raises:
         SetupError: the program of a `command` is not on PATH.
     """
-    places = {"{prefix}": str(environment.prefix), "{task}": str(task.directory)}
-    variables = {name: _filled(value, places) for name, value in task.reference.environment.items()}
+    locations = {"{prefix}": str(environment.prefix), "{task}": str(task.directory)}
+    variables = {name: _filled(value, locations) for name, value in task.reference.environment.items()}
     if task.reference.adapter is not None:
         adapter = str(task.directory / task.reference.adapter)
         command = [str(environment.python), "-c", START, str(harness.protocol.worker.__file__), adapter]
         return command, {**_WORKER_ENVIRONMENT, **variables}
-    program, *arguments = (_filled(part, places) for part in task.reference.command)
+    program, *arguments = (_filled(part, locations) for part in task.reference.command)
     found = shutil.which(program if os.sep not in program else str(task.directory / program))
     if found is None:
         raise SetupError(
@@ -213,9 +213,9 @@ def _build(task: Task, interpreter: Interpreter, prefix: Path, progress: Progres
     progress(f"the environment of {task.name} is ready")
 
 
-def _run_script(task: Task, python: str, script: str, destination: str, told: Mapping[str, str]) -> None:
+def _run_script(task: Task, python: str, script: str, destination: str, shown: Mapping[str, str]) -> None:
     command = [python, str(task.directory / script), destination]
-    _run(command, task, f"{script} failed", next_step="run it by hand", told=told)
+    _run(command, task, f"{script} failed", next_step="run it by hand", shown=shown)
 
 
 def _pip_install(task: Task, python: str, requirements: Sequence[str]) -> None:
@@ -240,7 +240,7 @@ def _coverage_pin(version: Version) -> str:
 
 
 def _run(
-    command: Sequence[str], task: Task, failure: str, *, next_step: str = "", told: Mapping[str, str] | None = None
+    command: Sequence[str], task: Task, failure: str, *, next_step: str = "", shown: Mapping[str, str] | None = None
 ) -> str:
     """Run one step of a build in the task directory and return its output.
 
@@ -248,9 +248,9 @@ def _run(
         SetupError: it failed; the last lines of its output are in the message.
     """
     # The user's own settings for pip, proxies and certificates must reach it; settings for this Python must not.
-    own = (COVERAGE_VARIABLE,)  # only a build for coverage is told so
+    own = (COVERAGE_VARIABLE,)  # only a build for coverage has it
     environment = {n: value for n, value in os.environ.items() if not n.startswith("PYTHON") and n not in own}
-    environment |= told or {}
+    environment |= shown or {}
     finished = subprocess.run(
         command,
         cwd=task.directory,
@@ -331,8 +331,8 @@ def _harness_environment() -> Installed:
     return Installed(Path(sys.prefix), Path(sys.executable))
 
 
-def _filled(text: str, places: Mapping[str, str]) -> str:
-    for placeholder, value in places.items():
+def _filled(text: str, locations: Mapping[str, str]) -> str:
+    for placeholder, value in locations.items():
         text = text.replace(placeholder, value)
     return text
 

@@ -19,7 +19,7 @@ RUNNING = "running"
 SHOWN_DIVERGENCES = 12
 """So many divergences of one attempt are shown; all are counted."""
 MAX_CAUSE = 1200
-TOLD_ABOVE = ("found by", "address", "step", "expected", "actual", "rule", "cause")
+SHOWN_ABOVE = ("found by", "address", "step", "expected", "actual", "rule", "cause")
 """Facts of a divergence that have a place of their own."""
 Row = dict[str, Any]
 
@@ -42,8 +42,8 @@ def attempts(reading: Reading, frames: Frames) -> list[Row]:
     return rows
 
 
-def lane_of(level: int, module: str | None) -> str:
-    """The recipe's step that an attempt was about, as the key of its lane."""
+def recipe_step_of(level: int, module: str | None) -> str:
+    """The recipe's step that an attempt was about, as a key."""
     return f"{level}/{module}" if module else str(level)
 
 
@@ -62,7 +62,7 @@ def _row(reading: Reading, frames: Frames, before: int, asked: Event, ended: Eve
         "time": plain.line(asked.time, 40),
         "level": level,
         "module": module,
-        "lane": lane_of(level, module),
+        "recipe_step": recipe_step_of(level, module),
         "step": str(Step(level, module)),
         "message": plain.line(arguments.get("message")),
         "client": plain.line(plain.mapping(asked.detail).get("client"), 80),
@@ -149,7 +149,7 @@ def _divergence(
         "actual": plain.line(known.get("actual", described.get("actual")), 420),
         "rule": plain.line(described.get("rule"), 120),
         "cause": plain.line(described.get("cause"), MAX_CAUSE),
-        "facts": [[name, plain.line(value, 420)] for name, value in known.items() if value and name not in TOLD_ABOVE],
+        "facts": [[name, plain.line(value, 420)] for name, value in known.items() if value and name not in SHOWN_ABOVE],
         "case": case,
         "frames": frames.of(reading, event, index),
         "reproduce": _reproduce(case, row),
@@ -168,18 +168,18 @@ def _reproduce(case: str | None, row: Row) -> str:
     """The call that shows a divergence again, in a workspace with the attempt's tree."""
     if case is not None:
         return f"lockstep compare --case {shlex.quote(case)}"
-    words = ["lockstep", "verify", "--level", str(row["level"])]
-    words += ["--module", row["module"]] if row["module"] else []
-    return shlex.join([*words, "--seed", str(row["seed"])])
+    command = ["lockstep", "verify", "--level", str(row["level"])]
+    command += ["--module", row["module"]] if row["module"] else []
+    return shlex.join([*command, "--seed", str(row["seed"])])
 
 
 def _tell_repairs(rows: list[Row]) -> None:
     """Say of each divergence by which later attempt the check that found it ran again and passed."""
-    for place, row in enumerate(rows):
+    for location, row in enumerate(rows):
         for divergence in row["divergences"]:
             level, module = divergence["level"], divergence["module"]
             asked = next((each["module"] for each in row["levels"] if each["level"] == level), None)
-            for later in rows[place + 1 :]:
+            for later in rows[location + 1 :]:
                 if any(_covers(report, level, asked or module) for report in later["levels"]):
                     divergence["repaired"] = {"event": later["event"], "commit": later["commit"]}
                     break

@@ -40,6 +40,6 @@ def _certificate(event: Event) -> Row:
     }
 
 
-def _share(told: object) -> list[int] | None:
-    found = [plain.whole(each) for each in plain.listed(told)]
+def _share(described: object) -> list[int] | None:
+    found = [plain.whole(each) for each in plain.listed(described)]
     return found if len(found) == 2 and found[1] else None

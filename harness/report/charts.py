@@ -28,9 +28,9 @@ DECISIONS = {"equivalent": "pass", "different": "fail", "undecided": "undecided"
 EPISODES, TRAIN = "episodes", "train"
 KINDS = {"step": "Stepped one by one", "scan": "Scanned: all steps in one call", TRAIN: "Training with PPO"}
 """What is drawn, by its kind; `episodes` are those that the reference plays on its own."""
-LANE = 32
+STEP_HEIGHT = 32
 LETTER = 7.4
-"""Pixels that a bold letter of a lane's name takes at most."""
+"""Pixels that a bold letter of a step's name takes at most."""
 LEVELS = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}
 MAX_LABEL = 24
 MAX_SERIES = 8
@@ -49,29 +49,31 @@ def symbol(outcome: str, commit: bool = False) -> Markup:
 
 
 def timeline(document: Row) -> Markup | None:
-    """Attempts from left to right, in a lane for each step of the recipe; None where there is no attempt."""
-    lanes, rows = document["lanes"], document["attempts"]
-    if not rows or not lanes:
+    """Attempts from left to right, on a line for each step of the recipe; None where there is no attempt."""
+    recipe_steps, rows = document["recipe_steps"], document["attempts"]
+    if not rows or not recipe_steps:
         return None
-    names = [_short(_lane_name(lane)) for lane in lanes]
+    names = [_short(_step_name(recipe_step)) for recipe_step in recipe_steps]
     left = LETTER * max(len(name) for name in names) + 20
     step = min(max((940 - left) / len(rows), 8.0), 56.0)
     width = left + step * len(rows) + 16
-    height = 4 + LANE * len(lanes) + 30
-    words = ", ".join(f"{count} {outcome}" for outcome, count in document["summary"]["outcomes"].items())
+    height = 4 + STEP_HEIGHT * len(recipe_steps) + 30
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in document["summary"]["outcomes"].items())
     drawing = Drawing(
         "timeline-chart", width, height, title="Attempts by step of the recipe", kind="timeline",
-        description=f"{len(rows)} attempts from left to right, in {len(lanes)} lanes: {words}. The list has each of them.",
+        description=f"{len(rows)} attempts in {len(recipe_steps)} steps of the recipe: {counts}. The list has each of them.",
     )  # fmt: skip
     drawing.root.set("width", f"{width:.0f}")
-    place = {lane["lane"]: 4 + LANE * (number + 0.5) for number, lane in enumerate(lanes)}
-    for lane, name in zip(lanes, names, strict=True):
-        y = place[lane["lane"]]
-        if lane["level"] % 2:
-            drawing.add("rect", "level", x=0, y=y - LANE / 2, width=width, height=LANE)
-        drawing.line(left - 8, y, width - 8, y, "lane")
-        drawing.text(8, y + 4.5, name, "label strong" if lane["passed"] else "label open")
-    points = [(left + step * (row["number"] - 0.5), place[row["lane"]]) for row in rows]
+    position = {
+        recipe_step["recipe_step"]: 4 + STEP_HEIGHT * (number + 0.5) for number, recipe_step in enumerate(recipe_steps)
+    }
+    for recipe_step, name in zip(recipe_steps, names, strict=True):
+        y = position[recipe_step["recipe_step"]]
+        if recipe_step["level"] % 2:
+            drawing.add("rect", "level", x=0, y=y - STEP_HEIGHT / 2, width=width, height=STEP_HEIGHT)
+        drawing.line(left - 8, y, width - 8, y, "recipe-step")
+        drawing.text(8, y + 4.5, name, "label strong" if recipe_step["passed"] else "label open")
+    points = [(left + step * (row["number"] - 0.5), position[row["recipe_step"]]) for row in rows]
     drawing.path(points, "way")
     radius = min(6.0, step * 0.4)
     for row, (x, y) in zip(rows, points, strict=True):
@@ -150,8 +152,8 @@ def _speed_of(
         for each in mine:
             _reading(drawing, x(each["batch"]), y, each, series)
         labels.append((y(mine[-1]["steps_per_s"]), contender, series))
-    for (_, text, series), place in zip(labels, apart([each[0] for each in labels], 17, 34, bottom), strict=True):
-        drawing.text(490, place + 4, _short(text), f"label {series}")
+    for (_, text, series), position in zip(labels, apart([each[0] for each in labels], 17, 34, bottom), strict=True):
+        drawing.text(490, position + 4, _short(text), f"label {series}")
     return drawing.markup()
 
 
@@ -188,13 +190,13 @@ def transfer(measured: Row) -> Markup | None:
     reach = (max(ends) or 1.0) * 1.15
     x = Scale(-reach, reach, 8, 552)
     height = 22 + 60 * len(rows) + 34
-    words = "; ".join(
+    counts = "; ".join(
         f"{row['name']}: {row['decision']}, interval {row['interval'][0]:.4g} to {row['interval'][1]:.4g}"
         for row in rows
     )
     drawing = Drawing(
         f"transfer-{measured['event']}", 560, height, title="Differences of mean returns against the margin",
-        description=f"The margin is {margin:.4g} to either side of zero. {words}.", kind="forest",
+        description=f"The margin is {margin:.4g} to either side of zero. {counts}.", kind="forest",
     )  # fmt: skip
     drawing.text(x(-margin), 13, f"{-margin:+.4g}", "tick", "middle")
     drawing.text(x(0), 13, "within the margin", "tick", "middle")
@@ -254,10 +256,12 @@ def _polygon(x: float, y: float, r: float, diamond: bool) -> str:
     return f"M{x:.1f} {y - r:.1f}L{x + r:.1f} {y + r * 0.8:.1f}L{x - r:.1f} {y + r * 0.8:.1f}Z"
 
 
-def _lane_name(lane: Row) -> str:
+def _step_name(recipe_step: Row) -> str:
     """A step in few letters: its level, and its module or what that level is about."""
-    about = lane["module"] or ("all modules" if lane["level"] == 1 else LEVELS.get(lane["level"], ""))
-    return f"{lane['level']} · {about}"
+    about = recipe_step["module"] or (
+        "all modules" if recipe_step["level"] == 1 else LEVELS.get(recipe_step["level"], "")
+    )
+    return f"{recipe_step['level']} · {about}"
 
 
 def _short(text: str) -> str:

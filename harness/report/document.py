@@ -14,7 +14,7 @@ from harness.record.keys import PublicKey
 from harness.record.rotation import ROTATED
 from harness.record.store import Store
 from harness.report import measured, plain
-from harness.report.attempts import attempts, lane_of
+from harness.report.attempts import attempts, recipe_step_of
 from harness.report.certified import certificates
 from harness.report.frames import Frames
 from harness.report.reading import Reading, read
@@ -62,7 +62,7 @@ def collect(store: Store, public_key: PublicKey | None = None) -> Row:
         "updated": _time(reading, -1),
         "summary": _summary(reading, state, checked, rows, commits),
         "audit": _audit(checked),
-        "lanes": _lanes(state, rows),
+        "recipe_steps": _recipe_steps(state, rows),
         "attempts": rows,
         "other_events": _others(reading),
         "profiles": measured.profiles(reading),
@@ -80,8 +80,8 @@ def collect(store: Store, public_key: PublicKey | None = None) -> Row:
     return document | {"damage": [plain.line(each, 400) for each in plain.listed(reading.damage)]}
 
 
-def _time(reading: Reading, place: int) -> str:
-    return plain.line(reading.events[place].time, 40) if reading.events else ""
+def _time(reading: Reading, location: int) -> str:
+    return plain.line(reading.events[location].time, 40) if reading.events else ""
 
 
 def _summary(
@@ -124,7 +124,7 @@ def _highest(state: State) -> int:
 
 def _elapsed(reading: Reading) -> float:
     def between() -> float:
-        first, last = (datetime.fromisoformat(reading.events[place].time) for place in (0, -1))
+        first, last = (datetime.fromisoformat(reading.events[location].time) for location in (0, -1))
         return max((last - first).total_seconds(), 0.0)
 
     return reading.safely("the times of events", between, 0.0) if reading.events else 0.0
@@ -176,13 +176,13 @@ def _commit(row: Mapping[str, Any]) -> Row:
     }
 
 
-def _lanes(state: State | None, rows: Sequence[Row]) -> list[Row]:
+def _recipe_steps(state: State | None, rows: Sequence[Row]) -> list[Row]:
     """The recipe's steps, in order, and what else attempts were about (`passed` None: it is no step of its own)."""
-    lanes: dict[str, Row] = {}
+    recipe_steps: dict[str, Row] = {}
     for step in () if state is None else state.plan.steps:
-        key = lane_of(step.level, step.module)
-        lanes[key] = {
-            "lane": key,
+        key = recipe_step_of(step.level, step.module)
+        recipe_steps[key] = {
+            "recipe_step": key,
             "level": step.level,
             "module": plain.line(step.module, 80) or None,
             "name": plain.line(step),
@@ -190,15 +190,15 @@ def _lanes(state: State | None, rows: Sequence[Row]) -> list[Row]:
         }
     for row in rows:
         name = row["step"] if row["level"] > 1 or row["module"] else "level 1, all modules"
-        fallback = {each: row[each] for each in ("lane", "level", "module")} | {"name": name, "passed": None}
-        lanes.setdefault(row["lane"], fallback)
-    return sorted(lanes.values(), key=lambda lane: lane["level"])
+        fallback = {each: row[each] for each in ("recipe_step", "level", "module")} | {"name": name, "passed": None}
+        recipe_steps.setdefault(row["recipe_step"], fallback)
+    return sorted(recipe_steps.values(), key=lambda recipe_step: recipe_step["level"])
 
 
 def _others(reading: Reading) -> Row:
     """What else was recorded: how often each kind, and the few that a reader should see one by one."""
-    told = (START, ATTEMPT, VERDICT, INTERRUPTED)
-    counts = Counter(plain.line(event.kind, 40) for event in reading.events if event.kind not in told)
+    described = (START, ATTEMPT, VERDICT, INTERRUPTED)
+    counts = Counter(plain.line(event.kind, 40) for event in reading.events if event.kind not in described)
     shown = [
         {
             "event": event.seq,

@@ -68,23 +68,23 @@ def transfers(reading: Reading) -> list[Row]:
         # Only a verdict that reached level 4 is worth being read for it.
         if any(each.get("level") == 4 for each in levels):
             for report in plain.objects(reading.verdict(event).get("levels")):
-                told = plain.mapping(report.get("transfer"))
-                if told:
-                    found.append(_transfer(event, told, plain.line(report.get("outcome"), 40)))
+                described = plain.mapping(report.get("transfer"))
+                if described:
+                    found.append(_transfer(event, described, plain.line(report.get("outcome"), 40)))
     return found[::-1]
 
 
-def _transfer(event: Event, told: Mapping[str, Any], outcome: str) -> Row:
-    floor = plain.mapping(told.get("noise_floor"))
+def _transfer(event: Event, described: Mapping[str, Any], outcome: str) -> Row:
+    floor = plain.mapping(described.get("noise_floor"))
     return {
         "event": event.seq,
         "time": plain.line(event.time, 40),
         "outcome": outcome,
         "commit": plain.commit_id(event.commit),
-        "margin": plain.number(told.get("margin")),
-        "because": plain.line(told.get("because"), 600),
-        "minimum_return": plain.optional(told.get("minimum_return")),
-        "episodes": plain.whole(told.get("episodes")),
+        "margin": plain.number(described.get("margin")),
+        "because": plain.line(described.get("because"), 600),
+        "minimum_return": plain.optional(described.get("minimum_return")),
+        "episodes": plain.whole(described.get("episodes")),
         "noise_floor": {
             "spread": plain.number(floor.get("spread")),
             "half_width": plain.number(floor.get("half_width")),
@@ -93,8 +93,8 @@ def _transfer(event: Event, told: Mapping[str, Any], outcome: str) -> Row:
         }
         if floor
         else None,
-        "comparisons": [_comparison(each) for each in plain.objects(told.get("comparisons"))],
-        "policies": [_policy(each) for each in plain.objects(told.get("policies"))],
+        "comparisons": [_comparison(each) for each in plain.objects(described.get("comparisons"))],
+        "policies": [_policy(each) for each in plain.objects(described.get("policies"))],
     }
 
 
@@ -144,8 +144,10 @@ def coverage(rows: Sequence[Row]) -> list[Row]:
             before = newest.get(report["level"])
             passed = report["outcome"] == Outcome.PASS
             if before is None or passed or before["outcome"] != Outcome.PASS:
-                told = {name: report[name] for name in ("level", "outcome", "examples", "episodes", "steps", "bound")}
-                newest[report["level"]] = told | {
+                described = {
+                    name: report[name] for name in ("level", "outcome", "examples", "episodes", "steps", "bound")
+                }
+                newest[report["level"]] = described | {
                     "attempt": row["event"],
                     "features": report["features"],
                     "never": [name for name, count in report["features"].items() if not count],
@@ -162,40 +164,40 @@ def reached(reading: Reading) -> Row | None:
     found = reading.safely("what was reached of the reference", lambda: known(reading.events), None)
     if found is None or not (found.coverage.levels or found.coverage.not_measured or found.candidate or found.error):
         return None
-    told = found.coverage
-    gaps = told.never()
+    described = found.coverage
+    gaps = described.never()
     return {
         "levels": [
             {
                 "level": level,
-                "lines": list(told.lines([level])),
-                "branches": list(told.branches([level])),
-                "features": list(told.features([level])),
+                "lines": list(described.lines([level])),
+                "branches": list(described.branches([level])),
+                "features": list(described.features([level])),
                 "asked": plain.whole(each.asked),
                 "repeated": plain.whole(each.repeated),
                 "seconds": plain.number(each.seconds),
                 "error": plain.line(each.error, 300),
             }
-            for level, each in sorted(told.levels.items())
+            for level, each in sorted(described.levels.items())
         ],
         "together": {
-            "lines": list(told.lines()),
-            "branches": list(told.branches()),
-            "features": list(told.features()),
+            "lines": list(described.lines()),
+            "branches": list(described.branches()),
+            "features": list(described.features()),
         },
         "modules": [
             {
                 "module": plain.line(module, 80),
-                "lines": list(told.lines(None, module)),
-                "branches": list(told.branches(None, module)),
+                "lines": list(described.lines(None, module)),
+                "branches": list(described.branches(None, module)),
             }
-            for module in list(told.modules)[: plain.MAX_ITEMS]
+            for module in list(described.modules)[: plain.MAX_ITEMS]
         ],
         "never": [
             {"file": plain.line(gap.file, 200), "first": gap.first, "last": gap.last} for gap in gaps[: plain.MAX_ITEMS]
         ],
         "never_count": len(gaps),
-        "not_measured": [plain.line(each, 400) for each in told.not_measured],
+        "not_measured": [plain.line(each, 400) for each in described.not_measured],
         "candidate": [plain.line(each, 400) for each in found.candidate[: plain.MAX_ITEMS]],
         "error": plain.line(found.error, 400),
     }
@@ -228,26 +230,26 @@ def _strength(event: Event) -> Row:
     }
 
 
-def _killed(told: Mapping[str, Any]) -> Row:
-    interval = plain.listed(told.get("interval_95"))
+def _killed(described: Mapping[str, Any]) -> Row:
+    interval = plain.listed(described.get("interval_95"))
     return {
-        "killed": plain.whole(told.get("killed")),
-        "total": plain.whole(told.get("total")),
-        "rate": plain.optional(told.get("rate")),
+        "killed": plain.whole(described.get("killed")),
+        "total": plain.whole(described.get("total")),
+        "rate": plain.optional(described.get("rate")),
         "interval": list(_pair(interval)) if interval else None,
     }
 
 
-def _survivor(told: Mapping[str, Any]) -> Row:
-    explanation = plain.mapping(told.get("explanation"))
-    proof = plain.line(told.get("proof"), 40)
-    status = told["status"] if told.get("status") in STATUSES else "survived"
+def _survivor(described: Mapping[str, Any]) -> Row:
+    explanation = plain.mapping(described.get("explanation"))
+    proof = plain.line(described.get("proof"), 40)
+    status = described["status"] if described.get("status") in STATUSES else "survived"
     why = plain.line(explanation.get("because"), 600)
     return {
-        "place": f"{plain.line(told.get('file'), 120)}:{plain.whole(told.get('line'))}",
-        "function": plain.line(told.get("function"), 120),
-        "before": plain.line(told.get("before"), 200),
-        "after": plain.line(told.get("after"), 200),
+        "place": f"{plain.line(described.get('file'), 120)}:{plain.whole(described.get('line'))}",
+        "function": plain.line(described.get("function"), 120),
+        "before": plain.line(described.get("before"), 200),
+        "after": plain.line(described.get("after"), 200),
         "status": status,
         "why": f"the same program ({proof})" if status == "equivalent" else why or "not explained",
     }
@@ -277,12 +279,12 @@ def cost(reading: Reading, rows: Sequence[Row]) -> Row:
     }
 
 
-def _spent(told: Mapping[str, Any]) -> Row:
+def _spent(described: Mapping[str, Any]) -> Row:
     """One row of costs; `commit` and `event` are None where it is about no commit."""
-    counts = {name: plain.whole(told.get(name)) for name in ("attempts", *KINDS, "unpriced_tokens")}
+    counts = {name: plain.whole(described.get(name)) for name in ("attempts", *KINDS, "unpriced_tokens")}
     return counts | {
-        "commit": plain.commit_id(told.get("commit")),
-        "event": told.get("event"),
-        "dollars": plain.number(told.get("dollars")),
-        "unpriced_models": [plain.line(name, 100) for name in plain.listed(told.get("unpriced_models"))],
+        "commit": plain.commit_id(described.get("commit")),
+        "event": described.get("event"),
+        "dollars": plain.number(described.get("dollars")),
+        "unpriced_models": [plain.line(name, 100) for name in plain.listed(described.get("unpriced_models"))],
     }

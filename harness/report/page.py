@@ -45,7 +45,7 @@ class Headline:
     """The verdict: the `tone` that colours it, a word, and sentences that say what it means."""
 
     tone: str
-    word: str
+    label: str
     sentences: tuple[str, ...]
 
 
@@ -95,13 +95,13 @@ def policy(*, live: bool) -> str:
 
 def headline(document: Row) -> Headline:
     """The verdict in words."""
-    told, checked = document["summary"], document["audit"]
-    bounded, level = told["bounded"], told["highest_level"]
+    session_summary, checked = document["summary"], document["audit"]
+    bounded, level = session_summary["bounded"], session_summary["highest_level"]
     so_far = (f"So far level {level} has passed." if level else "No level has passed yet.",)
-    if told["state"] == BROKEN:
+    if session_summary["state"] == BROKEN:
         first = checked["problems"][0]["what"] if checked["problems"] else ""
         return Headline("fail", "Not to be relied on", (f"The audit found {checked['count']}: {first}",))
-    if told["state"] == "done":
+    if session_summary["state"] == "done":
         sentences = [f"Every step of the recipe has passed, up to level {level}."]
         if bounded:
             sentences.append(
@@ -109,10 +109,10 @@ def headline(document: Row) -> Headline:
                 f"With 95% confidence at most {_percent(bounded['bound'])} of episodes diverge."
             )
         return Headline("pass", "Verified", tuple(sentences))
-    if told["state"] == "needs_human":
-        return Headline("undecided", "Needs a person", (f"{'; '.join(told['because'])}.", *so_far))
-    if told["state"] == "working":
-        return Headline("working", "In progress", (f"Next is {told['next']}.", *so_far))
+    if session_summary["state"] == "needs_human":
+        return Headline("undecided", "Needs a person", (f"{'; '.join(session_summary['because'])}.", *so_far))
+    if session_summary["state"] == "working":
+        return Headline("working", "In progress", (f"Next is {session_summary['next']}.", *so_far))
     return Headline("undecided", "Unclear", ("The record does not say where the recipe stands.",))
 
 

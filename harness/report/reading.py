@@ -48,8 +48,8 @@ class Reading:
         try:
             return read()
         except _UNREADABLE as error:
-            told = error.what if isinstance(error, LockstepError) else f"{type(error).__name__}: {error}"
-            self.damage.append(f"{what}: {told}")
+            reason = error.what if isinstance(error, LockstepError) else f"{type(error).__name__}: {error}"
+            self.damage.append(f"{what}: {reason}")
             return otherwise
 
     @property

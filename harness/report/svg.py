@@ -24,7 +24,7 @@ class Drawing:
     def __init__(
         self, name: str, width: float, height: float, *, kind: str, title: str = "", description: str = ""
     ) -> None:
-        about = {"viewBox": f"0 0 {_place(width)} {_place(height)}", "class": f"chart {kind}" if name else kind}
+        about = {"viewBox": f"0 0 {_position(width)} {_position(height)}", "class": f"chart {kind}" if name else kind}
         if name:
             about |= {"id": name, "role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
         else:
@@ -52,7 +52,7 @@ class Drawing:
 
     def path(self, points: Iterable[tuple[float, float]], kind: str) -> None:
         """Add a line through points."""
-        drawn = "L".join(f"{_place(x)} {_place(y)}" for x, y in points)
+        drawn = "L".join(f"{_position(x)} {_position(y)}" for x, y in points)
         if drawn:
             self.add("path", kind, d=f"M{drawn}")
 
@@ -99,10 +99,10 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [n * step for n in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def apart(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+def apart(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """The same places, in the same order, moved so that no two are closer than `gap` where there is room."""
-    order = sorted(range(len(places)), key=lambda number: places[number])
-    moved = list(places)
+    order = sorted(range(len(positions)), key=lambda number: positions[number])
+    moved = list(positions)
     for before, here in itertools.pairwise(order):
         moved[here] = max(moved[here], moved[before] + gap)
     if order:
@@ -113,8 +113,8 @@ def apart(places: Sequence[float], gap: float, low: float, high: float) -> list[
 
 
 def _attribute(value: float | str) -> str:
-    return value if isinstance(value, str) else _place(value)
+    return value if isinstance(value, str) else _position(value)
 
 
-def _place(value: float) -> str:
+def _position(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")

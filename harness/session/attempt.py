@@ -276,8 +276,8 @@ class Attempts:
         head, started = self._history.head, self._history.events[0].detail
         who = identity(started["author"], seconds(moment))
         parents = (head.commit,) if head and head.commit else ()
-        words = commit_message(message, f"Pass {step}", verdict)
-        commit, unsigned = Commit(taken.tree, parents, who, who, words), {}
+        commit_text = commit_message(message, f"Pass {step}", verdict)
+        commit, unsigned = Commit(taken.tree, parents, who, who, commit_text), {}
         if SSH_KEY in started:
             try:
                 commit = ssh.signed(commit, self._recorder.directory.ssh_key, started[SSH_KEY])

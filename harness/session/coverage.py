@@ -10,6 +10,7 @@ from harness.errors import LockstepError
 from harness.measure.coverage.result import Count, Coverage
 from harness.record.event import Event
 from harness.session.recipe import VERDICT
+from harness.support import former
 from harness.task.contract import TRAINING_LEVEL
 from harness.verdict import Outcome
 from sandboxes import SandboxError
@@ -40,7 +41,7 @@ class Known:
     Attributes:
         bound: 95% bound on the share of episodes that diverge, of the newest verdict that has one.
         error: why the newest attempt at measuring came to nothing; empty where it did not.
-        candidate: what the newest measurement of a candidate's own code told, in lines of text.
+        candidate: what the newest measurement of a candidate's own code said, in lines of text.
     """
 
     coverage: Coverage
@@ -49,11 +50,11 @@ class Known:
     candidate: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description for whoever is shown a verdict: figures, and `told`, the same in lines of text."""
+        """A JSON-ready description for whoever is shown a verdict: figures, and `summary`, the same in lines of text."""
         reached = self.coverage
         gaps = reached.never()
         return {
-            "told": lines_of(reached, self.bound) + ([f"not measured: {self.error}"] if self.error else []),
+            "summary": lines_of(reached, self.bound) + ([f"not measured: {self.error}"] if self.error else []),
             "levels": [
                 {"level": level, "lines": list(reached.lines([level])), "branches": list(reached.branches([level]))}
                 | {"features": list(reached.features([level])), "seconds": round(found.seconds, 2)}
@@ -79,15 +80,15 @@ def known(events: Iterable[Event]) -> Known:
             continue
         if event.kind == VERDICT and event.outcome == Outcome.PASS:
             lines = event.detail.get("levels")
-            told = [each for each in (lines if isinstance(lines, list) else []) if isinstance(each, dict)]
-            bounds = [each.get("divergence_bound_95") for each in told]
+            texts = [each for each in (lines if isinstance(lines, list) else []) if isinstance(each, dict)]
+            bounds = [each.get("divergence_bound_95") for each in texts]
             bound = next((each for each in bounds if isinstance(each, float)), bound)
         described = event.detail.get(COVERAGE)
         if not isinstance(described, dict):
             continue
         error = str(described.get("error", ""))[:MAX_ERROR]
         own = described.get(CANDIDATE)
-        lines = own.get("told") if isinstance(own, dict) else None
+        lines = former.read(own, "summary") if isinstance(own, dict) else None
         candidate = tuple(map(str, lines)) if isinstance(lines, list) else candidate
         if "levels" in described:
             try:
@@ -120,16 +121,16 @@ def measured(verifier: object, levels: Sequence[int]) -> dict[str, Any]:
 
 def lines_of(coverage: Coverage, bound: float | None = None, *, of: str = "reference") -> list[str]:
     """What was reached, in lines of text: one for each level, one for all of them, and one for each thing not measured."""
-    told = []
+    texts = []
     for level, found in sorted(coverage.levels.items()):
         if found.error:
-            told.append(f"level {level}: not measured: {' '.join(found.error.split())[:MAX_ERROR]}")
+            texts.append(f"level {level}: not measured: {' '.join(found.error.split())[:MAX_ERROR]}")
             continue
         sample = f" (by {found.repeated} of {found.asked} questions)" if found.repeated < found.asked else ""
-        told.append(f"level {level} reached of the {of}: {_counts(coverage, [level])}{sample}")
+        texts.append(f"level {level} reached of the {of}: {_counts(coverage, [level])}{sample}")
     if coverage.files:
-        told.append(f"{of} reached: {_counts(coverage, None)}{_rest(coverage, bound)}")
-    return told + [f"not measured: {each}" for each in coverage.not_measured]
+        texts.append(f"{of} reached: {_counts(coverage, None)}{_rest(coverage, bound)}")
+    return texts + [f"not measured: {each}" for each in coverage.not_measured]
 
 
 def _counts(coverage: Coverage, levels: list[int] | None) -> str:

@@ -15,7 +15,7 @@ class History:
     Attributes:
         events: oldest first; the very list of an `EventLog` where there is one, so that it grows with the log.
         plan: what the session has to go through.
-        state: where the recipe stands after every event that `advance` was told of.
+        state: where the recipe stands after every event that `advance` was given.
 
     Raises:
         RecordError: the log does not begin with the start of a session, or an event holds what none does.
@@ -32,12 +32,12 @@ class History:
                 expected="arguments and details as Lockstep writes them",
                 next_step="run the audit to see which event is wrong",
             ) from error
-        self._told = len(events)
+        self._applied = len(events)
 
     @property
-    def untold(self) -> list[Event]:
+    def not_applied(self) -> list[Event]:
         """What the log has gained and `state` does not know yet."""
-        return self.events[self._told :]
+        return self.events[self._applied :]
 
     @property
     def head(self) -> Event | None:
@@ -46,9 +46,9 @@ class History:
         return done[-1] if done else None
 
     def advance(self, event: Event) -> None:
-        """Take the first of `untold` into the state."""
+        """Take the first of `not_applied` into the state."""
         self.state = recipe.advance(self.state, event)
-        self._told += 1
+        self._applied += 1
 
 
 def _plan_of(events: list[Event]) -> Plan:

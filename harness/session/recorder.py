@@ -97,7 +97,7 @@ class Recorder:
                 return self._log.append(kind, **fields)
             finally:
                 # Also where an error followed the append: what the log has is what happened.
-                for event in self.history.untold:
+                for event in self.history.not_applied:
                     added = cases_added(self.store, event)
                     self.trusted |= added
                     self._owed |= added.keys()

@@ -52,14 +52,14 @@ def rust_sources() -> Path:
     Raises:
         LockstepError: it is not there.
     """
-    place = _ROOT / "rust"
-    if not (place / "Cargo.lock").is_file():
+    location = _ROOT / "rust"
+    if not (location / "Cargo.lock").is_file():
         raise LockstepError(
             "the Rust runtime is missing",
-            where=str(place),
+            where=str(location),
             next_step="install Lockstep again: its data files are missing",
         )
-    return place
+    return location
 
 
 def prompt_text(name: str) -> str:

@@ -46,10 +46,10 @@ def lockstep_home() -> Path:
 
 
 @contextlib.contextmanager
-def locked(place: Path, progress: Callable[[str], None]) -> Iterator[None]:
+def locked(location: Path, progress: Callable[[str], None]) -> Iterator[None]:
     """Hold the lock of what is built at a place: two processes that need the same build it once."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with open(f"{place}.lock", "w") as lock:
+    location.parent.mkdir(parents=True, exist_ok=True)
+    with open(f"{location}.lock", "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.model import STATE, Leaf
 from harness.task.contract import LAW_EPISODES, Budgets, Mode, Transfer
-from harness.task.schema import Place, valid
+from harness.task.schema import Location, valid
 
 SINGLE_LEAVES = ("reward", "terminated", "truncated")
 LEAF_TREES = ("observation", "action", "legal_actions")
@@ -21,7 +21,7 @@ LEAF_TREES = ("observation", "action", "legal_actions")
 ENOUGH_FOR_LAWS = f"at least {LAW_EPISODES} in the mode `law`, which compares nothing but the laws of episodes"
 
 
-def check_agreement(written: Mapping[str, Any], read: Mapping[str, Any], root: Place) -> None:
+def check_agreement(written: Mapping[str, Any], read: Mapping[str, Any], root: Location) -> None:
     """Note every contradiction between the parts of a task file."""
     _reference(_table(written, "reference"), root)
     _candidates(read, root.at("candidate"))
@@ -44,40 +44,40 @@ def check_agreement(written: Mapping[str, Any], read: Mapping[str, Any], root: P
     _no_duplicates(names, "peer", root.at("peers"))
 
 
-def _budgets(read: Mapping[str, Any], place: Place) -> None:
+def _budgets(read: Mapping[str, Any], location: Location) -> None:
     """Where draws are not shared, level 3 compares the laws of all episodes that it has."""
     episodes = read.get("budgets", {}).get("episodes", Budgets.episodes)
     if read.get("randomness", {}).get("mode") == Mode.LAW and episodes < LAW_EPISODES:
-        place.at("episodes").wrong(f"it is the integer {episodes}", ENOUGH_FOR_LAWS)
+        location.at("episodes").wrong(f"it is the integer {episodes}", ENOUGH_FOR_LAWS)
 
 
-def _transfer(written: Mapping[str, Any], read: Mapping[str, Any], place: Place) -> None:
+def _transfer(written: Mapping[str, Any], read: Mapping[str, Any], location: Location) -> None:
     if "steps" in written and "minimum_return" not in written:
-        place.wrong(
+        location.wrong(
             "the key `minimum_return` is missing", "it where `steps` asks for level 4: equal ignorance is no proof"
         )
     if "steps" not in written:
         for name in sorted({"reference_steps", "minimum_return", "seeds", "episodes", "draws", "ppo"} & set(written)):
-            place.at(name).wrong("nothing is trained without `steps`", "`steps` beside it, or neither")
+            location.at(name).wrong("nothing is trained without `steps`", "`steps` beside it, or neither")
     elif read.get("randomness", {}).get("mode") == Mode.LAW:
-        _enough_for_laws(written, read.get("transfer", {}), place)
+        _enough_for_laws(written, read.get("transfer", {}), location)
     for name, value in read.get("transfer", {}).get("draws", {}).items():
-        _fixed(name, value, read, place.at("draws", name))
+        _fixed(name, value, read, location.at("draws", name))
 
 
-def _fixed(name: str, value: float, read: Mapping[str, Any], place: Place) -> None:
+def _fixed(name: str, value: float, read: Mapping[str, Any], location: Location) -> None:
     """A draw that has one value in all episodes of level 4."""
     randomness, candidate = read.get("randomness", {}), read.get("candidate", {})
     draw = randomness.get("draws", {}).get(name)
     if randomness.get("mode") != Mode.TAPE or draw is None:
-        place.wrong(f"there is no draw `{name}` that could be forced", "a draw of the mode `tape`")
+        location.wrong(f"there is no draw `{name}` that could be forced", "a draw of the mode `tape`")
         return
     if draw.at != "reset" or draw.shape or np.dtype(draw.dtype).kind not in "iuf":
-        place.wrong(f"`{name}` is no number that a reset draws", 'a draw with `at = "reset"` and no shape')
+        location.wrong(f"`{name}` is no number that a reset draws", 'a draw with `at = "reset"` and no shape')
     elif not _fits(value, np.dtype(draw.dtype)):
-        place.wrong(f"it is {value!r}", f"a number that {draw.dtype} can hold")
+        location.wrong(f"it is {value!r}", f"a number that {draw.dtype} can hold")
     if any(one.get("kind") == "jax" for one in (candidate, *(other for _, other in valid(candidate.get("also", ()))))):
-        place.wrong("a candidate in JAX trains in a loop of its own", "it where all candidates are in Rust")
+        location.wrong("a candidate in JAX trains in a loop of its own", "it where all candidates are in Rust")
 
 
 def _fits(value: float, dtype: np.dtype[Any]) -> bool:
@@ -87,30 +87,30 @@ def _fits(value: float, dtype: np.dtype[Any]) -> bool:
     return isinstance(value, int) and limits.min <= value <= limits.max
 
 
-def _enough_for_laws(written: Mapping[str, Any], read: Mapping[str, Any], place: Place) -> None:
+def _enough_for_laws(written: Mapping[str, Any], read: Mapping[str, Any], location: Location) -> None:
     """Where draws are not shared, the first look compares the laws of all episodes that it has."""
     if any(name in written and name not in read for name in ("episodes", "seeds")):
         return
     trainings, episodes = read.get("seeds", Transfer.seeds)[0], read.get("episodes", Transfer.episodes)
     if trainings * episodes < LAW_EPISODES:
-        place.at("episodes").wrong(
+        location.at("episodes").wrong(
             f"{trainings} trainings at the first look with {episodes} episodes each are {trainings * episodes} episodes",
             ENOUGH_FOR_LAWS,
         )
 
 
-def _reference(written: Mapping[str, Any], place: Place) -> None:
+def _reference(written: Mapping[str, Any], location: Location) -> None:
     if "adapter" in written and "command" in written:
-        place.at("reference", "command").wrong("it has an adapter too", "an adapter or a command, not both")
+        location.at("reference", "command").wrong("it has an adapter too", "an adapter or a command, not both")
     if written and not {"adapter", "command"} & set(written):
-        place.at("reference").wrong("it has nothing to run", "`adapter`, or `command` for a program of its own")
+        location.at("reference").wrong("it has nothing to run", "`adapter`, or `command` for a program of its own")
 
 
-def _candidates(read: Mapping[str, Any], place: Place) -> None:
+def _candidates(read: Mapping[str, Any], location: Location) -> None:
     """What only one kind of candidate has, and that there is one of each kind."""
     candidate = read.get("candidate", {})
-    others = [(place.at("also", number), other) for number, other in valid(candidate.get("also", ()))]
-    for where, one in [(place, candidate), *others]:
+    others = [(location.at("also", number), other) for number, other in valid(candidate.get("also", ()))]
+    for where, one in [(location, candidate), *others]:
         if one.get("kind") != "rust":
             if "data" in one:
                 where.at("data").wrong('only a candidate of kind "rust" has such a key', "it beside a crate")
@@ -124,61 +124,61 @@ def _candidates(read: Mapping[str, Any], place: Place) -> None:
                 "the mode `shared` shares keys of JAX, which Rust does not have", "another mode, or JAX"
             )
     kinds: list[Any] = []
-    for where, one in [(place, candidate), *others]:
+    for where, one in [(location, candidate), *others]:
         if "kind" in one and one["kind"] in kinds:
             where.at("kind").wrong(f"there is a candidate of kind {one['kind']!r} above", "one of each kind")
         kinds.append(one.get("kind"))
 
 
-def _required_leaves(written: Mapping[str, Any], place: Place) -> None:
+def _required_leaves(written: Mapping[str, Any], location: Location) -> None:
     for tree in LEAF_TREES[:2]:
         if not any(path == tree or path.startswith(f"{tree}/") for path in written):
-            place.wrong(f"there is no leaf `{tree}`", f"`{tree}`, or leaves below `{tree}/`")
+            location.wrong(f"there is no leaf `{tree}`", f"`{tree}`, or leaves below `{tree}/`")
     for path in SINGLE_LEAVES:
         if path not in written:
-            place.wrong(f"there is no leaf `{path}`", "it, as every environment has it")
+            location.wrong(f"there is no leaf `{path}`", "it, as every environment has it")
 
 
-def _leaf(path: str, leaf: Leaf, written: Mapping[str, Any], place: Place) -> None:
+def _leaf(path: str, leaf: Leaf, written: Mapping[str, Any], location: Location) -> None:
     """What a leaf's path demands of its type."""
     kind = np.dtype(leaf.dtype).kind
     if path in ("terminated", "truncated") and (kind != "b" or leaf.shape):
-        place.wrong(f"it is {leaf.dtype} of shape {list(leaf.shape)}", "one bool")
+        location.wrong(f"it is {leaf.dtype} of shape {list(leaf.shape)}", "one bool")
     if path == "reward" and kind == "b":
-        place.wrong("it is bool", "a number")
+        location.wrong("it is bool", "a number")
     if _is_action(path) and kind != "b" and not _finite(leaf):
-        place.wrong("an action without finite bounds cannot be drawn at random", "`low` and `high`")
+        location.wrong("an action without finite bounds cannot be drawn at random", "`low` and `high`")
     above = next((other for other in written if path.startswith(f"{other}/")), None)
     if above is not None:
-        place.wrong(f"`{above}` is a leaf too", "a leaf or leaves below it, not both")
+        location.wrong(f"`{above}` is a leaf too", "a leaf or leaves below it, not both")
 
 
-def _mask(mask: Leaf, path: str, known: bool, action: Leaf | None, place: Place) -> None:
+def _mask(mask: Leaf, path: str, known: bool, action: Leaf | None, location: Location) -> None:
     """Element i of a mask says whether the action `low + i` is legal."""
     if mask.dtype != "bool":
-        place.wrong(f"it is {mask.dtype}", "a mask, so bool")
+        location.wrong(f"it is {mask.dtype}", "a mask, so bool")
     if not known:
-        place.wrong(f"there is no leaf `{path}` that it could be the mask of", f"the action leaf `{path}`")
+        location.wrong(f"there is no leaf `{path}` that it could be the mask of", f"the action leaf `{path}`")
     if action is None or not _finite(action):
         return
     if action.shape or np.dtype(action.dtype).kind not in "iu":
-        place.wrong(f"`{path}` is {action.dtype} of shape {list(action.shape)}", "a mask for a single integer alone")
+        location.wrong(f"`{path}` is {action.dtype} of shape {list(action.shape)}", "a mask for a single integer alone")
     elif mask.shape != (action.high - action.low + 1,):
         expected = f"shape [{action.high - action.low + 1}], one element for each value of `{path}`"
-        place.wrong(f"it has shape {list(mask.shape)}", expected)
+        location.wrong(f"it has shape {list(mask.shape)}", expected)
 
 
-def _modules(modules: Any, leaves: Mapping[str, Any], probes: Mapping[str, Any], root: Place) -> None:
+def _modules(modules: Any, leaves: Mapping[str, Any], probes: Mapping[str, Any], root: Location) -> None:
     written_by: dict[str, str] = {}
     used: set[str] = set()
     for index, module in valid(modules):
-        place = root.at("modules", index)
+        location = root.at("modules", index)
         for position, probe in valid(module.get("probes", ())):
             used.add(probe)
             if probe not in probes:
-                _unknown("probe", probe, probes, place.at("probes", position))
+                _unknown("probe", probe, probes, location.at("probes", position))
         for position, path in valid(module.get("leaves", ())):
-            here = place.at("leaves", position)
+            here = location.at("leaves", position)
             if path not in leaves:
                 _unknown("leaf", path, leaves, here)
             elif _is_action(path):
@@ -192,29 +192,29 @@ def _modules(modules: Any, leaves: Mapping[str, Any], probes: Mapping[str, Any],
             root.at("probes", probe).wrong("no module uses this probe", "its name in the `probes` of a module")
 
 
-def _probe(probe: Mapping[str, Mapping[str, Leaf]], leaves: Mapping[str, Leaf], place: Place) -> None:
+def _probe(probe: Mapping[str, Mapping[str, Leaf]], leaves: Mapping[str, Leaf], location: Location) -> None:
     """An input that has the name of an action or of a state leaf is that leaf, so it must be of its type."""
     for name, leaf in probe.get("inputs", {}).items():
         same = leaves.get(name if name == "action" else STATE + name)
         if same is not None and (leaf.dtype, leaf.shape) != (same.dtype, same.shape):
-            place.at("inputs", name).wrong(
+            location.at("inputs", name).wrong(
                 f"it is {leaf.dtype} of shape {list(leaf.shape)}",
                 f"{same.dtype} of shape {list(same.shape)}, as the leaf `{same.path}` that it names",
             )
     for side in ("inputs", "outputs"):
         if side in probe and not probe[side]:
-            place.at(side).wrong("it is empty", "one leaf at least")
+            location.at(side).wrong("it is empty", "one leaf at least")
 
 
-def _randomness(written: Mapping[str, Any], read: Mapping[str, Any], place: Place) -> None:
+def _randomness(written: Mapping[str, Any], read: Mapping[str, Any], location: Location) -> None:
     mode, named = read.get("mode"), _table(written, "draws")
     if mode == Mode.TAPE and not named:
-        place.at("mode").wrong("a tape needs draws", "a table `randomness.draws.NAME` for each, or another mode")
+        location.at("mode").wrong("a tape needs draws", "a table `randomness.draws.NAME` for each, or another mode")
     if mode in (Mode.SHARED, Mode.NONE) and named:
-        place.at("draws").wrong(f"the mode `{mode}` has no draws", "the mode `tape` or `law`, or no draws")
+        location.at("draws").wrong(f"the mode `{mode}` has no draws", "the mode `tape` or `law`, or no draws")
 
 
-def _tolerances(written: Mapping[str, Any], read: Mapping[str, Any], place: Place) -> None:
+def _tolerances(written: Mapping[str, Any], read: Mapping[str, Any], location: Location) -> None:
     leaves: dict[str, Leaf] = {p: leaf for p, leaf in read.get("leaves", {}).items() if not _is_action(p)}
     known = {path for path in _table(written, "leaves") if not _is_action(path)}
     for name, probe in read.get("probes", {}).items():
@@ -224,20 +224,20 @@ def _tolerances(written: Mapping[str, Any], read: Mapping[str, Any], place: Plac
         known |= {f"probe/{name}/{path}" for path in outputs}
     for path in _table(written, "tolerance"):
         if path not in known:
-            _unknown("leaf", path, known, place.at(path))
+            _unknown("leaf", path, known, location.at(path))
         elif path in leaves and np.dtype(leaves[path].dtype).kind != "f":
-            place.at(path).wrong(f"it is {leaves[path].dtype}, which is always exact", "tolerances for floats alone")
+            location.at(path).wrong(f"it is {leaves[path].dtype}, which is always exact", "tolerances for floats alone")
 
 
-def _unknown(what: str, name: str, known: Iterable[str], place: Place) -> None:
+def _unknown(what: str, name: str, known: Iterable[str], location: Location) -> None:
     listed = ", ".join(sorted(known)) or "none, for there is none"
-    place.wrong(f"unknown {what} `{name}`", f"one of {listed}", given=name, choices=known)
+    location.wrong(f"unknown {what} `{name}`", f"one of {listed}", given=name, choices=known)
 
 
-def _no_duplicates(names: list[Any], what: str, place: Place) -> None:
+def _no_duplicates(names: list[Any], what: str, location: Location) -> None:
     for index, name in enumerate(names):
         if name is not None and name in names[:index]:
-            place.at(index, "name").wrong(f"a {what} `{name}` stands above", "a name of its own")
+            location.at(index, "name").wrong(f"a {what} `{name}` stands above", "a name of its own")
 
 
 def _is_action(path: str) -> bool:

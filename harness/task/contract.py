@@ -81,7 +81,7 @@ class Law:
 
 @dataclass(frozen=True)
 class TaskDraw:
-    """A named chance event of the task: dtype, shape, where it occurs, how often at most in one row, and its law."""
+    """A named chance event of the task: dtype, shape, where it occurs, how often at most in one timestep, and its law."""
 
     name: str
     dtype: str
@@ -297,14 +297,14 @@ class Task:
         return {path: leaf for path, leaf in self.leaves.items() if path not in self.actions}
 
     @property
-    def row_bytes(self) -> int:
-        """Bytes of one row of a trajectory."""
+    def timestep_bytes(self) -> int:
+        """Bytes of one timestep of a trajectory."""
         return sum(np.dtype(leaf.dtype).itemsize * math.prod(leaf.shape) for leaf in self.outputs.values())
 
     @property
     def episode_bytes(self) -> int:
         """Bytes of the longest episode that levels 3 and 4 play."""
-        return (self.budgets.horizon + 1) * self.row_bytes
+        return (self.budgets.horizon + 1) * self.timestep_bytes
 
     @property
     def state(self) -> dict[str, Leaf]:

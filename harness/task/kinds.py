@@ -15,7 +15,7 @@ from harness.task.contract import Law, TaskDraw, Tolerance
 from harness.task.schema import (
     INVALID,
     Kind,
-    Place,
+    Location,
     Required,
     anything,
     array_of,
@@ -54,74 +54,76 @@ _shape = array_of(whole(1))
 # --- leaves -----------------------------------------------------------------------------------------------------------
 
 
-def leaf(value: Any, place: Place) -> Any:
+def leaf(value: Any, location: Location) -> Any:
     """A leaf: dtype, shape, and closed bounds: one number for all elements, or nested arrays of the leaf's shape."""
-    read = _leaf_table(value, place)
+    read = _leaf_table(value, location)
     if read is INVALID or "dtype" not in read or INVALID in read.get("shape", ()):
         return INVALID
     kind, shape = np.dtype(read["dtype"]), read.get("shape", ())
-    bounds = {end: _bound(read[end], kind, shape, place.at(end)) for end in ("low", "high") if end in read}
+    bounds = {end: _bound(read[end], kind, shape, location.at(end)) for end in ("low", "high") if end in read}
     if INVALID in bounds.values():
         return INVALID
     if len(bounds) == 2 and np.any(np.asarray(bounds["low"]) > np.asarray(bounds["high"])):
-        return place.at("low").wrong("it is above `high`", "low <= high, element by element")
-    return Leaf(str(place.path[-1]), read["dtype"], shape, bounds.get("low"), bounds.get("high"))
+        return location.at("low").wrong("it is above `high`", "low <= high, element by element")
+    return Leaf(str(location.path[-1]), read["dtype"], shape, bounds.get("low"), bounds.get("high"))
 
 
 _leaf_table = table({"dtype": Required(_dtype), "shape": _shape, "low": anything, "high": anything})
 
 
-def _bound(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], place: Place, *, nested: bool = False) -> Any:
+def _bound(
+    value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], location: Location, *, nested: bool = False
+) -> Any:
     if isinstance(value, list):
         if not shape or len(value) != shape[0]:
             expected = f"an array of {shape[0]}, or one number for all" if shape else "one number"
-            return place.wrong(f"it is {describe(value)}", expected)
-        read = [_bound(item, dtype, shape[1:], place.at(i), nested=True) for i, item in enumerate(value)]
+            return location.wrong(f"it is {describe(value)}", expected)
+        read = [_bound(item, dtype, shape[1:], location.at(i), nested=True) for i, item in enumerate(value)]
         return INVALID if INVALID in read else read
     if nested and shape:
-        return place.wrong(f"it is {describe(value)}", f"an array of {shape[0]}")
+        return location.wrong(f"it is {describe(value)}", f"an array of {shape[0]}")
     if dtype.kind == "b":
-        return place.wrong("a boolean has no bounds", "dtype and shape alone")
-    return _float_bound(value, dtype, place) if dtype.kind == "f" else _integer_bound(value, dtype, place)
+        return location.wrong("a boolean has no bounds", "dtype and shape alone")
+    return _float_bound(value, dtype, location) if dtype.kind == "f" else _integer_bound(value, dtype, location)
 
 
-def _float_bound(value: Any, dtype: np.dtype[Any], place: Place) -> Any:
+def _float_bound(value: Any, dtype: np.dtype[Any], location: Location) -> Any:
     if isinstance(value, str) and value in _INFINITIES:
         return _INFINITIES[value]
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= math.inf:
-        return place.wrong(f"it is {describe(value)}", 'a number, "inf" or "-inf"')
+        return location.wrong(f"it is {describe(value)}", 'a number, "inf" or "-inf"')
     # Compared, not asked for `math.isfinite`: an integer may be beyond any float.
     if abs(value) != math.inf and abs(value) > float(np.finfo(dtype).max):
-        return place.wrong(f"{value!r} is beyond {dtype.name}", 'a number that it can hold, "inf" or "-inf"')
+        return location.wrong(f"{value!r} is beyond {dtype.name}", 'a number that it can hold, "inf" or "-inf"')
     return float(value)
 
 
-def _integer_bound(value: Any, dtype: np.dtype[Any], place: Place) -> Any:
+def _integer_bound(value: Any, dtype: np.dtype[Any], location: Location) -> Any:
     limits = np.iinfo(dtype)
     if not isinstance(value, int) or isinstance(value, bool) or not limits.min <= value <= limits.max:
-        return place.wrong(f"it is {describe(value)}", f"an integer that fits {dtype.name}")
+        return location.wrong(f"it is {describe(value)}", f"an integer that fits {dtype.name}")
     return value
 
 
-def tolerance(value: Any, place: Place) -> Any:
+def tolerance(value: Any, location: Location) -> Any:
     """A tolerance: `rtol` and `atol`, one of them at least."""
-    read = table({"rtol": not_negative, "atol": not_negative})(value, place)
+    read = table({"rtol": not_negative, "atol": not_negative})(value, location)
     if read is INVALID:
         return INVALID
     if value == {}:
-        return place.wrong("it says nothing", "`rtol`, `atol` or both; without a tolerance a leaf is exact")
+        return location.wrong("it says nothing", "`rtol`, `atol` or both; without a tolerance a leaf is exact")
     return Tolerance(**read)
 
 
 # --- chance -----------------------------------------------------------------------------------------------------------
 
 
-def draw(value: Any, place: Place) -> Any:
+def draw(value: Any, location: Location) -> Any:
     """A named chance event, with the law that it follows."""
-    read = _draw_table(value, place)
+    read = _draw_table(value, location)
     if read is INVALID or "dtype" not in read:
         return INVALID
-    return TaskDraw(name=str(place.path[-1]), **(read | _law_for(read, place.at("law"))))
+    return TaskDraw(name=str(location.path[-1]), **(read | _law_for(read, location.at("law"))))
 
 
 _draw_table = table(
@@ -129,14 +131,14 @@ _draw_table = table(
 )
 
 
-def _integer(value: Any, place: Place) -> Any:
+def _integer(value: Any, location: Location) -> Any:
     whole_number = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole_number else place.wrong(f"it is {describe(value)}", "an integer")
+    return value if whole_number else location.wrong(f"it is {describe(value)}", "an integer")
 
 
-def drawn_number(value: Any, place: Place) -> Any:
+def drawn_number(value: Any, location: Location) -> Any:
     """A value of a draw: whole where it is written so, which decides whether an integer can hold it."""
-    return INVALID if number()(value, place) is INVALID else value
+    return INVALID if number()(value, location) is INVALID else value
 
 
 _probability = number("a probability from 0 to 1", lambda value: 0 <= value <= 1)
@@ -152,49 +154,49 @@ _LAWS: dict[str, tuple[str, Kind]] = {
 _KIND_NAMES = {"f": "a float", "iu": "an integer", "iub": "an integer or a boolean"}
 
 
-def _law_for(draw: dict[str, Any], place: Place) -> dict[str, Any]:
+def _law_for(draw: dict[str, Any], location: Location) -> dict[str, Any]:
     """The `law` entry of a draw, or nothing where there is none or a wrong one."""
     described = draw.get("law")
     if described is None:
         return {}
     missing = {"law": None}
     if not isinstance(described, dict) or "kind" not in described:
-        place.wrong(f"it is {describe(described)}", f"a table with `kind`, one of {', '.join(_LAWS)}")
+        location.wrong(f"it is {describe(described)}", f"a table with `kind`, one of {', '.join(_LAWS)}")
         return missing
-    if one_of(*_LAWS)(described["kind"], place.at("kind")) is INVALID:
+    if one_of(*_LAWS)(described["kind"], location.at("kind")) is INVALID:
         return missing
     dtype_kinds, kind = _LAWS[described["kind"]]
-    read = kind(described, place)
+    read = kind(described, location)
     if np.dtype(draw["dtype"]).kind not in dtype_kinds:
-        place.wrong(
+        location.wrong(
             f"the law `{described['kind']}` does not fit dtype {draw['dtype']}", f"{_KIND_NAMES[dtype_kinds]} dtype"
         )
-    elif _law_holds(read, np.dtype(draw["dtype"]), place):
+    elif _law_holds(read, np.dtype(draw["dtype"]), location):
         return {"law": Law(**read)}
     return missing
 
 
-def _law_holds(read: dict[str, Any], dtype: np.dtype[Any], place: Place) -> bool:
+def _law_holds(read: dict[str, Any], dtype: np.dtype[Any], location: Location) -> bool:
     """Whether the numbers of a law make a distribution over its dtype."""
     if "low" in read and "high" in read:
         if read["low"] > read["high"] or (read["low"] == read["high"] and read["kind"] == "uniform"):
-            place.at("low").wrong("it is not below `high`", "low < high")
+            location.at("low").wrong("it is not below `high`", "low < high")
             return False
         if read["kind"] == "integers":
             lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
         else:
             lowest, highest = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
         if read["low"] < lowest or read["high"] > highest:
-            place.wrong(f"it reaches beyond {dtype.name}", f"{lowest} to {highest}")
+            location.wrong(f"it reaches beyond {dtype.name}", f"{lowest} to {highest}")
             return False
     if "probabilities" in read:
         total = math.fsum(read["probabilities"])
         if abs(total - 1) > _PROBABILITY_SLACK:
-            place.at("probabilities").wrong(f"they sum to {total:.12g}", "a sum of 1")
+            location.at("probabilities").wrong(f"they sum to {total:.12g}", "a sum of 1")
             return False
         largest = 1 if dtype.kind == "b" else np.iinfo(dtype).max
         if len(read["probabilities"]) > largest + 1:
-            place.at("probabilities").wrong(f"{dtype.name} cannot name {len(read['probabilities'])} outcomes")
+            location.at("probabilities").wrong(f"{dtype.name} cannot name {len(read['probabilities'])} outcomes")
             return False
     return True
 
@@ -202,12 +204,12 @@ def _law_holds(read: dict[str, Any], dtype: np.dtype[Any], place: Place) -> bool
 # --- software and files -----------------------------------------------------------------------------------------------
 
 
-def requirement(value: Any, place: Place) -> Any:
+def requirement(value: Any, location: Location) -> Any:
     """A requirement that means one version for ever: `name==version`, or an address with its `#sha256=`."""
     if not isinstance(value, str):
-        return place.wrong(f"it is {describe(value)}", PINNED)
+        return location.wrong(f"it is {describe(value)}", PINNED)
     problem = problem_with_requirement(value)
-    return value if problem is None else place.wrong(problem, PINNED)
+    return value if problem is None else location.wrong(problem, PINNED)
 
 
 def problem_with_requirement(requirement: str) -> str | None:
@@ -223,12 +225,12 @@ def problem_with_requirement(requirement: str) -> str | None:
     return None if pinned else f"{requirement!r} is not pinned"
 
 
-def interpreter(value: Any, place: Place) -> Any:
+def interpreter(value: Any, location: Location) -> Any:
     """A version specifier for Python, as `>=3.8,<3.12`."""
     try:
         SpecifierSet(value)
     except (InvalidSpecifier, TypeError, AttributeError):
-        return place.wrong(f"it is {describe(value)}", "a version specifier, as in `>=3.8,<3.12`")
+        return location.wrong(f"it is {describe(value)}", "a version specifier, as in `>=3.8,<3.12`")
     return value
 
 
@@ -236,16 +238,16 @@ def file_in(directory: Path, *, below: str = "", suffix: str = "", exists: bool 
     """A file of the task: relative to `directory`, never outside of it, and below one of its folders if so asked."""
     wanted = f"a file{f' `*{suffix}`' if suffix else ''} {f'in `{below}/`' if below else 'in the task directory'}"
 
-    def read(value: Any, place: Place) -> Any:
+    def read(value: Any, location: Location) -> Any:
         if not isinstance(value, str) or not value:
-            return place.wrong(f"it is {describe(value)}", wanted)
+            return location.wrong(f"it is {describe(value)}", wanted)
         path = PurePosixPath(value)
         if path.is_absolute() or ".." in path.parts:
-            return place.wrong(f"{value!r} leaves the task directory", wanted)
+            return location.wrong(f"{value!r} leaves the task directory", wanted)
         if (below and path.parts[0] != below) or not value.endswith(suffix):
-            return place.wrong(f"it is {value!r}", wanted)
+            return location.wrong(f"it is {value!r}", wanted)
         if exists and not (directory / path).is_file():
-            return place.wrong(f"there is no file {value!r}", wanted)
+            return location.wrong(f"there is no file {value!r}", wanted)
         return value
 
     return read
@@ -255,11 +257,11 @@ def adapter_in(directory: Path) -> Kind:
     """`path/to/file.py:Class`, with the file in the task directory."""
     file = file_in(directory, suffix=".py")
 
-    def read(value: Any, place: Place) -> Any:
+    def read(value: Any, location: Location) -> Any:
         path, _, attribute = value.rpartition(":") if isinstance(value, str) else ("", "", "")
         if not path.endswith(".py") or not attribute.isidentifier():
-            return place.wrong(f"it is {describe(value)}", "`path/to/file.py:Class`")
-        return INVALID if file(path, place) is INVALID else value
+            return location.wrong(f"it is {describe(value)}", "`path/to/file.py:Class`")
+        return INVALID if file(path, location) is INVALID else value
 
     return read
 
@@ -267,30 +269,30 @@ def adapter_in(directory: Path) -> Kind:
 # --- training ---------------------------------------------------------------------------------------------------------
 
 
-def looks(value: Any, place: Place) -> Any:
+def looks(value: Any, location: Location) -> Any:
     """How many trainings there are at each look of level 4: whole numbers, ascending."""
-    read = array_of(whole(2), at_least=1)(value, place)
+    read = array_of(whole(2), at_least=1)(value, location)
     if read is INVALID or INVALID in read:
         return INVALID
     if list(read) != sorted(set(read)):
-        return place.wrong(f"it is {list(read)}", "numbers that rise: each look adds trainings to the one before")
+        return location.wrong(f"it is {list(read)}", "numbers that rise: each look adds trainings to the one before")
     return read
 
 
-def hyper_parameters(value: Any, place: Place) -> Any:
+def hyper_parameters(value: Any, location: Location) -> Any:
     """The trainer's hyper-parameters, as far as they differ from its own."""
-    known = _hyper_parameters(value, place)
+    known = _hyper_parameters(value, location)
     if known is INVALID:
         return INVALID
     mistakes = mistakes_in(known)
     for mistake in mistakes:
         if mistake.name in known:
-            given, here = known[mistake.name], place.at(mistake.name)
+            given, here = known[mistake.name], location.at(mistake.name)
             what = f"it is {given if isinstance(given, list) else describe(given)}"
             here.wrong(what, mistake.expected, given=str(given), choices=mistake.choices)
         else:  # it has its default, which something else that was written rules out
             beside = next(name for name in mistake.beside if name in known)
-            place.at(beside).wrong(f"`{mistake.name}` is {mistake.value}", mistake.expected)
+            location.at(beside).wrong(f"`{mistake.name}` is {mistake.value}", mistake.expected)
     return INVALID if mistakes or len(known) < len(value) else known
 
 

@@ -34,8 +34,8 @@ from harness.task.contract import (
 )
 from harness.task.schema import (
     Kind,
+    Location,
     Mistakes,
-    Place,
     Required,
     anything,
     array_of,
@@ -76,11 +76,11 @@ def load_task(directory: Path) -> Task:
     try:
         written = toml_of(document)
     except tomllib.TOMLDecodeError as error:
-        place = re.search(r"\(at (?:line (\d+).*|end of document)\)$", str(error))
-        line = place.group(1) if place and place.group(1) else str(document.count("\n") + 1)
+        location = re.search(r"\(at (?:line (\d+).*|end of document)\)$", str(error))
+        line = location.group(1) if location and location.group(1) else str(document.count("\n") + 1)
         raise _refused(path, (f"{TASK_FILE}:{line}: not valid TOML: {error}",)) from error
     mistakes = Mistakes(TASK_FILE, key_lines(document))
-    root = Place(mistakes)
+    root = Location(mistakes)
     read = _schema(directory)(written, root)
     check_agreement(written, read, root)
     if mistakes:
@@ -123,7 +123,7 @@ def _refused(path: Path, mistakes: tuple[str, ...]) -> TaskError:
 def _schema(directory: Path) -> Kind:
     requirements = array_of(kinds.requirement, unique=True)
     leaves = table_of(kinds.leaf, kinds.identifier)
-    words = array_of(text(), unique=True)
+    texts = array_of(text(), unique=True)
     candidate: dict[str, Kind | Required] = {
         "kind": Required(one_of(*CANDIDATE_KINDS)),
         "entry": Required(kinds.file_in(directory, below=CANDIDATE_DIRECTORY, exists=False)),
@@ -162,8 +162,8 @@ def _schema(directory: Path) -> Kind:
                         {
                             "name": Required(kinds.name),
                             "summary": text(),
-                            "probes": words,
-                            "leaves": words,
+                            "probes": texts,
+                            "leaves": texts,
                             "source": array_of(kinds.source),
                         }
                     ),
@@ -219,23 +219,23 @@ def _schema(directory: Path) -> Kind:
     )
 
 
-def _variable(value: Any, place: Place) -> Any:
+def _variable(value: Any, location: Location) -> Any:
     """The value of an environment variable, with no placeholder but those that `reference_command` fills in."""
     expected = " and ".join(f"`{{{name}}}`" for name in PLACEHOLDERS)
     if not isinstance(value, str):
-        return place.wrong("it is not a string", f"a string, which may hold {expected}")
+        return location.wrong("it is not a string", f"a string, which may hold {expected}")
     for unknown in set(re.findall(r"\{(\w*)\}", value)) - set(PLACEHOLDERS):
-        place.wrong(f"unknown placeholder `{{{unknown}}}`", expected, given=unknown, choices=PLACEHOLDERS)
+        location.wrong(f"unknown placeholder `{{{unknown}}}`", expected, given=unknown, choices=PLACEHOLDERS)
     return value
 
 
-def _leaf_path(path: Any, place: Place) -> Any:
+def _leaf_path(path: Any, location: Location) -> Any:
     if _LEAF_PATH.fullmatch(path):
         return path
     choices = (*LEAF_TREES, *SINGLE_LEAVES)
     below = ", ".join(f"`{tree}/`" for tree in LEAF_TREES)
     expected = f"one of {', '.join(choices)}, or a name below {below} or `{STATE}`"
-    return place.wrong("this is no leaf", expected, given=path, choices=choices)
+    return location.wrong("this is no leaf", expected, given=path, choices=choices)
 
 
 # --- the task itself --------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """What a TOML table may hold, said as data, and every mistake that a document makes against it.
 
-A *kind* is a function `(value, place) -> value`. It returns the value as the program wants it, or notes what is wrong
+A *kind* is a function `(value, location) -> value`. It returns the value as the program wants it, or notes what is wrong
 at its place and returns `INVALID`. Kinds for tables and arrays are made from kinds for their members, so a schema reads
 like the document that it describes; after a mistake everything else is still read.
 """
@@ -45,15 +45,15 @@ class Mistakes:
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """A place in the document, where mistakes can be noted."""
 
     mistakes: Mistakes
     path: KeyPath = ()
 
-    def at(self, *keys: str | int) -> Place:
+    def at(self, *keys: str | int) -> Location:
         """A place below this one."""
-        return Place(self.mistakes, self.path + keys)
+        return Location(self.mistakes, self.path + keys)
 
     def wrong(self, what: str, expected: str = "", *, given: str = "", choices: Iterable[str] = ()) -> Any:
         """Note a mistake: what is wrong, what is expected, and which of `choices` is close to what was `given`."""
@@ -63,7 +63,7 @@ class Place:
         return INVALID
 
 
-Kind = Callable[[Any, Place], Any]
+Kind = Callable[[Any, Location], Any]
 
 
 @dataclass(frozen=True)
@@ -99,20 +99,20 @@ def describe(value: Any) -> str:
 def table(keys: Mapping[str, Kind | Required]) -> Kind:
     """A table with these keys and no others; keys that are absent or invalid are absent from the result."""
 
-    def read(value: Any, place: Place) -> Any:
+    def read(value: Any, location: Location) -> Any:
         if not isinstance(value, dict):
-            return place.wrong(f"it is {describe(value)}", "a table")
+            return location.wrong(f"it is {describe(value)}", "a table")
         for name in value:
             if name not in keys:
                 known = ", ".join(keys)
-                place.at(name).wrong("unknown key", f"one of {known}", given=name, choices=keys)
+                location.at(name).wrong("unknown key", f"one of {known}", given=name, choices=keys)
         result = {}
         for name, entry in keys.items():
             if name in value:
                 kind = entry.kind if isinstance(entry, Required) else entry
-                result[name] = kind(value[name], place.at(name))
+                result[name] = kind(value[name], location.at(name))
             elif isinstance(entry, Required):
-                place.wrong(f"the key `{name}` is missing" if place.path else f"`{name}` is missing")
+                location.wrong(f"the key `{name}` is missing" if location.path else f"`{name}` is missing")
         return _without_invalid(result)
 
     return read
@@ -121,27 +121,27 @@ def table(keys: Mapping[str, Kind | Required]) -> Kind:
 def table_of(kind: Kind, name: Kind) -> Kind:
     """A table whose keys the document chooses: each key satisfies `name`, each value is of `kind`."""
 
-    def read(value: Any, place: Place) -> Any:
+    def read(value: Any, location: Location) -> Any:
         if not isinstance(value, dict):
-            return place.wrong(f"it is {describe(value)}", "a table")
-        valid = {key: place.at(key) for key in value if name(key, place.at(key)) is not INVALID}
+            return location.wrong(f"it is {describe(value)}", "a table")
+        valid = {key: location.at(key) for key in value if name(key, location.at(key)) is not INVALID}
         return _without_invalid({key: kind(value[key], here) for key, here in valid.items()})
 
     return read
 
 
 def array_of(kind: Kind, *, at_least: int = 0, unique: bool = False) -> Kind:
-    """An array as a tuple, with `INVALID` in the place of each wrong element; see `valid`."""
+    """An array as a tuple, with `INVALID` instead of each wrong element; see `valid`."""
 
-    def read(value: Any, place: Place) -> Any:
+    def read(value: Any, location: Location) -> Any:
         if not isinstance(value, list):
-            return place.wrong(f"it is {describe(value)}", "an array")
+            return location.wrong(f"it is {describe(value)}", "an array")
         if len(value) < at_least:
-            return place.wrong(f"has {len(value)} elements", f"at least {at_least}")
-        read = [kind(element, place.at(index)) for index, element in enumerate(value)]
+            return location.wrong(f"has {len(value)} elements", f"at least {at_least}")
+        read = [kind(element, location.at(index)) for index, element in enumerate(value)]
         for index, element in enumerate(read):
             if unique and element is not INVALID and element in read[:index]:
-                place.at(index).wrong(f"{describe(element)} stands here twice")
+                location.at(index).wrong(f"{describe(element)} stands here twice")
         return tuple(read)
 
     return read
@@ -151,9 +151,9 @@ def text(expected: str = "a string that is not empty", pattern: str = r"(?s).*\S
     """A string that matches a pattern as a whole."""
     compiled = re.compile(pattern)
 
-    def read(value: Any, place: Place) -> Any:
+    def read(value: Any, location: Location) -> Any:
         if not isinstance(value, str) or not compiled.fullmatch(value):
-            return place.wrong(f"it is {describe(value)}", expected)
+            return location.wrong(f"it is {describe(value)}", expected)
         return value
 
     return read
@@ -162,26 +162,26 @@ def text(expected: str = "a string that is not empty", pattern: str = r"(?s).*\S
 def one_of(*choices: str) -> Kind:
     """One of a few strings."""
 
-    def read(value: Any, place: Place) -> Any:
+    def read(value: Any, location: Location) -> Any:
         if value not in choices:
             expected = "one of " + ", ".join(choices)
-            return place.wrong(f"it is {describe(value)}", expected, given=str(value), choices=choices)
+            return location.wrong(f"it is {describe(value)}", expected, given=str(value), choices=choices)
         return value
 
     return read
 
 
-def flag(value: Any, place: Place) -> Any:
+def flag(value: Any, location: Location) -> Any:
     """A boolean."""
-    return value if isinstance(value, bool) else place.wrong(f"it is {describe(value)}", "true or false")
+    return value if isinstance(value, bool) else location.wrong(f"it is {describe(value)}", "true or false")
 
 
 def whole(at_least: int) -> Kind:
     """An integer from `at_least` on."""
 
-    def read(value: Any, place: Place) -> Any:
+    def read(value: Any, location: Location) -> Any:
         if not isinstance(value, int) or isinstance(value, bool) or value < at_least:
-            return place.wrong(f"it is {describe(value)}", f"an integer of at least {at_least}")
+            return location.wrong(f"it is {describe(value)}", f"an integer of at least {at_least}")
         return value
 
     return read
@@ -190,11 +190,11 @@ def whole(at_least: int) -> Kind:
 def number(expected: str = "a finite number", holds: Callable[[float], bool] = lambda value: True) -> Kind:
     """A finite number, as a float, for which `holds` is true."""
 
-    def read(value: Any, place: Place) -> Any:
+    def read(value: Any, location: Location) -> Any:
         if not isinstance(value, (int, float)) or isinstance(value, bool):
-            return place.wrong(f"it is {describe(value)}", expected)
+            return location.wrong(f"it is {describe(value)}", expected)
         if not abs(value) <= sys.float_info.max or not holds(value):  # an integer may be beyond any float
-            return place.wrong(f"it is {describe(value)}", expected)
+            return location.wrong(f"it is {describe(value)}", expected)
         return float(value)
 
     return read
@@ -205,7 +205,7 @@ def valid(elements: Iterable[Any]) -> list[tuple[int, Any]]:
     return [(index, element) for index, element in enumerate(elements) if element is not INVALID]
 
 
-def anything(value: Any, place: Place) -> Any:
+def anything(value: Any, location: Location) -> Any:
     """Any value, as it is."""
     return value
 

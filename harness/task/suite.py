@@ -25,27 +25,27 @@ RowCheck = Callable[[Trajectory], Any]
 
 @dataclass(frozen=True)
 class Invariant:
-    """Something true of every trajectory; `check` gives one bool for each row, or one for all."""
+    """Something true of every trajectory; `check` gives one bool for each timestep, or one for all."""
 
     name: str
     module: str | None
     check: RowCheck
 
     def violations(self, trajectory: Trajectory) -> Array:
-        """The rows at which the invariant does not hold."""
-        return np.flatnonzero(~_rows(self.check(trajectory), trajectory.rows))
+        """The timesteps at which the invariant does not hold."""
+        return np.flatnonzero(~_timesteps(self.check(trajectory), trajectory.timesteps))
 
 
 @dataclass(frozen=True)
 class Feature:
-    """Something that episodes should reach; `check` gives one bool for each row, or one for all."""
+    """Something that episodes should reach; `check` gives one bool for each timestep, or one for all."""
 
     name: str
     check: RowCheck
 
     def count(self, trajectory: Trajectory) -> int:
-        """The number of rows that show the feature."""
-        return int(np.count_nonzero(_rows(self.check(trajectory), trajectory.rows)))
+        """The number of timesteps that show the feature."""
+        return int(np.count_nonzero(_timesteps(self.check(trajectory), trajectory.timesteps)))
 
 
 @dataclass(frozen=True)
@@ -126,9 +126,9 @@ def load_suite(task: Task) -> Suite:
     return suite
 
 
-def _rows(answer: Any, rows: int) -> Array:
+def _timesteps(answer: Any, timesteps: int) -> Array:
     array = np.asarray(answer, dtype=bool)
-    return array if array.shape == (rows,) else np.broadcast_to(array, (rows,))
+    return array if array.shape == (timesteps,) else np.broadcast_to(array, (timesteps,))
 
 
 def _name(check: Callable[..., Any]) -> str:

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from harness.candidate.adapters.jax.batch import key_words
+from harness.candidate.adapters.jax.batch import key_data_of
 from harness.candidate.adapters.jax.flags import prepare_process
 from harness.candidate.adapters.jax.rollout import random_key
 from harness.model import Array, Case, Leaves, Tape, Trajectory
@@ -19,7 +19,7 @@ from harness.training.host import as_taken, narrowed
 from harness.training.policy import Policy
 from harness.training.ppo import Ppo
 
-LANES = 128
+NUM_ENVS = 128
 """Episodes that are played beside each other."""
 _ACTING = 2  # what of a seed's key is the noise of actions; the episode's own chance comes from others
 
@@ -52,20 +52,20 @@ def evaluate(
         For each learner a trajectory for each seed, its case with the actions taken. Its return is the sum of its rewards.
 
     Raises:
-        EnvironmentFailure: the environment failed, or has no lanes.
+        EnvironmentFailure: the environment failed, or has no sub-environments.
         ValueError: a learner is not one of this policy.
     """
     prepare_process()
     ppo, count = Ppo(policy), len(seeds[0])
-    together = max(1, LANES // count)
+    together = max(1, NUM_ENVS // count)
     played: list[list[Trajectory]] = []
     for first in range(0, len(learners), together):
         group = slice(first, first + together)
         held = [ppo.learner(learner) for learner in learners[group]]
         weights = jax.tree.map(lambda *parts: jnp.stack(parts), *[(each.network, each.stats) for each in held])
         done: list[list[Trajectory]] = [[] for _ in held]
-        for start in range(0, count, LANES):
-            part = slice(start, start + LANES)
+        for start in range(0, count, NUM_ENVS):
+            part = slice(start, start + NUM_ENVS)
             own = [each[part] for each in seeds[group]]
             tapes = None if draws is None else [tape for each in draws[group] for tape in each[part]]
             flat = _play(environment, policy, weights, own, horizon, tapes, fixed, greedy, state)
@@ -88,30 +88,30 @@ def _play(
 ) -> list[Trajectory]:
     """The episodes of all learners, one learner's after the other's."""
     seeds = [int(seed) for each in seeds_of for seed in each]
-    lanes = environment.lanes(seeds, draws=draws, state=state, fixed=fixed)
+    vector = environment.vector(seeds, draws=draws, state=state, fixed=fixed)
     declared = environment.spec.leaves
     shape = (len(seeds_of), len(seeds_of[0]))
-    words = np.stack([key_words(seed) for seed in seeds]).reshape(*shape, 2)
+    key_data = np.stack([key_data_of(seed) for seed in seeds]).reshape(*shape, 2)
     memory = np.zeros((*shape, policy.memory(1).shape[-1]), np.float32)
-    rows, tapes, chosen = [lanes.leaves], [lanes.draws], []
+    timesteps, tapes, chosen = [vector.leaves], [vector.draws], []
     actions: dict[str, Array] = {}
     length = np.full(len(seeds), horizon)
     over = np.zeros(len(seeds), bool)
     while len(chosen) < horizon and not over.all():
         if len(chosen) % policy.config.hold == 0:
-            newest = {path: narrowed(rows[-1][path]) for path in policy.observed_leaves}
+            newest = {path: narrowed(timesteps[-1][path]) for path in policy.observed_leaves}
             seen = {path: array.reshape(*shape, *array.shape[1:]) for path, array in newest.items()}
-            taken, memory = _choose(policy, greedy, weights, seen, memory, words, np.int32(len(chosen)))
+            taken, memory = _choose(policy, greedy, weights, seen, memory, key_data, np.int32(len(chosen)))
             flat = {path: array.reshape(len(seeds), *array.shape[2:]) for path, array in jax.device_get(taken).items()}
             actions = as_taken(declared, flat)
-        step = lanes.advance(actions)
+        step = vector.advance(actions)
         chosen.append(actions)
-        rows.append(step.leaves)
+        timesteps.append(step.leaves)
         tapes.append(step.draws)
         length[step.ended] = len(chosen)
         over |= step.ended
     return [
-        _trajectory(environment, seed, index, int(length[index]), rows, tapes, chosen, draws)
+        _trajectory(environment, seed, index, int(length[index]), timesteps, tapes, chosen, draws)
         for index, seed in enumerate(seeds)
     ]
 
@@ -119,37 +119,39 @@ def _play(
 def _trajectory(
     environment: Environment | Pool,
     seed: int,
-    lane: int,
+    env_index: int,
     steps: int,
-    rows: Sequence[Leaves],
+    timesteps: Sequence[Leaves],
     tapes: Sequence[Tape],
     chosen: Sequence[Mapping[str, Array]],
     draws: Sequence[Tape | None] | None,
 ) -> Trajectory:
-    leaves = {path: np.stack([row[path][lane] for row in rows[: steps + 1]]) for path in rows[0]}
+    leaves = {
+        path: np.stack([step_index[path][env_index] for step_index in timesteps[: steps + 1]]) for path in timesteps[0]
+    }
     actions = {
-        path: np.stack([action[path][lane] for action in chosen[:steps]]) if steps else leaf.zeros(0)
+        path: np.stack([action[path][env_index] for action in chosen[:steps]]) if steps else leaf.zeros(0)
         for path, leaf in environment.spec.actions.items()
     }
-    forced = None if draws is None else draws[lane]
+    forced = None if draws is None else draws[env_index]
     case = Case(seed, actions, draws=forced, origin="rollout/learned")
     if "draws" not in environment.spec.capabilities:
         return Trajectory(case, leaves)
-    return Trajectory(case, leaves, tuple(tape[lane] for tape in tapes[: steps + 1]))
+    return Trajectory(case, leaves, tuple(tape[env_index] for tape in tapes[: steps + 1]))
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _choose(policy: Policy, greedy: bool, weights: Any, seen: Any, memory: Any, words: Any, row: Any) -> Any:
+def _choose(policy: Policy, greedy: bool, weights: Any, seen: Any, memory: Any, key_data: Any, step_index: Any) -> Any:
     """Actions and memories `[learners, episodes, ...]`."""
 
-    def one(weights: Any, seen: Any, memory: Any, words: Any) -> Any:
+    def one(weights: Any, seen: Any, memory: Any, key_data: Any) -> Any:
         network, stats = weights
         given, memory = policy.act(network, stats, policy.observe(seen), memory)
         if greedy:
             actions = policy.mode(given)
         else:
-            keys = jax.vmap(lambda words: random_key(words, _ACTING, row))(words)
+            keys = jax.vmap(lambda key_data: random_key(key_data, _ACTING, step_index))(key_data)
             actions = policy.sample(given, jax.vmap(lambda key: policy.noise(key, ()))(keys))
         return policy.to_leaves(actions), memory
 
-    return jax.vmap(one)(weights, seen, memory, words)
+    return jax.vmap(one)(weights, seen, memory, key_data)

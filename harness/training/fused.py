@@ -15,9 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from harness.candidate.adapters.jax import lanes
-from harness.candidate.adapters.jax.batch import key_words
-from harness.candidate.adapters.jax.lanes import Lane
+from harness.candidate.adapters.jax import vector as jax_vector
+from harness.candidate.adapters.jax.batch import key_data_of
+from harness.candidate.adapters.jax.vector import SubEnv
 from harness.candidate.faces.jax_env import JaxEnv, output_leaves, select
 from harness.candidate.faces.leaves import pack_action
 from harness.task.training import PpoConfig
@@ -38,7 +38,7 @@ class Tally(NamedTuple):
 class _Play(NamedTuple):
     """Where the environments stand `[N, ...]`."""
 
-    lane: Lane
+    sub_env: SubEnv
     seen: Any
     memory: Array
     begins: Array
@@ -97,11 +97,11 @@ class FusedTrainer:
         Returns:
             The learners after it, and what was played, each `[seeds, segment_updates]`.
         """
-        words = np.stack([key_words(seed) for seed in seeds])
+        key_data = np.stack([key_data_of(seed) for seed in seeds])
         if (sharding := _spread(len(seeds))) is not None:
-            learners, words = jax.device_put((learners, words), sharding)
+            learners, key_data = jax.device_put((learners, key_data), sharding)
         counts = (np.int32(segment), np.int32(updates), np.int32(total))
-        learners, tally = self._run(learners, words, *counts)
+        learners, tally = self._run(learners, key_data, *counts)
         return learners, Tally(*jax.device_get(tally))
 
     def learners(self, leaves: Mapping[str, Any], count: int) -> Learner:
@@ -114,8 +114,10 @@ class FusedTrainer:
 
     # --- compiled -----------------------------------------------------------------------------------------------------
 
-    def _segment(self, learner: Learner, words: Any, segment: Any, updates: Any, total: Any) -> tuple[Learner, Tally]:
-        key = self.ppo.segment_key(words, segment)
+    def _segment(
+        self, learner: Learner, key_data: Any, segment: Any, updates: Any, total: Any
+    ) -> tuple[Learner, Tally]:
+        key = self.ppo.segment_key(key_data, segment)
         nothing = jnp.zeros(self.config.segment_updates, F32)
 
         def update(index: Any, carry: Any) -> Any:
@@ -130,45 +132,45 @@ class FusedTrainer:
         return learner, tally
 
     def _begin(self, seeds: Array) -> _Play:
-        def one(words: Any) -> tuple[Lane, Any]:
-            lane, outputs = lanes.begin(self._env, words, lanes.reset_draws(self._env, words))
-            return lane, self._seen(outputs)
+        def one(key_data: Any) -> tuple[SubEnv, Any]:
+            sub_env, outputs = jax_vector.begin(self._env, key_data, jax_vector.reset_draws(self._env, key_data))
+            return sub_env, self._seen(outputs)
 
-        lane, seen = jax.vmap(one)(seeds)
+        sub_env, seen = jax.vmap(one)(seeds)
         count = self.config.num_envs
-        return _Play(lane, seen, self.ppo.policy.memory(count), jnp.ones(count, bool), jnp.zeros(count, F32))
+        return _Play(sub_env, seen, self.ppo.policy.memory(count), jnp.ones(count, bool), jnp.zeros(count, F32))
 
     def _rollout(self, learner: Learner, play: _Play, chance: Any) -> tuple[Batch, _Play, Tally]:
         env, policy = self._env, self.ppo.policy
         # Which episodes will begin is not known yet, but what each would draw is: drawn at once, it costs far less.
-        draws = jax.vmap(jax.vmap(partial(lanes.reset_draws, env)))(chance.seeds)
+        draws = jax.vmap(jax.vmap(partial(jax_vector.reset_draws, env)))(chance.seeds)
 
-        def one(lane: Lane, action: Any, words: Any, draws: Any) -> Any:
-            fresh, first = lanes.begin(env, words, draws)
+        def one(sub_env: SubEnv, action: Any, key_data: Any, draws: Any) -> Any:
+            fresh, first = jax_vector.begin(env, key_data, draws)
             held = pack_action(action)
             seen, decided = self._seen(first), None
             for _ in range(self.config.hold):
-                stepped, outputs, _ = lanes.step(env, lane, held)
+                stepped, outputs, _ = jax_vector.step(env, sub_env, held)
                 ended = outputs["terminated"] | outputs["truncated"]
                 reward, final = outputs["reward"].astype(F32), self._seen(outputs)
-                lane, seen = select(ended, fresh, stepped), select(ended, self._seen(first), final)
-                decided = _Decided(final, reward, outputs["terminated"], ended, stepped.row).after(decided)
-            return lane, seen, decided
+                sub_env, seen = select(ended, fresh, stepped), select(ended, self._seen(first), final)
+                decided = _Decided(final, reward, outputs["terminated"], ended, stepped.timestep).after(decided)
+            return sub_env, seen, decided
 
         def step(play: _Play, given: Any) -> Any:
-            noise, words, draws = given
+            noise, key_data, draws = given
             memory = jnp.where(play.begins[:, None], F32(0), play.memory)
             actions, remembered = self.ppo.act(learner, policy.observe(play.seen), memory, noise)
-            lane, seen, decided = jax.vmap(one)(play.lane, policy.to_leaves(actions), words, draws)
+            sub_env, seen, decided = jax.vmap(one)(play.sub_env, policy.to_leaves(actions), key_data, draws)
             final, reward, terminated, ended, length = decided
             paid = play.paid + reward
             done = ended.astype(F32)
             counted = Tally(jnp.sum(done), jnp.sum(done * paid), jnp.sum(done * length.astype(F32)))
-            after = _Play(lane, seen, remembered, ended, paid * (1 - done))
+            after = _Play(sub_env, seen, remembered, ended, paid * (1 - done))
             return after, (play.seen, final, actions, reward, terminated, ended, play.begins, counted)
 
-        after, rows = jax.lax.scan(step, play, (chance.noise, chance.seeds, draws))
-        seen, final, actions, reward, terminated, ended, begins, counted = rows
+        after, timesteps = jax.lax.scan(step, play, (chance.noise, chance.seeds, draws))
+        seen, final, actions, reward, terminated, ended, begins, counted = timesteps
         batch = Batch(
             policy.observe(seen), policy.observe(final), actions, reward, terminated, ended, begins, play.memory
         )

@@ -1,4 +1,4 @@
-"""Training in any environment behind the protocol: it is stepped from here, all lanes in one message.
+"""Training in any environment behind the protocol: it is stepped from here, all sub-environments in one message.
 
 Policy, update and chance are those of every backend (`harness.training.ppo`); only the steps come from outside.
 """
@@ -14,9 +14,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from harness.candidate.adapters.jax.batch import key_words
+from harness.candidate.adapters.jax.batch import key_data_of
 from harness.model import Array, Leaf, Leaves
-from harness.protocol.lanes import Stepped
+from harness.protocol.vector import Stepped
 from harness.support.progress import silent
 from harness.task.training import PpoConfig
 from harness.training.policy import Policy
@@ -24,12 +24,12 @@ from harness.training.ppo import Batch, Ppo
 from harness.training.segments import Report, demand_config, train_segments
 from harness.training.trained import Played, Trained
 
-LanesFactory = Callable[[Sequence[int]], Stepped]
-"""Begins one episode for each seed: `environment.lanes` of an `Environment` or a `Pool`."""
+VectorFactory = Callable[[Sequence[int]], Stepped]
+"""Begins one episode for each seed: `environment.vector` of an `Environment` or a `Pool`."""
 
 
 def train_host(
-    lanes_factory: LanesFactory,
+    vector_factory: VectorFactory,
     leaves: Mapping[str, Leaf],
     config: PpoConfig,
     steps: int,
@@ -45,7 +45,7 @@ def train_host(
     """Train one policy in an environment that is stepped from here.
 
     Args:
-        lanes_factory: begins lanes from seeds.
+        vector_factory: begins sub-environments from seeds.
         leaves: of the environment, by path (a task's, or a spec's).
         config, steps, seed: how and for how long to train.
         backend: how to call the environment.
@@ -59,7 +59,7 @@ def train_host(
     """
     demand_config(config, steps)
     ppo = ppo or Ppo(Policy(leaves, config))
-    backing = _Host(lanes_factory, leaves, ppo, seed)
+    backing = _Host(vector_factory, leaves, ppo, seed)
     [trained] = train_segments(
         backing.segment,
         ppo,
@@ -87,9 +87,9 @@ def narrowed(array: Array) -> Array:
 class _Host:
     """The backend: one seed."""
 
-    def __init__(self, lanes: LanesFactory, leaves: Mapping[str, Leaf], ppo: Ppo, seed: int) -> None:
-        self._begin, self._leaves, self._ppo = lanes, leaves, ppo
-        self._words = key_words(seed)
+    def __init__(self, vector: VectorFactory, leaves: Mapping[str, Leaf], ppo: Ppo, seed: int) -> None:
+        self._begin, self._leaves, self._ppo = vector, leaves, ppo
+        self._key_data = key_data_of(seed)
         programs = _compiled(ppo)
         self._key, self._seeds, self._chance = programs.key, programs.seeds, programs.chance
         self._act, self._learn = programs.act, programs.learn
@@ -98,9 +98,9 @@ class _Host:
         """See `harness.training.segments.RunSegment`."""
         ppo, config = self._ppo, self._ppo.config
         learner = ppo.learner({name: leaf[0] for name, leaf in learners.items()})
-        key = self._key(self._words, np.int32(segment))
-        lanes = self._begin(_as_numbers(self._seeds(key)))
-        seen = self._observed(lanes.leaves)
+        key = self._key(self._key_data, np.int32(segment))
+        vector = self._begin(_as_numbers(self._seeds(key)))
+        seen = self._observed(vector.leaves)
         memory = ppo.policy.memory(config.num_envs)
         begins, paid = np.ones(config.num_envs, bool), np.zeros(config.num_envs, np.float32)
         lengths = np.zeros(config.num_envs, np.int64)
@@ -108,23 +108,23 @@ class _Host:
         for index in range(updates):
             chance = self._chance(key, np.int32(index))
             noise, seeds = jax.device_get(chance.noise), _as_numbers(chance.seeds)
-            before, rows = memory, []
-            for row in range(config.rollout_steps):
-                row_noise = jax.tree.map(lambda array, row=row: array[row], noise)
-                actions, taken, memory = self._act(learner, seen, memory, begins, row_noise)
+            before, timesteps = memory, []
+            for step_index in range(config.rollout_steps):
+                timestep_noise = jax.tree.map(lambda array, step_index=step_index: array[step_index], noise)
+                actions, taken, memory = self._act(learner, seen, memory, begins, timestep_noise)
                 held = as_taken(self._leaves, jax.device_get(taken))
-                after, final, reward, terminated, ended, counted = self._decide(lanes, held, seeds[row])
-                rows.append((seen, final, actions, reward, terminated, ended, begins))
+                after, final, reward, terminated, ended, counted = self._decide(vector, held, seeds[step_index])
+                timesteps.append((seen, final, actions, reward, terminated, ended, begins))
                 seen, begins = after, ended
                 paid, lengths = paid + reward, lengths + counted
                 tally += (ended.sum(), paid[ended].sum(), lengths[ended].sum())
                 paid, lengths = np.where(ended, np.float32(0), paid), np.where(ended, 0, lengths)
-            whole = jax.tree.map(lambda *parts: np.stack(parts), *jax.device_get(rows))
+            whole = jax.tree.map(lambda *parts: np.stack(parts), *jax.device_get(timesteps))
             learner = self._learn(learner, whole, before, chance.shuffle, np.int32(total))
         learned = {name: leaf[None] for name, leaf in ppo.leaves(learner).items()}
         return learned, Played(*(np.array([number]) for number in tally))
 
-    def _decide(self, lanes: Stepped, actions: Leaves, following: Sequence[int]) -> tuple[Any, ...]:
+    def _decide(self, vector: Stepped, actions: Leaves, following: Sequence[int]) -> tuple[Any, ...]:
         """Hold actions: what is seen after them, and until the episode's end what was seen last, the reward, whether it
         terminated, whether it ended, and in how many steps.
         """
@@ -134,13 +134,13 @@ class _Host:
         reward, counted = np.zeros(config.num_envs, np.float32), np.zeros(config.num_envs, np.int64)
         terminated, ended = np.zeros(config.num_envs, bool), np.zeros(config.num_envs, bool)
         for _ in range(config.hold):
-            step = lanes.advance(actions, following)
+            step = vector.advance(actions, following)
             going = ~ended
             reward[going] += step.leaves["reward"][going].astype(np.float32)
             terminated |= step.leaves["terminated"] & going
             last = self._observed({path: step.before_reset(path) for path in observed})
             if not going.all():  # pictures are large, and hardly ever need to be copied
-                last = {path: _rows_where(going, array, final[path]) for path, array in last.items()}
+                last = {path: _timesteps_where(going, array, final[path]) for path, array in last.items()}
             final = last
             counted += going
             ended = ended | step.ended
@@ -152,8 +152,8 @@ class _Host:
         return {path: narrowed(np.asarray(leaves[path])) for path in self._ppo.policy.observed_leaves}
 
 
-def _rows_where(chosen: Array, array: Array, other: Array) -> Array:
-    """Rows of one array where they are chosen, of another elsewhere."""
+def _timesteps_where(chosen: Array, array: Array, other: Array) -> Array:
+    """Timesteps of one array where they are chosen, of another elsewhere."""
     return np.where(chosen.reshape(-1, *[1] * (array.ndim - 1)), array, other)
 
 
@@ -171,8 +171,8 @@ class _Programs:
         actions, remembered = self._ppo.act(learner, policy.observe(seen), kept, noise)
         return actions, policy.to_leaves(actions), remembered
 
-    def _learning(self, learner: Any, rows: Any, memory: Any, shuffle: Any, total: Any) -> Any:
-        seen, final, actions, reward, terminated, ended, begins = rows
+    def _learning(self, learner: Any, timesteps: Any, memory: Any, shuffle: Any, total: Any) -> Any:
+        seen, final, actions, reward, terminated, ended, begins = timesteps
         observe = self._ppo.policy.observe
         batch = Batch(observe(seen), observe(final), actions, reward, terminated, ended, begins, memory)
         return self._ppo.update(learner, batch, shuffle, total)
@@ -181,7 +181,7 @@ class _Programs:
 _compiled = lru_cache(maxsize=4)(_Programs)
 
 
-def _as_numbers(words: Any) -> Any:
-    """Seeds from their two words `[..., 2]`, as nested lists of Python's whole numbers."""
-    pair = np.asarray(words).astype(np.int64)
+def _as_numbers(key_data: Any) -> Any:
+    """Seeds from their key data `[..., 2]`, as nested lists of Python's whole numbers."""
+    pair = np.asarray(key_data).astype(np.int64)
     return (pair[..., 0] << 32 | pair[..., 1]).tolist()

@@ -120,16 +120,16 @@ class Network(eqx.Module):
         """Outputs, values `[...]` and memories of whole sequences; axis 0 is time where the network has memory.
 
         Args:
-            begins: whether an episode begins in that row: nothing is remembered from before.
-            memory: at row 0.
+            begins: whether an episode begins in that timestep: nothing is remembered from before.
+            memory: at timestep 0.
         """
         cell = self.cell
         if cell is None:
             values = self._critic(features, images)
             return self._actor(features, images), values, memory
 
-        def body(memory: Array, row: tuple[Array, Array]) -> tuple[Array, Array]:
-            remembered = cell(row[0], jnp.where(row[1][..., None], jnp.float32(0), memory))
+        def body(memory: Array, given: tuple[Array, Array]) -> tuple[Array, Array]:
+            remembered = cell(given[0], jnp.where(given[1][..., None], jnp.float32(0), memory))
             return remembered, remembered
 
         _, memories = jax.lax.scan(body, memory, (self._through(self.encoder, features), begins))

@@ -50,7 +50,7 @@ class Batch(NamedTuple):
         reward: of each step (float32).
         terminated, ended: whether the step terminated its episode, and whether it ended it in any way.
         begins: whether the action was an episode's first.
-        memory: of the network, before the first row, `[N, H]`.
+        memory: of the network, before the first timestep, `[N, H]`.
     """
 
     observed: Observed
@@ -128,12 +128,12 @@ class Ppo:
 
     # --- playing ------------------------------------------------------------------------------------------------------
 
-    def segment_key(self, words: Any, segment: Any) -> jax.Array:
+    def segment_key(self, key_data: Any, segment: Any) -> jax.Array:
         """The key of a segment, from which its chance is derived: a segment can be trained again by itself."""
-        return jax.random.fold_in(jax.random.fold_in(random_key(words), _SEGMENTS), segment)
+        return jax.random.fold_in(jax.random.fold_in(random_key(key_data), _SEGMENTS), segment)
 
     def first_seeds(self, key: jax.Array) -> Array:
-        """Seeds of the episodes with which a segment begins, `[N, 2]`, each below 2**31 as two words."""
+        """Seeds of the episodes with which a segment begins, `[N, 2]`, each below 2**31 as two 32-bit numbers."""
         return _seeds(jax.random.fold_in(key, 0), (self.config.num_envs,))
 
     def chance(self, key: jax.Array, update: Any) -> Chance:
@@ -153,7 +153,7 @@ class Ppo:
         """Learn from a batch.
 
         Args:
-            shuffle: words of the key that orders the minibatches.
+            shuffle: data of the key that orders the minibatches.
             total: updates of the whole training, over which the learning rate falls.
         """
         config, policy, stats = self.config, self.policy, learner.stats
@@ -166,7 +166,7 @@ class Ppo:
             batch.begins, batch.memory,
         )  # fmt: skip
         remembers = config.network == "gru"
-        if not remembers:  # every row is an item of its own
+        if not remembers:  # every timestep is an item of its own
             size = (config.decisions_per_update,)
             items = jax.tree.map(lambda array: jnp.reshape(array, size + array.shape[2:]), items._replace(memory=()))
         count = config.num_envs if remembers else config.decisions_per_update
@@ -223,15 +223,15 @@ def advantage(config: PpoConfig, batch: Batch, values: Array, after: Array) -> A
     surprise = batch.reward + config.discount * jnp.where(batch.terminated, F32(0), after) - values
     decay = jnp.where(batch.ended, F32(0), F32(config.discount * config.gae_lambda))
 
-    def back(later: Array, row: tuple[Array, Array]) -> tuple[Array, Array]:
-        now = row[0] + row[1] * later
+    def back(later: Array, step_values: tuple[Array, Array]) -> tuple[Array, Array]:
+        now = step_values[0] + step_values[1] * later
         return now, now
 
     return jax.lax.scan(back, jnp.zeros_like(values[0]), (surprise, decay), reverse=True, unroll=8)[1]
 
 
 def _taken(items: _Items, part: Array, remembers: bool) -> _Items:
-    """The items with these numbers: rows, or whole sequences of environments."""
+    """The items with these numbers: timesteps, or whole sequences of environments."""
     if not remembers:
         return jax.tree.map(lambda array: jnp.take(array, part, 0, mode="clip"), items)
     whole = jax.tree.map(lambda array: jnp.take(array, part, 1, mode="clip"), items._replace(memory=()))
@@ -243,21 +243,21 @@ def _seeds(key: jax.Array, lead: tuple[int, ...]) -> Array:
     return jnp.stack([jnp.zeros_like(low), low], -1)
 
 
-def _orders(words: Array, epochs: int, count: int) -> Array:
+def _orders(key_data: Array, epochs: int, count: int) -> Array:
     """A permutation of `count` items for each epoch, `[epochs, count]`.
 
     Sorting random numbers costs more on a CPU than a small network's forward pass. A power of two is instead permuted by
     arithmetic: odd multiples, sums, and shifts that are folded back are one-to-one on its numbers.
     """
-    key = random_key(words)
+    key = random_key(key_data)
     if count & (count - 1):
         keys = jax.random.split(key, epochs)
         return jax.vmap(lambda key: jax.random.permutation(key, jnp.arange(count, dtype=I32)))(keys)
     bits, mask = count.bit_length() - 1, U32(count - 1)
-    words = jax.random.bits(key, (epochs, 6, 1), U32)
+    key_data = jax.random.bits(key, (epochs, 6, 1), U32)
     x = jnp.broadcast_to(jnp.arange(count, dtype=U32), (epochs, count))
     for turn in range(3):
-        x = (x * (words[:, 2 * turn] | U32(1)) + words[:, 2 * turn + 1]) & mask
+        x = (x * (key_data[:, 2 * turn] | U32(1)) + key_data[:, 2 * turn + 1]) & mask
         x = x ^ (x >> U32(max(1, (bits + 1) // 2)))
     return x.astype(I32)
 

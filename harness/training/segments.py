@@ -43,7 +43,7 @@ def train_segments(
         ppo: the algorithm, which makes the learners to begin with.
         steps: environment steps for each seed; rounded up to whole updates.
         backend: its name.
-        progress: told after each segment.
+        progress: called after each segment.
         checkpoint: a file to save to after each segment, and to go on from if it is there.
         identity: what else makes this training what it is; a checkpoint with another is refused.
         log: a directory for TensorBoard's event files.
@@ -63,7 +63,7 @@ def train_segments(
     with Log(log, seeds) as written:
         for segment in range(state.segments, segments):
             updates = min(config.segment_updates, total - segment * config.segment_updates)
-            progress(_words(backend, state, seeds), segment, segments)
+            progress(_progress_text(backend, state, seeds), segment, segments)
             learners, played = run(state.learners, segment, updates, total)
             _demand_finite(learners, seeds)
             returns = [float(r) / float(n) if n else None for r, n in zip(played.returns, played.episodes, strict=True)]
@@ -73,7 +73,7 @@ def train_segments(
             written.segment(done, played)
             if kept:
                 kept.save(state)
-    progress(_words(backend, state, seeds), segments, segments)
+    progress(_progress_text(backend, state, seeds), segments, segments)
     return [
         Trained(
             learner=unstacked(state.best or state.learners, index),
@@ -105,7 +105,7 @@ def _best(state: Progress, returns: Sequence[float | None]) -> Leaves:
     }
 
 
-def _words(backend: str, state: Progress, seeds: Sequence[int]) -> str:
+def _progress_text(backend: str, state: Progress, seeds: Sequence[int]) -> str:
     last = [value for value in (state.returns[-1] if state.returns else []) if value is not None]
     who = "a policy" if len(seeds) == 1 else f"{len(seeds)} policies"
     return f"training {who} in the {backend}" + (f", mean return {np.mean(last):.4g}" if last else "")

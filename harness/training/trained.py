@@ -165,8 +165,8 @@ def _write(path: Path, about: Mapping[str, Any], leaves: Leaves) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with beside.open("wb") as file:
-            words: dict[str, Any] = {_ABOUT: np.frombuffer(json.dumps(dict(about)).encode(), np.uint8)}
-            np.savez(file, **{f"leaf/{name}": np.asarray(leaf) for name, leaf in leaves.items()}, **words)
+            header: dict[str, Any] = {_ABOUT: np.frombuffer(json.dumps(dict(about)).encode(), np.uint8)}
+            np.savez(file, **{f"leaf/{name}": np.asarray(leaf) for name, leaf in leaves.items()}, **header)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)

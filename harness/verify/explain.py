@@ -1,4 +1,4 @@
-"""A divergence in words: everything that is known of it, short enough to be read at once, and marked as data.
+"""A divergence as text: everything that is known of it, short enough to be read at once, and marked as data.
 
 What stands in a divergence was in part written by the candidate or the reference. Whoever shows it to an agent shows it
 between marks that its content cannot forge, without control characters, and capped.
@@ -30,7 +30,7 @@ SHOWN_ACTIONS = 40
 def first(divergences: Sequence[Divergence]) -> Divergence | None:
     """What to tell first of all that was found: one difference at a time.
 
-    Mistakes of form are told together, because each alone would cost a round and says nothing of the others.
+    Mistakes of form are reported together, because each alone would cost a round and says nothing of the others.
     """
     if not divergences:
         return None
@@ -75,7 +75,7 @@ def case_facts(case: Case) -> list[tuple[str, str]]:
     """A case as pairs of a name and one line of text."""
     begin = f"reset with seed {case.seed}" if case.start is None else leaves_text(case.start)
     pairs = [("starts from", begin), ("actions", _actions_text(case))]
-    forced = [draw for row in case.draws or () for draw in row]
+    forced = [draw for timestep in case.draws or () for draw in timestep]
     if forced:
         pairs.append(("draws", _draws_text(forced)))
     return pairs

@@ -70,7 +70,7 @@ def localise(
         )
     also = _also_differing(pair, case, step, difference.path, only)
     if also:
-        cause += f"; in the same row differ also {', '.join(also)}"
+        cause += f"; in the same timestep differ also {', '.join(also)}"
     return Divergence(
         case=replace(case, origin=f"{check} (level {level})", name=f"{check}: {difference.path} at step {step}"),
         step=step,
@@ -128,10 +128,10 @@ def _play_one(pair: Pair, case: Case, only: Collection[str] | None) -> tuple[Tra
 
 
 def _also_differing(pair: Pair, case: Case, step: int, path: str, only: Collection[str] | None) -> list[str]:
-    """The other leaves that differ in the same row."""
+    """The other leaves that differ in the same timestep."""
     [expected] = pair.reference.rollout([case])
     [actual] = pair.follow([expected])
-    if step >= min(expected.rows, actual.rows):
+    if step >= min(expected.timesteps, actual.timesteps):
         return []
     differing = []
     for leaf in pair.task.outputs:
@@ -145,26 +145,28 @@ def _also_differing(pair: Pair, case: Case, step: int, path: str, only: Collecti
 
 def _module(pair: Pair, expected: Trajectory, step: int, path: str) -> str | None:
     """The first module one of whose probes shows the difference; else the one that says it writes the leaf."""
-    rows = [step - 1, step] if step > 0 else [step]
+    timesteps = [step - 1, step] if step > 0 else [step]
     for module in pair.task.modules:
         for name in module.probes:
             probe = pair.task.probes[name]
-            for row in rows:
-                inputs = probe_inputs_at(probe, expected, row)
+            for timestep in timesteps:
+                inputs = probe_inputs_at(probe, expected, timestep)
                 if inputs is not None and probe_differs(pair, probe, inputs):
                     return module.name
     owner = pair.task.module_of(path)
     return None if owner is None else owner.name
 
 
-def probe_inputs_at(probe: TaskProbe, trajectory: Trajectory, row: int) -> dict[str, Array] | None:
-    """Inputs of a probe taken from a row of a trajectory, stacked to one row; None where a name is not found there."""
+def probe_inputs_at(probe: TaskProbe, trajectory: Trajectory, timestep: int) -> dict[str, Array] | None:
+    """Inputs of a probe taken from a timestep of a trajectory, stacked to one timestep; None where a name is not found
+    there.
+    """
     inputs = {}
     for name in probe.inputs:
         if f"{STATE}{name}" in trajectory.leaves:
-            inputs[name] = trajectory.leaves[f"{STATE}{name}"][row : row + 1]
-        elif name in trajectory.case.actions and row < trajectory.case.length:
-            inputs[name] = trajectory.case.actions[name][row : row + 1]
+            inputs[name] = trajectory.leaves[f"{STATE}{name}"][timestep : timestep + 1]
+        elif name in trajectory.case.actions and timestep < trajectory.case.length:
+            inputs[name] = trajectory.case.actions[name][timestep : timestep + 1]
         else:
             return None
     return inputs

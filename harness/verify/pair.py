@@ -35,8 +35,9 @@ class Pair:
         reference: workers of the reference, in parallel.
         candidate: the candidate's worker.
         seed: from which everything random is derived.
-        progress: told what goes on.
-        stop_at_failure: a difference is told as it was found, neither localised nor shrunk, for who only counts failures.
+        progress: called with what goes on.
+        stop_at_failure: a difference is reported as it was found, neither localised nor shrunk, for who only counts
+            failures.
     """
 
     def __init__(
@@ -160,9 +161,9 @@ class Pair:
         for policy in self.task.budgets.policies:
             seeds = self.seeds(f"reached/{policy}", REACHED_EPISODES)
             for trajectory in self.reference.drive(policy, seeds, horizon):
-                for row in range(trajectory.steps):
-                    action = {path: array[row] for path, array in trajectory.case.actions.items()}
-                    found.append((trajectory.state(row), action))
+                for timestep in range(trajectory.steps):
+                    action = {path: array[timestep] for path, array in trajectory.case.actions.items()}
+                    found.append((trajectory.state(timestep), action))
         return found
 
     @cached_property

@@ -55,12 +55,12 @@ def draw(renderer: Environment, state: Leaves) -> Array | None:
 
 
 def draw_walk(renderer: Environment, case: Case) -> Iterator[Array]:
-    """Pictures of every row of a case, played by single steps: all that a reference without `restore` can do.
+    """Pictures of every timestep of a case, played by single steps: all that a reference without `restore` can do.
 
     Raises:
         EnvironmentFailure: it does not answer.
     """
-    for _ in renderer.rows(case):
+    for _ in renderer.timesteps(case):
         yield renderer.render()
 
 
@@ -82,15 +82,17 @@ def of_divergences(pair: Pair, verdict: Verdict, start: Callable[[], Environment
         if not (parting := _parting(pair, verdict)):
             return {}
         with _started(start) as renderer:
-            for index, expected, actual, row in parting:
+            for index, expected, actual, timestep in parting:
                 for side, trajectory in ((EXPECTED, expected), (ACTUAL, actual)):
-                    picture = _picture(renderer, trajectory, row, side)
+                    picture = _picture(renderer, trajectory, timestep, side)
                     pictures |= {} if picture is None else {f"{index}-{side}": picture}
     return pictures
 
 
 def _parting(pair: Pair, verdict: Verdict) -> list[tuple[int, Trajectory, Trajectory, int]]:
-    """The index, both sides' trajectories, and the row in which they part, of divergences that show when they are played."""
+    """The index, both sides' trajectories, and the timestep in which they part, of divergences that show when they are
+    played.
+    """
     if not pair.paired or not can_draw(pair.reference.first):
         return []
     chosen = [
@@ -107,13 +109,15 @@ def _parting(pair: Pair, verdict: Verdict) -> list[tuple[int, Trajectory, Trajec
     ]
 
 
-def _picture(renderer: Environment, trajectory: Trajectory, row: int, side: str) -> Array | None:
-    """A row of a trajectory: drawn from its state or, where that cannot be restored, by playing the reference up to it."""
-    if row >= trajectory.rows:
+def _picture(renderer: Environment, trajectory: Trajectory, timestep: int, side: str) -> Array | None:
+    """A timestep of a trajectory: drawn from its state or, where that cannot be restored, by playing the reference up to
+    it.
+    """
+    if timestep >= trajectory.timesteps:
         return None
     if can_restore(renderer):
-        return draw(renderer, trajectory.state(row))
-    return list(draw_walk(renderer, trajectory.case.cut(row)))[-1] if side == EXPECTED else None
+        return draw(renderer, trajectory.state(timestep))
+    return list(draw_walk(renderer, trajectory.case.cut(timestep)))[-1] if side == EXPECTED else None
 
 
 @contextmanager

@@ -10,8 +10,8 @@ import numpy as np
 
 MAX_BYTES = 64 << 20
 """Of questions beyond this nothing is kept but their number."""
-BEGINNINGS = frozenset(("reset", "restore", "lanes"))
-GOES_ON = {"step": ("reset", "restore"), "render": ("reset", "restore"), "advance": ("lanes",)}
+BEGINNINGS = frozenset(("reset", "restore", "vector"))
+GOES_ON = {"step": ("reset", "restore"), "render": ("reset", "restore"), "advance": ("vector",)}
 """Calls that only mean something after one of these, asked of the same worker."""
 KINDS = ("policy", "name", "mode")
 """Arguments of which another value makes a question of another kind."""

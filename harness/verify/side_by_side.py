@@ -42,7 +42,7 @@ class SideBySide:
 
     Attributes:
         case: what was played; None for a probe, whose `inputs` were asked.
-        expected, actual: the leaves of both sides, stacked over rows.
+        expected, actual: the leaves of both sides, stacked over timesteps.
         difference: the first one, or None.
     """
 
@@ -129,17 +129,17 @@ def _play(pair: Pair, what: Case | ProbeCase | Episode) -> SideBySide:
     return SideBySide(expected.case, None, expected.leaves, actual.leaves, difference)
 
 
-def rows_around(both: SideBySide) -> Iterator[tuple[str, str, str, str, bool]]:
+def values_around(both: SideBySide) -> Iterator[tuple[str, str, str, str, bool]]:
     """The element-wise table of the first difference, differing elements first.
 
-    Yields: address, the reference's value one row before (empty where there is none), both values, whether they differ.
+    Yields: address, the reference's value one timestep before (empty where there is none), both values, whether they differ.
     """
     assert both.difference is not None
     step = both.difference.step
     found: list[tuple[str, str, str, str, bool]] = []
     for path in dict.fromkeys([*both.expected, *both.actual]):
-        wanted, given = _row(both.expected, path, step), _row(both.actual, path, step)
-        before = _row(both.expected, path, step - 1) if step > 0 and both.case is not None else None
+        wanted, given = _timestep(both.expected, path, step), _timestep(both.actual, path, step)
+        before = _timestep(both.expected, path, step - 1) if step > 0 and both.case is not None else None
         for index in np.ndindex(next(side.shape for side in (wanted, given) if side is not None)):
             texts = [_element(side, index) for side in (before, wanted, given)]
             address = path + (f"[{','.join(map(str, index))}]" if index else "")
@@ -184,7 +184,7 @@ def _ask(pair: Pair, what: ProbeCase) -> SideBySide:
     return SideBySide(None, inputs, sides[0], sides[1], difference)
 
 
-def _row(leaves: Leaves, path: str, step: int) -> Array | None:
+def _timestep(leaves: Leaves, path: str, step: int) -> Array | None:
     array = leaves.get(path)
     return None if array is None or step >= len(array) else np.asarray(array[step])
 

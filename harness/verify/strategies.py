@@ -153,9 +153,11 @@ def actions(task: Task, length: int) -> st.SearchStrategy[dict[str, Array]]:
 
 def stack_actions(task: Task, steps: list[Any]) -> dict[str, Array]:
     """A list of actions (values, or one dictionary for each step) as stacked leaves."""
-    rows = [step if isinstance(step, Mapping) else {"action": step} for step in steps]
+    timesteps = [step if isinstance(step, Mapping) else {"action": step} for step in steps]
     return {
-        path: np.asarray([row[path] for row in rows], dtype=leaf.dtype).reshape((len(rows), *leaf.shape))
+        path: np.asarray([timestep[path] for timestep in timesteps], dtype=leaf.dtype).reshape(
+            (len(timesteps), *leaf.shape)
+        )
         for path, leaf in task.actions.items()
     }
 

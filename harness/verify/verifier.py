@@ -35,7 +35,7 @@ from harness.verify.questions import Questions
 from sandboxes import Driver, SandboxError
 
 CONTRACT = "contract"
-LANES = frozenset(("lanes", "advance"))
+VECTOR_CALLS = frozenset(("vector", "advance"))
 
 
 class Verifier:
@@ -133,7 +133,7 @@ class Verifier:
                     self.task, suite, reference, candidate, seed, self.progress, stop_at_failure=stop_at_failure
                 )
                 for level in sorted(self.task.levels if levels is None else levels):
-                    self._overhear(reference, candidate, level)
+                    self._record_questions(reference, candidate, level)
                     reports.append(self._run_level(pair, level, module, tree, cases, stack))
                     self.questions[level].features.update(reports[-1].features)
                     memory.give_back()
@@ -153,13 +153,13 @@ class Verifier:
             self._pool = None
         return judged()
 
-    def _overhear(self, reference: Pool, candidate: Environment, level: int) -> None:
+    def _record_questions(self, reference: Pool, candidate: Environment, level: int) -> None:
         """Keep what is asked from here on as the questions of a level."""
         heard = self.questions[level] = Questions()
 
         def listen(source: Environment, call: str, arguments: Mapping[str, Any]) -> None:
-            # Level 4 trains through lanes, in millions of steps: what it reaches there nobody could ask again.
-            if level < TRAINING_LEVEL or call not in LANES:
+            # Level 4 trains through sub-environments, in millions of steps: what it reaches there nobody could ask again.
+            if level < TRAINING_LEVEL or call not in VECTOR_CALLS:
                 heard.add(source, call, arguments)
 
         for environment in reference.environments:
@@ -239,8 +239,8 @@ class Verifier:
             trainer = transfer.Trainer(pair, lambda: another(training=True), tree, self._policies)
             return transfer.checks(pair, trainer, tally, measured)
 
-        def user(words: Array, actions: Mapping[str, Array], lanes: Array) -> Mapping[str, Any]:
-            return as_user.play(self.task, self.driver, tree, words, actions, lanes)
+        def user(key_data: Array, actions: Mapping[str, Array], env_indices: Array) -> Mapping[str, Any]:
+            return as_user.play(self.task, self.driver, tree, key_data, actions, env_indices)
 
         def judge(file: Path) -> Channel:
             return start_judge(self.driver, file, stack)

@@ -130,8 +130,8 @@ def play(
     Args:
         faults: what is put into the candidate, one of each kind. The verifier's seeds are drawn fresh as always.
         workspace: where the agent works; by default a new temporary directory, which stays.
-        tell: told what happens, as it happens.
-        progress: told how far a verification is.
+        tell: called with what happens, as it happens.
+        progress: called with how far a verification is.
         sandbox: the driver; by default the best that works.
 
     Raises:

@@ -142,9 +142,9 @@ def _own_groups() -> dict[str, str]:
 
 def _counter(text: str, name: str) -> int:
     for line in text.splitlines():
-        words = line.split()
-        if len(words) == 2 and words[0] == name:
-            return int(words[1])
+        fields = line.split()
+        if len(fields) == 2 and fields[0] == name:
+            return int(fields[1])
     return 0
 
 

@@ -128,8 +128,8 @@ def _become_supervisor(pipes: list[int]) -> None:
         high = [os.dup(fd) for fd in pipes]
         while min(high) < PIPES:
             high = [os.dup(fd) for fd in high]
-        for place, fd in enumerate(high):
-            os.dup2(fd, place)
+        for target, fd in enumerate(high):
+            os.dup2(fd, target)
         os.closerange(len(high), os.sysconf("SC_OPEN_MAX"))
         supervisor.main(3, 4)
     finally:

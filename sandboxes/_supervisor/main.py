@@ -73,7 +73,7 @@ def _become_command(job: Job, gate: int, status_writer: int, fault_writer: int) 
         # A supervisor in a container is not dumpable, and while that is inherited /proc/self belongs to root.
         _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
         if job.arguments is not None:
-            _place_descriptors(job.arguments, status_writer)
+            _install_descriptors(job.arguments, status_writer)
         _set_limits(job)
         os.nice(job.nice)
         for number in range(1, _SIGNALS + 1):
@@ -87,7 +87,7 @@ def _become_command(job: Job, gate: int, status_writer: int, fault_writer: int) 
         os._exit(127)
 
 
-def _place_descriptors(arguments: bytes, status_writer: int) -> None:
+def _install_descriptors(arguments: bytes, status_writer: int) -> None:
     file = os.memfd_create("arguments")
     view = memoryview(arguments)
     while view:

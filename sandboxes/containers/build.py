@@ -138,7 +138,7 @@ def _context(recipe: Recipe) -> IO[bytes]:
     for name in ("mirror", "pip_index", "cargo_index"):
         url = getattr(recipe, name)
         if url is not None and (urlsplit(url).scheme not in ("http", "https") or "@" in urlsplit(url).netloc):
-            # What a build is told stays in the image's layers, for all who can read it.
+            # What a build is given stays in the image's layers, for all who can read it.
             raise SpecRefused(f"{name}: expected an http or https address without a password in it")
     for package in recipe.packages:
         if not _PIN.fullmatch(package):

@@ -37,12 +37,12 @@ class Door:
 
     def __init__(self, directory: Path) -> None:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        place = os.open(directory, os.O_PATH | os.O_DIRECTORY)
+        held = os.open(directory, os.O_PATH | os.O_DIRECTORY)
         try:
             # Through the descriptor: a socket's address is short, and the directory's path need not be.
-            self._listener.bind(f"/proc/self/fd/{place}/{DOOR}")
+            self._listener.bind(f"/proc/self/fd/{held}/{DOOR}")
         finally:
-            os.close(place)
+            os.close(held)
         # Whoever reaches the directory may knock: that is its container, and its owner.
         (directory / DOOR).chmod(0o666)
         self._listener.listen(1)

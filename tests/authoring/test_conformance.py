@@ -78,7 +78,7 @@ def test_a_good_adapter_passes_every_check(open_walker: Open) -> None:
         ("Misspells", "spec", "capability forcedraws: there is none of this name"),
         ("Raises", "episodes", "the third step is too much"),
         ("ExitsWith3", "episodes", "ended with exit status 3"),
-        ("WrongDtype", "episodes", "leaf observation/place has dtype float64 in row 3"),
+        ("WrongDtype", "episodes", "leaf observation/place has dtype float64 in timestep 3"),
         ("RewardsItsReset", "reset", "reward is 1.0; a reset has reward 0 and no end"),
         ("EndsAtOnce", "reset", "truncated is True; a reset has reward 0 and no end"),
         ("LeavesItsBounds", "bounds", "observation/place[0] is 1"),
@@ -99,7 +99,7 @@ def test_a_good_adapter_passes_every_check(open_walker: Open) -> None:
         (
             "KeepsOldDraws",
             "wrong tapes",
-            "was refused, it answers differently: row 0, draw/start: 1 consumed and then 2",
+            "was refused, it answers differently: timestep 0, draw/start: 1 consumed and then 2",
         ),
         (
             "DrawsFloats",
@@ -115,7 +115,7 @@ def test_a_good_adapter_passes_every_check(open_walker: Open) -> None:
         (
             "MovesWhenDrawn",
             "pictures",
-            "drawing changes the episode: after 1 pictures, row 1, state/steps: 1 and then 2",
+            "drawing changes the episode: after 1 pictures, timestep 1, state/steps: 1 and then 2",
         ),
         ("SpendsChanceOnDrawing", "pictures", "drawing changes the episode"),
         ("ProbeRemembers", "probes", "probe move answers the same inputs differently"),
@@ -167,7 +167,7 @@ def test_a_task_without_randomness_whose_reference_has_some_is_found_out(open_wa
     assert result.outcome is Outcome.FAIL and "the seed changes the trajectory" in result.detail
 
 
-def test_one_cause_is_not_told_sixteen_times(open_walker: Open) -> None:
+def test_one_cause_is_not_reported_sixteen_times(open_walker: Open) -> None:
     results = checked(open_walker, "faulty:Raises")
     failed = [name for name, result in results.items() if result.outcome is Outcome.FAIL]
     assert failed == ["episodes", "policies"]

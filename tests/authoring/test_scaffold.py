@@ -17,7 +17,7 @@ from harness.authoring import scaffold, scaffold_files
 from harness.authoring.conformance import check_reference
 from harness.authoring.scaffold import new
 from harness.errors import SetupError
-from harness.measure.coverage.sources import places
+from harness.measure.coverage.sources import locations
 from harness.model import Case
 from harness.reference.install import Installed
 from harness.reference.start import start_reference
@@ -183,13 +183,13 @@ def test_an_environment_of_ones_own_is_found_out_as_far_as_its_registry_ones(ins
     assert task.leaves["action"].low == -1
     assert task.state.keys() == {"state/at", "state/count"}
     assert "Nothing so far" in quirks(directory)
-    found, unmeasured = places(task, HERE)
+    found, unmeasured = locations(task, HERE)
     assert not unmeasured and {place.path for place in found} == {directory / "reference" / "walk.py"}
     lines = (directory / "reference" / "walk.py").read_text().splitlines()
     assert [lines[place.first - 1].strip().partition("(")[0] for place in found] == ["def reset", "def step"]
 
 
-def test_an_environment_without_chance_is_told_apart(installed: None, tmp_path: Path) -> None:
+def test_an_environment_without_chance_is_distinguished(installed: None, tmp_path: Path) -> None:
     task = load_task(new("walk", tmp_path / "walk", factory=walk(tmp_path, start="0.0")))
     assert (task.mode, task.draws) == (Mode.NONE, {})
 
@@ -264,9 +264,9 @@ def test_pictures_are_drawn_of_restored_states_as_they_are_in_episodes(installed
     reference = start_reference(task, HERE)
     try:
         [episode] = reference.drive("random", [3], 5)
-        for row in (4, 1):
-            reference.restore(episode.state(row))
-            assert (reference.render() == row).all()
+        for timestep in (4, 1):
+            reference.restore(episode.state(timestep))
+            assert (reference.render() == timestep).all()
     finally:
         reference.close()
     results = {result.name: result.outcome for result in check_reference(lambda: start_reference(task, HERE), task)}

@@ -24,9 +24,9 @@ SHORT = ("timeout_s = 90", "timeout_s = 10")
 """For programs that never answer, which have to be waited for."""
 
 
-def text_of(program: str, shelf: str = "programs") -> str:
+def text_of(program: str, directory: str = "programs") -> str:
     """The source of a program, without its ending."""
-    return (HERE / shelf / f"{program}.py").read_text(encoding="utf-8")
+    return (HERE / directory / f"{program}.py").read_text(encoding="utf-8")
 
 
 def task_at(directory: Path, *, short: bool = False) -> Path:

@@ -44,18 +44,18 @@ def test_a_cheat_gets_the_verdict_that_it_must_get(name: str, driver: str, stage
         (tree / "candidate" / "shortcut").symlink_to("/etc", target_is_directory=True)
     module = cheat.module if cheat.level == 1 else None
     verdict = stage.judge(tree, (cheat.level,), module=module, short=cheat.short)
-    told = json.dumps(verdict.to_json(), ensure_ascii=False)
+    reported = json.dumps(verdict.to_json(), ensure_ascii=False)
     assert verdict.isolated is stage.driver.isolated
-    assert len(told) < LONGEST_VERDICT
+    assert len(reported) < LONGEST_VERDICT
     if cheat.unisolated and not stage.driver.isolated:
         # What nothing keeps from it, it finds. That it says so makes it fail; one that kept silent could use it.
-        assert verdict.outcome is Outcome.FAIL, told
-        assert re.search(cheat.unisolated, told), told
+        assert verdict.outcome is Outcome.FAIL, reported
+        assert re.search(cheat.unisolated, reported), reported
         return
     if cheat.or_error and verdict.outcome is Outcome.ERROR:
         return
-    assert verdict.outcome is cheat.outcome, told
-    assert re.search(cheat.words, told), told
+    assert verdict.outcome is cheat.outcome, reported
+    assert re.search(cheat.words, reported), reported
 
 
 def test_every_program_stands_in_the_table_and_says_what_it_does() -> None:

@@ -61,9 +61,11 @@ def test_a_strangers_package_adds_a_command(stranger: Path, lockstep: Run) -> No
 
 
 def test_the_help_lists_what_is_added_and_imports_none_of_it(stranger: Path, lockstep: Run) -> None:
-    told = lockstep("--help").out
-    assert re.search(r"^  greet +say hello$", told, re.M) and re.search(r"^  raises +raise at import$", told, re.M)
-    assert re.search(r"^  plain +What it is for$", told, re.M), "the package's own summary where the entry has none"
+    reported = lockstep("--help").out
+    assert re.search(r"^  greet +say hello$", reported, re.M) and re.search(
+        r"^  raises +raise at import$", reported, re.M
+    )
+    assert re.search(r"^  plain +What it is for$", reported, re.M), "the package's own summary where the entry has none"
     assert "stranger" not in sys.modules
 
 

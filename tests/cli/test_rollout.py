@@ -34,15 +34,17 @@ def alarming(picture: Image.Image) -> int:
 
 
 @pytest.mark.slow
-def test_an_episode_is_told_and_a_film_of_it_says_so_where_nothing_differs(drawing: Path, lockstep: Run) -> None:
+def test_an_episode_is_reported_and_a_film_of_it_says_so_where_nothing_differs(drawing: Path, lockstep: Run) -> None:
     result = lockstep("rollout", "--seed", "3", "--steps", "6", "--video", "same.webp", "--fps", "10", "--json")
     assert result.code == 0, result.out
     sides = result.document["sides"]
     assert sides["reference"] == sides["candidate"] and sides["reference"]["steps"] == result.document["steps"]
-    told = result.document["video"]
-    assert told["pictures"] == result.document["steps"] + 1 and told["bytes"] == Path("same.webp").stat().st_size
+    reported = result.document["video"]
+    assert (
+        reported["pictures"] == result.document["steps"] + 1 and reported["bytes"] == Path("same.webp").stat().st_size
+    )
     with Image.open("same.webp") as reel:
-        assert reel.n_frames == told["pictures"]  # type: ignore[attr-defined]
+        assert reel.n_frames == reported["pictures"]  # type: ignore[attr-defined]
         reel.seek(reel.n_frames - 1)  # type: ignore[attr-defined]
         assert alarming(reel) == 0
 
@@ -63,7 +65,7 @@ def test_a_film_is_marked_from_the_first_difference_on(drawing: Path, lockstep: 
 
 
 @pytest.mark.slow
-def test_without_a_film_the_figures_and_the_first_difference_are_told(walk: Path, lockstep: Run) -> None:
+def test_without_a_film_the_figures_and_the_first_difference_are_reported(walk: Path, lockstep: Run) -> None:
     edit(walk / "candidate" / "env.py", RIGHT, WRONG)
     result = lockstep("rollout", "--seed", "3", "--policy", "right", "--steps", "30")
     assert result.code == 0, result.out

@@ -39,10 +39,10 @@ def test_a_level_that_could_not_be_decided_has_an_exit_code_of_its_own(
     workspace: Path, lockstep: Run, command: tuple[str, ...]
 ) -> None:
     (workspace / "candidate" / "whole.txt").write_text("undecided4")
-    told = lockstep(*command, "--json")
-    assert told.code == 5, told.out
-    assert told.document["outcome"] == "INCONCLUSIVE" and told.document["commit"] is None
-    assert told.document["next"] == {"level": 4, "module": None}
+    reported = lockstep(*command, "--json")
+    assert reported.code == 5, reported.out
+    assert reported.document["outcome"] == "INCONCLUSIVE" and reported.document["commit"] is None
+    assert reported.document["next"] == {"level": 4, "module": None}
     shown = lockstep(*command)
     assert shown.code == 5
     assert "INCONCLUSIVE" in shown.out and UNDECIDED in shown.out and "committed" not in shown.out
@@ -77,5 +77,5 @@ def test_a_margin_below_the_noise_floor_is_a_warning_where_something_is_undecide
     [row] = MEASURED["comparisons"]
     console = Console(width=200, record=True, file=StringIO())
     console.print(show.transfer(MEASURED | {"comparisons": [row | {"decision": decision, "same_policies": 3}]}))
-    told = console.export_text()
-    assert ("below the noise floor" in told) == warned and "6, 3 the same bit by bit" in told
+    reported = console.export_text()
+    assert ("below the noise floor" in reported) == warned and "6, 3 the same bit by bit" in reported

@@ -55,7 +55,7 @@ def test_what_a_seed_showed_it_shows_again(walk: Path, lockstep: Run) -> None:
     assert first["divergence"] == second["divergence"]
 
 
-def test_everything_that_a_candidate_lacks_is_told_at_once(walk: Path, lockstep: Run) -> None:
+def test_everything_that_a_candidate_lacks_is_reported_at_once(walk: Path, lockstep: Run) -> None:
     (walk / "candidate" / "env.py").write_text("def step(state, action, draws):\n    return state, {}\n")
     result = lockstep("verify", "--json")
     assert result.code == 1

@@ -45,15 +45,15 @@ def finish(agent: Agent) -> None:
         agent.session.verify(message="It walks")
 
 
-def test_every_event_is_told_while_a_session_goes_on_and_the_watch_ends_with_it(agent: Agent) -> None:
-    told: list[str] = []
+def test_every_event_is_reported_while_a_session_goes_on_and_the_watch_ends_with_it(agent: Agent) -> None:
+    reported: list[str] = []
 
     def moments() -> Iterator[None]:
         yield
-        assert told == []
+        assert reported == []
         agent.session.verify(message="A first try")
         yield
-        assert [line.split("  ", 1)[1].strip() for line in told] == [
+        assert [line.split("  ", 1)[1].strip() for line in reported] == [
             "1  attempt, level 1 of start: A first try",
             "2  verdict, level 1 of start: FAIL  comparison: reward at step 0: expected 1.0, got 0.0 (value)",
         ]
@@ -62,12 +62,12 @@ def test_every_event_is_told_while_a_session_goes_on_and_the_watch_ends_with_it(
         raise AssertionError("it looked on although everything has passed")
 
     with Watched(agent.session.id) as watched:
-        watch.follow(watched, moments(), True, lambda rows, _: told.extend(map(watch.event_line, rows)))
+        watch.follow(watched, moments(), True, lambda rows, _: reported.extend(map(watch.event_line, rows)))
         assert watched.view()["state"] == "done"
-    assert len(told) == len(agent.session.events) - 1
-    assert all(re.match(r"\d\d:\d\d:\d\d +\d+  \w+", line) for line in told)
+    assert len(reported) == len(agent.session.events) - 1
+    assert all(re.match(r"\d\d:\d\d:\d\d +\d+  \w+", line) for line in reported)
     commit = agent.session.status()["commit"]
-    assert commit[:10] in told[-1]
+    assert commit[:10] in reported[-1]
 
 
 def test_the_picture_shows_steps_attempts_commits_and_limits(agent: Agent) -> None:

@@ -97,14 +97,14 @@ def as_trajectory(case: Case, answer: dict[str, Any]) -> Trajectory:
 def test_an_episode_is_bit_for_bit_the_one_that_gymnasium_plays(adapter: Any, bare: Any, seed: int) -> None:
     actions = np.random.default_rng(seed).integers(0, 2, 600).tolist()
     observation, _ = bare.reset(seed=seed)
-    row = adapter.reset(seed)
-    assert row["observation"].tobytes() == observation.tobytes()
+    timestep = adapter.reset(seed)
+    assert timestep["observation"].tobytes() == observation.tobytes()
     for action in actions:
         observation, reward, terminated, truncated, _ = bare.step(action)
-        row = adapter.step(action)
-        assert row["observation"].tobytes() == observation.tobytes()
-        assert (row["reward"], row["terminated"], row["truncated"]) == (reward, terminated, truncated)
-        assert [row[f"state/{name}"] for name in NUMBERS] == bare.unwrapped.state.tolist()
+        timestep = adapter.step(action)
+        assert timestep["observation"].tobytes() == observation.tobytes()
+        assert (timestep["reward"], timestep["terminated"], timestep["truncated"]) == (reward, terminated, truncated)
+        assert [timestep[f"state/{name}"] for name in NUMBERS] == bare.unwrapped.state.tolist()
         if terminated:
             break
 
@@ -174,8 +174,8 @@ def test_a_restored_state_goes_on_as_the_episode_did(served: SingleEnvironment) 
 def test_a_restored_environment_has_forgotten_that_it_failed_before(adapter: Any) -> None:
     adapter.restore(state(theta=0.3))
     assert adapter.step(0)["terminated"]
-    row = adapter.restore(state())
-    assert (row["reward"], row["terminated"], row["truncated"]) == (0.0, False, False)
+    timestep = adapter.restore(state())
+    assert (timestep["reward"], timestep["terminated"], timestep["truncated"]) == (0.0, False, False)
     assert adapter.step(0)["reward"] == 1.0
 
 
@@ -196,9 +196,9 @@ def test_a_probe_disturbs_no_episode(adapter: Any) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 def test_the_probe_of_the_dynamics_is_a_step(adapter: Any, four: tuple[float, ...], action: int) -> None:
     adapter.restore(state(*four))
-    row = adapter.step(action)
+    timestep = adapter.step(action)
     probed = adapter.probe("dynamics", dict(zip(NUMBERS, four, strict=True)) | {"action": action})
-    assert probed == {name: row[f"state/{name}"] for name in NUMBERS}
+    assert probed == {name: timestep[f"state/{name}"] for name in NUMBERS}
 
 
 def test_an_action_outside_the_space_is_refused_and_the_environment_goes_on(adapter: Any) -> None:
@@ -208,7 +208,7 @@ def test_an_action_outside_the_space_is_refused_and_the_environment_goes_on(adap
     assert adapter.step(1)["reward"] == 1.0
 
 
-def test_rows_do_not_share_memory(adapter: Any) -> None:
+def test_timesteps_do_not_share_memory(adapter: Any) -> None:
     first = adapter.reset(0)["observation"]
     kept = first.copy()
     second = adapter.step(1)["observation"]
@@ -342,11 +342,11 @@ def test_a_sequence_reaches_what_its_name_says(
         nonlocal reached
         adapter.restore(made["start"])
         for action in made["actions"]:
-            row = adapter.step(action)
-            if row["terminated"] or row["truncated"]:
-                beyond = (abs(row["state/x"]) > 2.4, abs(row["state/theta"]) > THETA_LIMIT)
+            timestep = adapter.step(action)
+            if timestep["terminated"] or timestep["truncated"]:
+                beyond = (abs(timestep["state/x"]) > 2.4, abs(timestep["state/theta"]) > THETA_LIMIT)
                 wanted = (beyond[0] if x is None else x, beyond[1] if theta is None else theta)
-                reached |= beyond == wanted and row["truncated"] == truncated
+                reached |= beyond == wanted and timestep["truncated"] == truncated
                 return
 
     play()
@@ -358,9 +358,9 @@ def test_a_sequence_reaches_what_its_name_says(
 
 def test_the_step_that_fails_pays_one_too(adapter: Any) -> None:
     adapter.restore(state(theta=0.2, theta_dot=3.0))
-    row = adapter.step(1)
-    assert row["terminated"]
-    assert row["reward"] == 1.0
+    timestep = adapter.step(1)
+    assert timestep["terminated"]
+    assert timestep["reward"] == 1.0
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
@@ -374,8 +374,8 @@ def test_the_thresholds_themselves_are_still_inside(adapter: Any, sign: int) -> 
 
 def test_failing_in_the_last_step_is_both_terminated_and_truncated(adapter: Any) -> None:
     adapter.restore(state(theta=0.2, theta_dot=3.0, steps=499))
-    row = adapter.step(1)
-    assert (row["terminated"], row["truncated"], row["state/steps"]) == (True, True, 500)
+    timestep = adapter.step(1)
+    assert (timestep["terminated"], timestep["truncated"], timestep["state/steps"]) == (True, True, 500)
 
 
 def test_an_episode_may_go_on_past_the_time_limit_and_stays_truncated(adapter: Any) -> None:
@@ -394,15 +394,15 @@ def test_a_step_after_a_failure_warns_and_pays_nothing(bare: Any) -> None:
 
 def test_the_observation_can_sit_on_a_threshold_that_the_state_has_crossed(adapter: Any) -> None:
     adapter.restore(state(x=math.nextafter(2.4, 3)))
-    row = adapter.step(0)
-    assert row["terminated"]
-    assert row["observation"][0] == np.float32(2.4)
+    timestep = adapter.step(0)
+    assert timestep["terminated"]
+    assert timestep["observation"][0] == np.float32(2.4)
 
 
 def test_positions_move_by_the_old_velocities(adapter: Any) -> None:
-    row = adapter.restore(state(x_dot=1.0, theta_dot=-1.0))
-    row = adapter.step(1)
-    assert (row["state/x"], row["state/theta"]) == (0.02, -0.02)
+    timestep = adapter.restore(state(x_dot=1.0, theta_dot=-1.0))
+    timestep = adapter.step(1)
+    assert (timestep["state/x"], timestep["state/theta"]) == (0.02, -0.02)
 
 
 def test_two_states_one_bit_apart_come_to_fall_differently(served: SingleEnvironment) -> None:
@@ -410,7 +410,7 @@ def test_two_states_one_bit_apart_come_to_fall_differently(served: SingleEnviron
     start = {path: array[0] for path, array in episode["leaves"].items() if path.startswith("state/")}
     start["state/theta"] = np.nextafter(start["state/theta"], 1.0)
     [other] = served.rollout([{"seed": 0, "actions": episode["actions"], "start": start}])
-    rows = len(other["leaves"]["reward"])
-    apart = np.abs(other["leaves"]["state/theta"] - episode["leaves"]["state/theta"][:rows])
+    timesteps = len(other["leaves"]["reward"])
+    apart = np.abs(other["leaves"]["state/theta"] - episode["leaves"]["state/theta"][:timesteps])
     assert apart[1] < 1e-15
     assert apart.max() > 1e-3

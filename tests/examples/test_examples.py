@@ -57,8 +57,8 @@ def test_the_notebook_verifies_an_environment(tmp_path: Path) -> None:
     shutil.copy(EXAMPLES / "verify.ipynb", tmp_path)
     notebook = nbformat.read(tmp_path / "verify.ipynb", as_version=4)
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    told = ["".join(part.get("text", "") for part in cell.outputs if part.get("name") == "stdout")
+    reported = ["".join(part.get("text", "") for part in cell.outputs if part.get("name") == "stdout")
             for cell in notebook.cells if cell.cell_type == "code"]  # fmt: skip
-    assert told[0].startswith("PASS")
-    assert "level 3 rollout: PASS" in told[0]
-    assert told[1].endswith("first difference: None\n")
+    assert reported[0].startswith("PASS")
+    assert "level 3 rollout: PASS" in reported[0]
+    assert reported[1].endswith("first difference: None\n")

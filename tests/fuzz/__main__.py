@@ -100,10 +100,10 @@ class Fuzzing:
             timer = threading.Timer(seconds + GRACE_S, process.kill)
             timer.start()
             ended = False
-            for told in _lines(process):
-                ended = bool(told.pop("ended"))
-                self._keep(row, told.pop("findings"))
-                for name, value in told.items():
+            for reported in _lines(process):
+                ended = bool(reported.pop("ended"))
+                self._keep(row, reported.pop("findings"))
+                for name, value in reported.items():
                     setattr(row, name, value)
             timer.cancel()
             status = process.wait()

@@ -24,12 +24,12 @@ ROOM = 8 + 2 * MAX_INPUT
 
 def main(name: str, directory: Path, seconds: float, seed: int) -> None:
     """Fuzz a target, telling how far it is on standard output."""
-    told: set[str] = set()
+    reported: set[str] = set()
     answers, sys.stdout = sys.stdout, sys.stderr
 
     def tell(run: Run, *, ended: bool = False) -> None:
-        fresh = [found for mark, found in run.findings.items() if mark not in told]
-        told.update(run.findings)
+        fresh = [found for mark, found in run.findings.items() if mark not in reported]
+        reported.update(run.findings)
         row = {
             "inputs": run.inputs,
             "refused": run.refused,

@@ -47,7 +47,7 @@ def _frames(target: Target) -> Iterator[tuple[str, bytes]]:
         answer = decode(content)
         if "ended" in (answer.get("ok") or ()):
             answer["ok"]["ended"] = [np.arange(2)]
-            yield "lanes that are arrays", _stream([*answers[:number], encode(answer)])
+            yield "sub-environments that are arrays", _stream([*answers[:number], encode(answer)])
         if isinstance(answer.get("ok"), dict) and "draws" in answer["ok"]:
             answer["ok"]["draws"] = [[["start", [[1], [1, 2]]]]]
             yield "draws that are ragged", _stream([*answers[:number], encode(answer)])

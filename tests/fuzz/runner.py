@@ -155,8 +155,9 @@ def fuzz(
     of what was reached, which needs no instrumentation.
 
     Args:
-        begin: told before each input; remember: told each input, for the case that the process does not survive it.
-        tell: told now and then how far it has come.
+        begin: reported before each input; remember: called with each input, for the case that the process does not survive
+            it.
+        tell: reported now and then how far it has come.
     """
     rng = random.Random(f"{seed}/{target.name}")
     run, began, sampled = Run(), time.monotonic(), 0.0

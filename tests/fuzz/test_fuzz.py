@@ -183,6 +183,8 @@ def test_the_command_tells_what_it_did(tmp_path: Path, capsys: pytest.CaptureFix
         main(["--target", "objects", "--target", "prices", "--seconds", "2", "--workers", "2", "--out", str(tmp_path)])
         == 0
     )
-    told = json.loads((tmp_path / "result.json").read_text())
-    assert told["findings"] == 0 and all(row["inputs"] > 0 and row["state"] == "ended" for row in told["targets"])
+    reported = json.loads((tmp_path / "result.json").read_text())
+    assert reported["findings"] == 0 and all(
+        row["inputs"] > 0 and row["state"] == "ended" for row in reported["targets"]
+    )
     assert "objects" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""A worker without a process: our side of the pipe is real, the other side is a thread that answers as it is told."""
+"""A worker without a process: our side of the pipe is real, the other side is a thread that answers as it is reported."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def real(make: Callable[..., Any]) -> Answering:
     handler = make() if getattr(make, "answers_batches", False) else SingleEnvironment(make)
 
     def answer(request: bytes) -> bytes | None:
-        stream, told = io.BytesIO(struct.pack(">I", len(request)) + request), io.BytesIO()
-        serve(handler, stream.read, told.write)
-        return told.getvalue()
+        stream, reported = io.BytesIO(struct.pack(">I", len(request)) + request), io.BytesIO()
+        serve(handler, stream.read, reported.write)
+        return reported.getvalue()
 
     return answer
 
@@ -89,9 +89,9 @@ def recording(answering: Answering, into: list[bytes]) -> Answering:
     """The same answers, each kept with `NONCE` for its id."""
 
     def answer(request: bytes) -> bytes | None:
-        told = answering(request)
-        into.append((told or b"").replace(nonce_of(request), NONCE))
-        return told
+        reported = answering(request)
+        into.append((reported or b"").replace(nonce_of(request), NONCE))
+        return reported
 
     return answer
 
@@ -107,8 +107,8 @@ def replaying(stream: bytes) -> Answering:
         length = struct.unpack(">I", stream[place : place + 4])[0] if place + 4 <= len(stream) else 0
         whole = length <= MAX_FRAME and place + 4 + length <= len(stream)
         end = place + 4 + length if whole and length else len(stream)
-        told, place = stream[place:end].replace(NONCE, nonce_of(request)), end
-        return told
+        reported, place = stream[place:end].replace(NONCE, nonce_of(request)), end
+        return reported
 
     return answer
 

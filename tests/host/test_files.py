@@ -63,7 +63,7 @@ def test_a_line_longer_than_what_is_shown_is_cut_and_not_hidden(place: AgentSand
     assert read_file(place, "candidate/wide.txt", max_characters=10)["text"] == "x" * 10
 
 
-def test_a_file_that_is_no_text_is_told_by_its_size_and_digest(place: AgentSandbox) -> None:
+def test_a_file_that_is_no_text_is_reported_by_its_size_and_digest(place: AgentSandbox) -> None:
     for content in (b"\x00\x01", b"\xff\xfe"):
         (place.workspace / "candidate" / "data.bin").write_bytes(content)
         read = read_file(place, "candidate/data.bin")
@@ -216,7 +216,7 @@ def test_a_huge_text_is_refused(place: AgentSandbox) -> None:
 
 
 def test_of_edits_at_once_that_expect_the_same_content_one_wins(place: AgentSandbox) -> None:
-    # The host makes changes one after another; what is tested here is that the loser is told, and loses nothing.
+    # The host makes changes one after another; what is tested here is that the loser is reported, and loses nothing.
     expected, one_at_a_time = read_file(place, "candidate/env.py")["sha256"], threading.Lock()
     won, lost = [], []
 

@@ -134,7 +134,7 @@ def test_a_killed_host_leaves_a_lost_job_and_the_next_call_goes_on(hosted: Hoste
     job = hosted.ended(hosted.begin("verify", level=1))
     assert job.state == "done" and job.number == command.number + 1
     hosted.kill(second)
-    assert hosted.job(job.id) == job, "what was done is told for ever"
+    assert hosted.job(job.id) == job, "what was done is reported for ever"
 
 
 def test_anything_at_the_socket_s_place_is_replaced(hosted: Hosted) -> None:
@@ -190,7 +190,7 @@ def test_a_terminated_host_ends_at_once_and_its_jobs_are_lost(hosted: Hosted) ->
 # Verifying
 
 
-def test_a_verdict_is_computed_once_and_told_as_often_as_it_is_asked_for(hosted: Hosted) -> None:
+def test_a_verdict_is_computed_once_and_reported_as_often_as_it_is_asked_for(hosted: Hosted) -> None:
     process = hosted.host()
     job = hosted.ended(hosted.begin("verify", message="A first try", client_name="an agent"))
     assert job.state == "done" and job.result is not None
@@ -219,7 +219,7 @@ def test_a_second_verification_is_refused_and_names_the_first_and_who_asked(host
     hosted.ended(job)
 
 
-def test_whoever_begins_a_job_or_changes_a_file_is_told_who_else_works_here(hosted: Hosted) -> None:
+def test_whoever_begins_a_job_or_changes_a_file_is_reported_who_else_works_here(hosted: Hosted) -> None:
     hosted.host()
     hosted.write("whole.txt", "wait")  # so what comes after the verification waits for its turn
     hosted.ask("list_files", client_name="Ada")

@@ -121,8 +121,8 @@ class Place:
             with contextlib.suppress(Exception):
                 host_client.release(found.id, self.home)
         for process in psutil.process_iter(["cmdline"]):
-            words = process.info["cmdline"] or []
-            if "harness.host" in words and str(self.home) in words:
+            texts = process.info["cmdline"] or []
+            if "harness.host" in texts and str(self.home) in texts:
                 process.kill()
 
 

@@ -30,7 +30,7 @@ async def test_two_agents_on_two_sessions_do_not_disturb_each_other(place: Place
     assert outcomes == {"right": "PASS", "wrong": "FAIL"}
 
 
-async def test_two_agents_on_one_session_are_told_of_each_other(place: Place) -> None:
+async def test_two_agents_on_one_session_are_reported_of_each_other(place: Place) -> None:
     with place.http() as server:
         added = await anyio.run_process(
             [*place.command, "--add-client", "second"], env=place.environment, cwd=place.workspaces
@@ -44,7 +44,7 @@ async def test_two_agents_on_one_session_are_told_of_each_other(place: Place) ->
             async with anyio.create_task_group() as group:
                 group.start_soon(first.call_tool, "run_level_tests", {"session": session})
                 await until(lambda: (job := newest_job(place, session)) and job.operation == "verify")
-                words = await refused(second, "run_level_tests", session=session)
-                assert f"{session}." in words and "token default" in words
+                texts = await refused(second, "run_level_tests", session=session)
+                assert f"{session}." in texts and "token default" in texts
             status = await call(second, "session_status", session=session)
             assert any("token default" in name for name in status["also_working"]) and status["attempts"] == 1

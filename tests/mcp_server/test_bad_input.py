@@ -54,9 +54,9 @@ async def test_wrong_arguments_are_named_and_not_repeated(
     place: Place, tool: str, arguments: dict[str, Any], named: str
 ) -> None:
     async with Client(place.inside()) as client:
-        words = await refused(client, tool, **arguments)
-    assert named in words
-    assert len(words) < 2_000, "what was given does not come back"
+        texts = await refused(client, tool, **arguments)
+    assert named in texts
+    assert len(texts) < 2_000, "what was given does not come back"
     assert list(place.workspaces.iterdir()) == []
 
 

@@ -10,7 +10,7 @@ from mcp_server.callers import gave_up
 @pytest.mark.parametrize(
     "reason", ["timed out after 60.0s", "McpError: MCP error -32001: Request timed out", "TIMEOUT"]
 )
-def test_a_time_limit_is_told_from_a_wish(reason: str) -> None:
+def test_a_time_limit_is_distinguished_from_a_wish(reason: str) -> None:
     assert gave_up(reason)
 
 

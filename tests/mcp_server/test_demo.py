@@ -101,30 +101,30 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def played(
     planted: tuple[Fault, ...], workspace: Path, sandbox: str | None = None
 ) -> tuple[Played, list[Started | Attempt | Repair]]:
-    told: list[Started | Attempt | Repair] = []
+    reported: list[Started | Attempt | Repair] = []
     progress = lambda what, done, total: None  # noqa: E731
-    return play(planted, workspace=workspace, tell=told.append, progress=progress, sandbox=sandbox), told
+    return play(planted, workspace=workspace, tell=reported.append, progress=progress, sandbox=sandbox), reported
 
 
 @pytest.mark.slow
 @pytest.mark.docker
 def test_the_whole_session_ends_verified_and_audited(home: Path, tmp_path: Path) -> None:
     """In containers: `make demo` plays it in the sandbox that needs no engine."""
-    result, told = played(chosen(0), tmp_path / "workspace", sandbox="docker")
+    result, reported = played(chosen(0), tmp_path / "workspace", sandbox="docker")
     assert result.state == "done"
     assert {repair.fault for repair in result.repairs} == set(chosen(0))
-    met = {event.found.level for event in told if isinstance(event, Attempt) and event.found is not None}
+    met = {event.found.level for event in reported if isinstance(event, Attempt) and event.found is not None}
     assert met == {1, 2, 3}
     # Each repair is followed by a commit. Seeds are fresh, so that now and then one step of the recipe meets two faults,
     # and one commit then holds both repairs; never are all of them put off to the last.
-    for repair, later in ((event, told[number + 1 :]) for number, event in enumerate(told)):
+    for repair, later in ((event, reported[number + 1 :]) for number, event in enumerate(reported)):
         if isinstance(repair, Repair):
             assert any(isinstance(event, Attempt) and event.commit for event in later)
-    assert len({event.commit for event in told if isinstance(event, Attempt) and event.commit}) >= 4
+    assert len({event.commit for event in reported if isinstance(event, Attempt) and event.commit}) >= 4
     assert (result.workspace / "candidate" / "env.py").read_text() == VERIFIED
     assert result.audit.ok
     assert [row.commit for row in result.audit.rows] == [
-        event.commit for event in told if isinstance(event, Attempt) and event.commit
+        event.commit for event in reported if isinstance(event, Attempt) and event.commit
     ]
     assert result.audit.rows[-1].level == 3
 
@@ -132,10 +132,10 @@ def test_the_whole_session_ends_verified_and_audited(home: Path, tmp_path: Path)
 @pytest.mark.slow
 def test_a_fault_that_the_agent_does_not_know_ends_with_a_person(home: Path, tmp_path: Path) -> None:
     unknown = Fault("reward", "a reward of two", (('"reward": jnp.float64(1)', '"reward": jnp.float64(2)'),), "")
-    result, told = played((unknown,), tmp_path / "workspace")
+    result, reported = played((unknown,), tmp_path / "workspace")
     assert result.state == "needs_human"
     assert not result.repairs
-    last = told[-1]
+    last = reported[-1]
     assert isinstance(last, Attempt)
     assert last.outcome == "FAIL" and last.found is not None
     assert last.found.path == "reward"

@@ -41,10 +41,10 @@ async def test_what_runs_long_is_handed_out_as_a_job_that_tells_its_result_as_of
 ) -> None:
     monkeypatch.setattr("mcp_server.services.ANSWER_S", 0.1)
     monkeypatch.setattr("mcp_server.services.PROGRESS_S", 0.05)
-    told: list[tuple[float, str | None]] = []
+    reported: list[tuple[float, str | None]] = []
 
     async def progress(done: float, total: float | None, message: str | None) -> None:
-        told.append((done, message))
+        reported.append((done, message))
 
     async with Client(place.inside()) as client:
         session = await begun(client)
@@ -57,8 +57,8 @@ async def test_what_runs_long_is_handed_out_as_a_job_that_tells_its_result_as_of
         verdict = again["verification"]
         assert verdict["outcome"] == "PASS" and verdict["commit"]
         assert again["summary"] == verdict["summary"]
-        assert told and [done for done, _ in told] == sorted({done for done, _ in told})
-        assert all(message and len(message) <= 200 for _, message in told)
+        assert reported and [done for done, _ in reported] == sorted({done for done, _ in reported})
+        assert all(message and len(message) <= 200 for _, message in reported)
         assert (await call(client, "session_status", session=session))["attempts"] == 1
 
         asked = await call(client, "replay", session=session)
@@ -207,17 +207,17 @@ async def test_a_job_whose_host_was_killed_is_lost_and_the_session_goes_on(place
     async with place.stdio() as client:
         session = await begun(client)
         async with anyio.create_task_group() as group:
-            told: list[str] = []
+            reported: list[str] = []
 
             async def run() -> None:
-                told.append(await refused(client, "run_command", session=session, command=command))
+                reported.append(await refused(client, "run_command", session=session, command=command))
 
             group.start_soon(run)
             await until(lambda: processes_with(mark))
             for process in processes_with(session):
                 if "harness.host" in process.cmdline():
                     os.kill(process.pid, signal.SIGKILL)
-        assert "lost" in told[0] and "next:" in told[0]
+        assert "lost" in reported[0] and "next:" in reported[0]
         await until(lambda: not processes_with(mark))
         assert (await call(client, "session_status", session=session))["jobs"][0]["state"] == "lost"
         assert (await call(client, "run_command", session=session, command="echo again"))["stdout"] == "again\n"

@@ -17,7 +17,7 @@ from mcp.types import (
 )
 
 from harness.cli.main import cli
-from mcp_server import words
+from mcp_server import texts
 from mcp_server.app import INSTRUCTIONS
 from mcp_server.catalog import OPERATIONS
 from mcp_server.limits import RESULT_CHARACTERS
@@ -217,12 +217,12 @@ async def test_names_are_completed(place: Place) -> None:
 
 def test_a_long_document_is_cut_where_it_is_longest_and_says_where_the_rest_is() -> None:
     document = {"outcome": "FAIL", "text": "x" * 90_000, "rows": [{"n": n, "t": "y" * 100} for n in range(5_000)]}
-    shown = words.fitted(document, "lockstep://rest")
+    shown = texts.fitted(document, "lockstep://rest")
     assert len(json.dumps(shown)) <= RESULT_CHARACTERS
     assert shown["outcome"] == "FAIL" and "lockstep://rest" in shown["text"]
     assert document["text"] == "x" * 90_000
 
 
 def test_the_middle_of_an_output_is_left_out_and_its_end_kept() -> None:
-    shown = words.ends("a" * 5_000 + "b" * 5_000, 1_000)
+    shown = texts.ends("a" * 5_000 + "b" * 5_000, 1_000)
     assert len(shown) <= 1_000 and shown.startswith("a") and shown.endswith("b") and "10000 characters" in shown

@@ -59,8 +59,8 @@ async def recipe(place: Place, connect: Connect, task: str, candidate: Path, rig
         session, module = begun["session"], begun["next"]["module"]
         contract = (await client.read_resource(f"lockstep://tasks/{task}")).contents[0]
         assert isinstance(contract, TextResourceContents) and task in contract.text
-        told = (await client.get_prompt("translate", {"session": session, "module": module})).messages[0].content
-        assert told.type == "text" and module in told.text
+        reported = (await client.get_prompt("translate", {"session": session, "module": module})).messages[0].content
+        assert reported.type == "text" and module in reported.text
         for path in sorted(candidate.rglob("*.py")):
             text = path.read_text()
             await call(

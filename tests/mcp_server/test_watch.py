@@ -1,4 +1,4 @@
-"""Subscribers are told when a session or a job changes, whoever changed it."""
+"""Subscribers are reported when a session or a job changes, whoever changed it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.mcp_server.conftest import Place, begun, call
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_subscriber_of_the_handshake_era_is_told_until_it_unsubscribes(place: Place) -> None:
-    told: list[str] = []
+async def test_a_subscriber_of_the_handshake_era_is_reported_until_it_unsubscribes(place: Place) -> None:
+    reported: list[str] = []
     changed = anyio.Event()
 
     async def received(message: Any) -> None:
         if isinstance(message, ResourceUpdatedNotification):
-            told.append(str(message.params.uri))
+            reported.append(str(message.params.uri))
             changed.set()
 
     async with place.stdio("legacy", message_handler=received) as client:
@@ -33,12 +33,12 @@ async def test_a_subscriber_of_the_handshake_era_is_told_until_it_unsubscribes(p
         await call(client, "write_file", session=session, path="candidate/new.py", text="")
         with anyio.fail_after(30):
             await changed.wait()
-        assert set(told) == {uri}
+        assert set(reported) == {uri}
         with pytest.warns(MCPDeprecationWarning):
             await client.session.unsubscribe_resource(uri)
 
 
-async def test_a_listener_of_the_stateless_era_is_told_over_http(place: Place) -> None:
+async def test_a_listener_of_the_stateless_era_is_reported_over_http(place: Place) -> None:
     with place.http() as server:
         async with server.client("auto") as client:
             session = await begun(client)
@@ -55,17 +55,17 @@ async def test_messages_beside_results_come_from_the_level_on_that_was_asked_for
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mcp_server.services.ANSWER_S", 0.01)
-    told: list[str] = []
+    reported: list[str] = []
 
     async def logged(params: LoggingMessageNotificationParams) -> None:
-        told.append(str(params.data))
+        reported.append(str(params.data))
 
     async with Client(place.inside(), mode="legacy", logging_callback=logged) as client:
         session = await begun(client)
         given = {"session": session, "command": "sleep 1"}
         await client.call_tool("run_command", given)
-        assert told == []
+        assert reported == []
         with pytest.warns(MCPDeprecationWarning):
             await client.set_logging_level("info")
         job = await call(client, "run_command", **given)
-        assert told == [f"job {job['job']} goes on: {job['progress']}"]
+        assert reported == [f"job {job['job']} goes on: {job['progress']}"]

@@ -9,8 +9,8 @@ import pytest
 
 from harness import operations
 from harness.errors import SessionError, TaskError
+from harness.operations.next_calls import shell_calls, tool_calls
 from harness.operations.verification import verify
-from harness.operations.words import shell_words, tool_words
 from harness.record.event import VERDICT_FILE
 from harness.session.session import Session, SessionView
 from harness.support.document import DocumentError
@@ -34,8 +34,8 @@ def session(tmp_path: Path, home: Path) -> Iterator[Session]:
 
 
 def judge(session: Session, **asked: object) -> dict[str, object]:
-    words = tool_words(session.id, None, None, session.workspace)
-    return verify(session, words, **asked).document  # type: ignore[arg-type]
+    next_calls = tool_calls(session.id, None, None, session.workspace)
+    return verify(session, next_calls, **asked).document  # type: ignore[arg-type]
 
 
 # Starting
@@ -132,7 +132,7 @@ def test_every_verdict_can_be_explained_and_each_of_its_divergences(session: Ses
 
 
 def test_a_divergence_is_the_same_after_it_was_recorded(session: Session) -> None:
-    done = verify(session, shell_words("again", session.workspace)).done
+    done = verify(session, shell_calls("again", session.workspace)).done
     assert done is not None
     for found in done.verdict.divergences:
         again = Divergence.from_json(found.to_json())
@@ -147,9 +147,9 @@ def test_a_divergence_is_the_same_after_it_was_recorded(session: Session) -> Non
 def test_calls_are_worded_for_who_reads_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     case = tmp_path / "work" / "cases" / "a b.json"
-    assert shell_words("again", tmp_path).compare(case) == "lockstep compare --case 'work/cases/a b.json'"
-    elsewhere = shell_words("again", tmp_path / "work")
+    assert shell_calls("again", tmp_path).compare(case) == "lockstep compare --case 'work/cases/a b.json'"
+    elsewhere = shell_calls("again", tmp_path / "work")
     assert elsewhere.compare(case) == f"lockstep compare {tmp_path}/work --case 'work/cases/a b.json'"
-    tools = tool_words("s-1", 1, "moves", tmp_path / "work")
+    tools = tool_calls("s-1", 1, "moves", tmp_path / "work")
     assert tools.verify == 'run_level_tests(session="s-1", level=1, module="moves")'
     assert tools.compare(case) == 'compare_rollouts(session="s-1", case="cases/a b.json")'

@@ -26,7 +26,7 @@ class Duel:
     def reset(self, seed):
         self.open = {"left": np.ones(4, bool), "right": np.ones(4, bool)}
         self.aim = np.zeros(2, np.float32)
-        return self.row(np.zeros(2))
+        return self.timestep(np.zeros(2))
 
     def step(self, action):
         left, right = action["action/left"], action["action/right"] - 1
@@ -34,9 +34,9 @@ class Duel:
             raise ValueError("this number is taken")
         self.open["left"][left] = self.open["right"][right] = False
         self.aim += action["action/aim"]
-        return self.row(np.array([left, right], np.float64))
+        return self.timestep(np.array([left, right], np.float64))
 
-    def row(self, reward):
+    def timestep(self, reward):
         return {
             "observation": self.aim.copy(),
             "legal_actions/left": self.open["left"].copy(),
@@ -50,5 +50,5 @@ class Duel:
 class Stuck(Duel):
     """Says that it goes on when nothing is legal any more."""
 
-    def row(self, reward):
-        return dict(super().row(reward), terminated=False)
+    def timestep(self, reward):
+        return dict(super().timestep(reward), terminated=False)

@@ -24,34 +24,34 @@ class StepsOnce(Walker):
             return self.fault(super().step(action, draws))
         return super().step(action, draws)
 
-    def fault(self, row):
+    def fault(self, timestep):
         raise NotImplementedError
 
 
 class ExitsWith3(StepsOnce):
-    def fault(self, row):
+    def fault(self, timestep):
         sys.exit(3)
 
 
 class ExitsWith0(StepsOnce):
-    def fault(self, row):
+    def fault(self, timestep):
         os._exit(0)
 
 
 class DivesIntoNull(StepsOnce):
-    def fault(self, row):
+    def fault(self, timestep):
         ctypes.string_at(0)
 
 
 class KillsItself(StepsOnce):
-    def fault(self, row):
+    def fault(self, timestep):
         os.kill(os.getpid(), 9)
 
 
 class LeavesAChild(StepsOnce):
     """Its child keeps the answer stream open after it is gone."""
 
-    def fault(self, row):
+    def fault(self, timestep):
         if os.fork() == 0:
             time.sleep(60)
             os._exit(0)
@@ -59,18 +59,18 @@ class LeavesAChild(StepsOnce):
 
 
 class Hangs(StepsOnce):
-    def fault(self, row):
+    def fault(self, timestep):
         while True:
             time.sleep(60)
 
 
 class Raises(StepsOnce):
-    def fault(self, row):
+    def fault(self, timestep):
         raise RuntimeError("the third step is too much")
 
 
 class RaisesUnspeakably(StepsOnce):
-    def fault(self, row):
+    def fault(self, timestep):
         class Unspeakable(Exception):
             def __str__(self):
                 raise ValueError("no words")
@@ -79,81 +79,81 @@ class RaisesUnspeakably(StepsOnce):
 
 
 class RaisesHalfACharacter(StepsOnce):
-    def fault(self, row):
+    def fault(self, timestep):
         raise RuntimeError("half \ud800 a character")
 
 
 class Prints(StepsOnce):
-    def fault(self, row):
+    def fault(self, timestep):
         print("to the standard output of Python")
         sys.stdout.flush()
         os.write(1, b"to file descriptor 1\n" * 1000)
-        return row
+        return timestep
 
 
 class ReadsItsInput(StepsOnce):
-    def fault(self, row):
+    def fault(self, timestep):
         assert sys.stdin.read() == ""
-        return row
+        return timestep
 
 
 class PrintsAGigabyte(StepsOnce):
-    def fault(self, row):
+    def fault(self, timestep):
         block = b"x" * (1 << 20)
         for _ in range(1024):
             os.write(2, block)
-        return row
+        return timestep
 
 
 class AnswersNone(StepsOnce):
-    def fault(self, row):
+    def fault(self, timestep):
         return None
 
 
 class LosesALeaf(StepsOnce):
-    def fault(self, row):
-        del row["state/slope"]
-        return row
+    def fault(self, timestep):
+        del timestep["state/slope"]
+        return timestep
 
 
 class WrongShape(StepsOnce):
-    def fault(self, row):
-        return dict(row, **{"observation/place": np.zeros(3, np.float32)})
+    def fault(self, timestep):
+        return dict(timestep, **{"observation/place": np.zeros(3, np.float32)})
 
 
 class WrongDtype(StepsOnce):
-    def fault(self, row):
-        return dict(row, **{"observation/place": np.zeros(2, np.float64)})
+    def fault(self, timestep):
+        return dict(timestep, **{"observation/place": np.zeros(2, np.float64)})
 
 
 class Ragged(StepsOnce):
-    def fault(self, row):
-        return dict(row, **{"observation/place": [[1.0], [1.0, 2.0]]})
+    def fault(self, timestep):
+        return dict(timestep, **{"observation/place": [[1.0], [1.0, 2.0]]})
 
 
 class ObjectArray(StepsOnce):
-    def fault(self, row):
-        return dict(row, **{"observation/place": np.array([1.0, None], dtype=object)})
+    def fault(self, timestep):
+        return dict(timestep, **{"observation/place": np.array([1.0, None], dtype=object)})
 
 
 class FloatAsInteger(StepsOnce):
-    def fault(self, row):
-        return dict(row, **{"state/place": 1.5})
+    def fault(self, timestep):
+        return dict(timestep, **{"state/place": 1.5})
 
 
 class IntegerAsBoolean(StepsOnce):
-    def fault(self, row):
-        return dict(row, terminated=0)
+    def fault(self, timestep):
+        return dict(timestep, terminated=0)
 
 
 class HugeInteger(StepsOnce):
-    def fault(self, row):
-        return dict(row, **{"state/place": 1 << 70})
+    def fault(self, timestep):
+        return dict(timestep, **{"state/place": 1 << 70})
 
 
 class IntegerThatWouldWrap(StepsOnce):
-    def fault(self, row):
-        return dict(row, **{"state/steps": 1 << 31})
+    def fault(self, timestep):
+        return dict(timestep, **{"state/steps": 1 << 31})
 
 
 class UndeclaredDraw(Walker):
@@ -196,8 +196,8 @@ class FailsToOpen(Walker):
 class NotANumber(StepsOnce):
     """No fault: a float leaf may hold NaN and the infinities."""
 
-    def fault(self, row):
-        return dict(row, reward=float("nan"), **{"observation/place": np.array([np.inf, np.nan], np.float32)})
+    def fault(self, timestep):
+        return dict(timestep, reward=float("nan"), **{"observation/place": np.array([np.inf, np.nan], np.float32)})
 
 
 # --- faults that only the conformance kit sees -------------------------------------------------------------------------
@@ -213,9 +213,9 @@ class OtherSpec(Walker):
         leaves["action"] = dict(leaves["action"], high=3)
         return dict(super().spec(), leaves=leaves)
 
-    def row(self, reward, draws, ended=True):
-        row = super().row(reward, draws, ended)
-        return dict(row, **{"state/slope": np.float32(self.slope), "state/extra": np.int8(0)})
+    def timestep(self, reward, draws, ended=True):
+        timestep = super().timestep(reward, draws, ended)
+        return dict(timestep, **{"state/slope": np.float32(self.slope), "state/extra": np.int8(0)})
 
 
 class CarriesOver(Walker):
@@ -227,14 +227,14 @@ class CarriesOver(Walker):
         self.played += 1
         super().reset(seed, draws)
         self.slope += 1e-9 * self.played
-        return self.row(0.0, draws)
+        return self.timestep(0.0, draws)
 
 
 class DependsOnItsProcess(Walker):
     def reset(self, seed, draws=None):
         super().reset(seed, draws)
         self.slope += os.getpid() * 1e-9
-        return self.row(0.0, draws)
+        return self.timestep(0.0, draws)
 
 
 class IgnoresItsSeed(Walker):
@@ -243,9 +243,11 @@ class IgnoresItsSeed(Walker):
 
 
 class LeavesItsBounds(Walker):
-    def row(self, reward, draws, ended=True):
-        row = super().row(reward, draws, ended)
-        return dict(row, **{"observation/place": row["observation/place"] + np.float32(10 * (self.steps > 3))})
+    def timestep(self, reward, draws, ended=True):
+        timestep = super().timestep(reward, draws, ended)
+        return dict(
+            timestep, **{"observation/place": timestep["observation/place"] + np.float32(10 * (self.steps > 3))}
+        )
 
 
 class RewardsItsReset(Walker):
@@ -261,10 +263,10 @@ class EndsAtOnce(Walker):
 class ReusesItsBuffer(Walker):
     buffer = np.zeros(2, np.float32)
 
-    def row(self, reward, draws, ended=True):
-        row = super().row(reward, draws, ended)
-        self.buffer[:] = row["observation/place"]
-        return dict(row, **{"observation/place": self.buffer})
+    def timestep(self, reward, draws, ended=True):
+        timestep = super().timestep(reward, draws, ended)
+        self.buffer[:] = timestep["observation/place"]
+        return dict(timestep, **{"observation/place": self.buffer})
 
 
 class HidesState(Walker):
@@ -274,8 +276,8 @@ class HidesState(Walker):
 
     def step(self, action, draws=None):
         self.wind += 1
-        row = super().step(action, draws)
-        return dict(row, reward=row["reward"] + (0.125 if self.wind % 7 == 0 else 0.0))
+        timestep = super().step(action, draws)
+        return dict(timestep, reward=timestep["reward"] + (0.125 if self.wind % 7 == 0 else 0.0))
 
     def reset(self, seed, draws=None):
         self.wind = 0
@@ -286,14 +288,14 @@ class RestoresElsewhere(Walker):
     def restore(self, state):
         super().restore(state)
         self.steps += 1
-        return self.row(0.0, None, ended=False)
+        return self.timestep(0.0, None, ended=False)
 
 
 class RestoresRoughly(Walker):
     def restore(self, state):
         super().restore(state)
         self.slope = float(np.float32(self.slope))
-        return self.row(0.0, None, ended=False)
+        return self.timestep(0.0, None, ended=False)
 
 
 class RewardsItsRestore(Walker):
@@ -317,8 +319,8 @@ class IgnoresItsTape(Walker):
 
 
 class ToleratesLeftovers(Walker):
-    def row(self, reward, draws, ended=True):
-        return super().row(reward, None, ended)
+    def timestep(self, reward, draws, ended=True):
+        return super().timestep(reward, None, ended)
 
 
 class MakesUpDraws(Walker):
@@ -367,13 +369,13 @@ class OtherProbe(Walker):
 class PolicyRaises(Walker):
     def __init__(self):
         super().__init__()
-        self.policies = {"outward": lambda row, rng: row["no such leaf"]}
+        self.policies = {"outward": lambda timestep, rng: timestep["no such leaf"]}
 
 
 class PolicyLeavesTheSpace(Walker):
     def __init__(self):
         super().__init__()
-        self.policies = {"outward": lambda row, rng: 7}
+        self.policies = {"outward": lambda timestep, rng: 7}
 
 
 class TakesAnyAction(Walker):
@@ -419,7 +421,7 @@ class CountsEpisodes(Walker):
         self.played += 1
         super().reset(seed, draws)
         self.slope += 1e-9 * (self.played % 12 == 1)
-        return self.row(0.0, draws)
+        return self.timestep(0.0, draws)
 
 
 class LeavesAThread(Walker):

@@ -37,20 +37,20 @@ def array(dtype, *values, shape=None):
     return ext(1, dtype, shape, struct.pack(f"<{len(values)}{FORMATS[dtype]}", *values))
 
 
-def episode(rows, ended=()):
+def episode(timesteps, ended=()):
     return {
         "leaves": {
-            "observation": array("<f4", *[0] * rows),
-            "reward": array("<f8", *[0] * rows),
-            "terminated": array("|b1", *[row in ended for row in range(rows)]),
-            "truncated": array("|b1", *[False] * rows),
+            "observation": array("<f4", *[0] * timesteps),
+            "reward": array("<f8", *[0] * timesteps),
+            "terminated": array("|b1", *[timestep in ended for timestep in range(timesteps)]),
+            "truncated": array("|b1", *[False] * timesteps),
         },
         "draws": [],
     }
 
 
-def changed(rows, **leaves):
-    played = episode(rows)
+def changed(timesteps, **leaves):
+    played = episode(timesteps)
     played["leaves"].update(leaves)
     return [played]
 
@@ -64,8 +64,8 @@ ROLLOUTS = {
     "fine": lambda: [episode(5)],
     "fine, ended early": lambda: [episode(3, [2])],
     "fine, with draws": lambda: drawn([[["coin", array("|i1", 1, shape=[])]]]),
-    "a row too many": lambda: [episode(6)],
-    "no row": lambda: [episode(0)],
+    "a timestep too many": lambda: [episode(6)],
+    "no timestep": lambda: [episode(0)],
     "stops without an end": lambda: [episode(3)],
     "goes on after the end": lambda: [episode(5, [2])],
     "two answers": lambda: [episode(5), episode(5)],
@@ -76,8 +76,8 @@ ROLLOUTS = {
     "a leaf too few": lambda: [{"leaves": {"observation": array("<f4", *[0] * 5)}, "draws": []}],
     "another dtype": lambda: changed(5, observation=array("<f8", *[0] * 5)),
     "another shape": lambda: changed(5, observation=array("<f4", *[0] * 10, shape=[5, 2])),
-    "rows of different number": lambda: changed(5, observation=array("<f4", *[0] * 4)),
-    "a leaf without rows": lambda: changed(5, observation=array("<f4", 0, shape=[])),
+    "leaves of different length": lambda: changed(5, observation=array("<f4", *[0] * 4)),
+    "a leaf without timesteps": lambda: changed(5, observation=array("<f4", 0, shape=[])),
     "a leaf that is a list": lambda: changed(5, observation=[0.0] * 5),
     "a leaf of objects": lambda: changed(5, observation=ext(1, "|O", [5], bytes(40))),
     "bytes that do not fill the shape": lambda: changed(5, observation=ext(1, "<f4", [5], bytes(19))),
@@ -85,7 +85,7 @@ ROLLOUTS = {
     "an array of two parts": lambda: changed(5, observation=ext(1, "<f4", [5])),
     "booleans of 7": lambda: changed(5, terminated=ext(1, "|b1", [5], bytes([7] * 5))),
     "an unknown extension": lambda: changed(5, observation=msgpack.ExtType(9, b"?")),
-    "draws of too many rows": lambda: drawn([[]] * 6),
+    "draws of too many timesteps": lambda: drawn([[]] * 6),
     "draws of an unknown name": lambda: drawn([[["dice", array("|i1", 1, shape=[])]]]),
     "draws of another dtype": lambda: drawn([[["coin", array("<i4", 1, shape=[])]]]),
     "draws of another shape": lambda: drawn([[["coin", array("|i1", 1)]]]),
@@ -148,7 +148,7 @@ def main(name):
     while True:
         request = msgpack.unpackb(read(struct.unpack(">I", read(4))[0]), raw=False, strict_map_key=False)
         if request["call"] == "open":
-            spec = {"protocol": 1, "leaves": LEAVES, "capabilities": ["draws"], "draws": DRAWS}
+            spec = {"protocol": 2, "leaves": LEAVES, "capabilities": ["draws"], "draws": DRAWS}
             os.write(1, frame({"id": request["id"], "ok": spec}))
         elif request["call"] == "close":
             os.write(1, frame({"id": request["id"], "ok": None}))

@@ -80,7 +80,7 @@ def test_a_process_that_hangs_is_killed_when_its_time_is_up(open_walker: Open) -
         ("RaisesHalfACharacter", "RuntimeError: half ? a character"),
     ],
 )
-def test_an_exception_is_told_and_the_process_goes_on(open_walker: Open, adapter: str, message: str) -> None:
+def test_an_exception_is_reported_and_the_process_goes_on(open_walker: Open, adapter: str, message: str) -> None:
     environment = open_walker(f"faulty:{adapter}")
     fails(environment, Raised, message)
     assert environment.rollout([SIX_STEPS.cut(2)])[0].steps == 2
@@ -106,12 +106,12 @@ def test_a_gigabyte_on_standard_error_neither_blocks_nor_fills_memory(open_walke
     [
         ("AnswersNone", "answered with a NoneType, not with a dict"),
         ("LosesALeaf", "lacks the leaf state/slope"),
-        ("WrongShape", "leaf observation/place has shape [3] in row 3, its spec declares [2]"),
-        ("WrongDtype", "leaf observation/place has dtype float64 in row 3, its spec declares float32"),
-        ("Ragged", "leaf observation/place has shape [] in row 3"),
-        ("ObjectArray", "leaf observation/place has dtype object in row 3"),
-        ("FloatAsInteger", "leaf state/place has dtype float64 in row 3, its spec declares int64"),
-        ("IntegerAsBoolean", "leaf terminated has dtype int64 in row 3, its spec declares bool"),
+        ("WrongShape", "leaf observation/place has shape [3] in timestep 3, its spec declares [2]"),
+        ("WrongDtype", "leaf observation/place has dtype float64 in timestep 3, its spec declares float32"),
+        ("Ragged", "leaf observation/place has shape [] in timestep 3"),
+        ("ObjectArray", "leaf observation/place has dtype object in timestep 3"),
+        ("FloatAsInteger", "leaf state/place has dtype float64 in timestep 3, its spec declares int64"),
+        ("IntegerAsBoolean", "leaf terminated has dtype int64 in timestep 3, its spec declares bool"),
         ("HugeInteger", "leaf state/place has a value that int64 cannot hold"),
         ("IntegerThatWouldWrap", "leaf state/steps has a value that int32 cannot hold"),
         ("UndeclaredDraw", "reports the draw 'thunder', which its spec does not declare"),
@@ -148,10 +148,10 @@ def test_an_environment_that_cannot_open_says_why(
 @pytest.mark.parametrize(
     ("fault", "complaint"),
     [
-        ("a row too many", "6 rows for 4 actions"),
-        ("no row", "0 rows for 4 actions"),
+        ("a timestep too many", "6 timesteps for 4 actions"),
+        ("no timestep", "0 timesteps for 4 actions"),
         ("stops without an end", "it stopped after 2 of 4 actions without an end"),
-        ("goes on after the end", "it went on after the end of the episode in row 2"),
+        ("goes on after the end", "it went on after the end of the episode in timestep 2"),
         ("two answers", "does not hold as many"),
         ("a map of answers", "does not hold as many"),
         ("an answer that is a number", "an answer without leaves"),
@@ -160,20 +160,20 @@ def test_an_environment_that_cannot_open_says_why(
         ("a leaf too few", "it answered with ['observation']"),
         ("another dtype", "leaf observation came as float64 []"),
         ("another shape", "leaf observation came as float32 [2]"),
-        ("rows of different number", "rows"),
-        ("a leaf without rows", "leaf observation is not an array with rows"),
-        ("a leaf that is a list", "leaf observation is not an array with rows"),
+        ("leaves of different length", "has length"),
+        ("a leaf without timesteps", "leaf observation is not a stacked array"),
+        ("a leaf that is a list", "leaf observation is not a stacked array"),
         ("a leaf of objects", "dtype '|O' is not allowed"),
         ("bytes that do not fill the shape", "19 bytes do not fill shape [5]"),
         ("a negative size", "an array is [dtype, list of sizes, bytes]"),
         ("an array of two parts", "not a MessagePack message"),
         ("booleans of 7", "a boolean is a byte of 0 or 1"),
         ("an unknown extension", "unknown extension type 9"),
-        ("draws of too many rows", "draws for 6 rows, leaves for 5"),
+        ("draws of too many timesteps", "draws for 6 timesteps, leaves for 5"),
         ("draws of an unknown name", "is not a pair of a declared name and a value"),
         ("draws of another dtype", "leaf coin came as int32 []"),
         ("draws of another shape", "leaf coin came as int8 [1]"),
-        ("draws that are a number", "its draws are not a list of rows"),
+        ("draws that are a number", "its draws are not a list of timesteps"),
         ("draws without values", "is not a pair of a declared name and a value"),
         ("another id", "does not carry this request's id"),
         ("no id", "does not carry this request's id"),
@@ -234,8 +234,8 @@ def test_an_answer_written_before_the_question_is_not_taken_for_one(open_rogue: 
 @pytest.mark.parametrize("fault", ["fine", "fine, ended early", "fine, with draws"])
 def test_the_same_server_without_a_fault_is_believed(open_rogue: Open, fault: str) -> None:
     (played,) = open_rogue(fault).rollout([SIX_STEPS.cut(4)])
-    assert played.rows == (3 if "early" in fault else 5)
-    assert played.draws is not None and len(played.draws) == played.rows
+    assert played.timesteps == (3 if "early" in fault else 5)
+    assert played.draws is not None and len(played.draws) == played.timesteps
 
 
 @pytest.mark.parametrize(

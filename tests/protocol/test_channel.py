@@ -74,7 +74,7 @@ def test_a_request_that_cannot_be_sent_says_so_and_the_process_goes_on(
 ) -> None:
     with pytest.raises(EnvironmentFailure, match="the request cannot be sent"):
         opened_walker.ask("reset", seed=value)
-    assert opened_walker.ask("spec")["protocol"] == 1
+    assert opened_walker.ask("spec")["protocol"] == 2
 
 
 def test_a_process_that_reads_nothing_is_late(run: Callable[..., Channel]) -> None:
@@ -89,7 +89,7 @@ def test_a_command_that_does_not_exist_is_a_crash_with_its_message(run: Callable
         run("no-such-command").ask("open", options={})
 
 
-def test_what_was_written_to_standard_error_is_told(run: Callable[..., Channel]) -> None:
+def test_what_was_written_to_standard_error_is_reported(run: Callable[..., Channel]) -> None:
     with pytest.raises(Crashed, match="its standard error ends with:\nno licence"):
         run("sh", "-c", "echo no licence >&2; exit 1").ask("open", options={})
 

@@ -26,7 +26,7 @@ CASES = st.builds(case, st.integers(0, (1 << 63) - 1), st.lists(st.integers(0, 2
 
 
 def same(one: Trajectory, other: Trajectory, environment: Environment) -> bool:
-    return compare(one, other, environment.spec.leaves, {}) is None and one.rows == other.rows
+    return compare(one, other, environment.spec.leaves, {}) is None and one.timesteps == other.timesteps
 
 
 @given(CASES)
@@ -93,7 +93,10 @@ def test_a_missing_left_over_or_misplaced_draw_raises(opened_walker: Environment
     ("wrong", "complaint"),
     [
         (replace(case(3, [2]), draws=((), (), ())), None),
-        (replace(case(3, [2]), draws=((), (), (Draw("gust", np.array(0)),))), "draws for 3 rows, but only 1 actions"),
+        (
+            replace(case(3, [2]), draws=((), (), (Draw("gust", np.array(0)),))),
+            "draws for 3 timesteps, but only 1 actions",
+        ),
         (replace(case(3, [3])), "action is outside its bounds"),
         (replace(case(3, [1]), start={"state/place": np.array(0)}), "the state has"),
     ],
@@ -101,7 +104,7 @@ def test_a_missing_left_over_or_misplaced_draw_raises(opened_walker: Environment
 def test_a_case_that_asks_for_the_impossible_is_refused(
     opened_walker: Environment, wrong: Case, complaint: str | None
 ) -> None:
-    # Rows without draws at the end of a tape are not sent, so that the first of these lacks draws instead.
+    # Timesteps without draws at the end of a tape are not sent, so that the first of these lacks draws instead.
     with pytest.raises(Raised if complaint is None else BadAnswer, match=complaint):
         opened_walker.rollout([wrong])
 
@@ -120,7 +123,7 @@ def test_seeds_that_differ_only_in_their_high_bits_are_driven_differently(opened
     assert low.case.actions["action"].tolist() != high.case.actions["action"].tolist()
 
 
-def test_a_probe_answers_row_by_row(opened_walker: Environment) -> None:
+def test_a_probe_answers_timestep_by_timestep(opened_walker: Environment) -> None:
     answer = opened_walker.probe("move", {"place": np.array([0, 3, -5]), "action": np.array([0, 1, 2])})
     assert answer["place"].tolist() == [-1, 3, -4]
 
@@ -143,7 +146,7 @@ def test_more_than_a_frame_holds_is_asked_for_in_parts(opened_walker: Environmen
     at_once = opened_walker.rollout(cases)
     asked: list[int] = []
     ask = opened_walker._channel.ask
-    monkeypatch.setattr(opened_walker, "_row_bytes", PART_BYTES // 14)
+    monkeypatch.setattr(opened_walker, "_timestep_bytes", PART_BYTES // 14)
     monkeypatch.setattr(opened_walker._channel, "ask", lambda *a, **k: asked.append(len(k["cases"])) or ask(*a, **k))
     in_parts = opened_walker.rollout(cases)
     assert asked == [3] * 6 + [2]
@@ -178,8 +181,8 @@ def test_a_picture_shows_the_state_that_a_reset_a_step_or_a_restore_led_to(opene
         return int(np.flatnonzero(opened_walker.render()[0, :, 0])[0])
 
     seen = []
-    for row in opened_walker.rows(case(3, [2, 2, 2])):
-        seen.append((column(), 2 * int(row["leaves"]["state/place"][0]) + 10))
+    for timestep in opened_walker.timesteps(case(3, [2, 2, 2])):
+        seen.append((column(), 2 * int(timestep["leaves"]["state/place"][0]) + 10))
     assert len({shown for shown, _ in seen}) > 1 and all(shown == wanted for shown, wanted in seen)
     state = {"state/place": np.int64(-4), "state/steps": np.int32(1), "state/slope": np.float64(0.5)}
     opened_walker.restore({path: np.asarray(value) for path, value in state.items()})

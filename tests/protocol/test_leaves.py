@@ -52,39 +52,39 @@ def test_views_that_are_not_contiguous_are_stacked() -> None:
 
 
 def test_what_comes_out_does_not_change_with_what_went_in() -> None:
-    row = np.zeros(2, np.float32)
-    stacked, alone = leaf("float32", 2).stack([row]), leaf("float32", 2).one(row)
-    row[:] = 9
+    timestep = np.zeros(2, np.float32)
+    stacked, alone = leaf("float32", 2).stack([timestep]), leaf("float32", 2).one(timestep)
+    timestep[:] = 9
     assert stacked.tolist() == [[0, 0]] and alone.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(
     ("declared", "values", "complaint"),
     [
-        (leaf("float32"), [np.float32(1), np.float64(1)], "dtype float64 in row 1"),
-        (leaf("float64"), [1.0, np.float32(1)], "dtype float32 in row 1"),
-        (leaf("float64", 2), [np.zeros(2), np.zeros(2, np.float32)], "dtype float32 in row 1"),
-        (leaf("int64"), [0, 1.0], "dtype float64 in row 1"),
-        (leaf("int64"), [True], "dtype bool in row 0"),
-        (leaf("bool"), [False, 1], "dtype int64 in row 1"),
-        (leaf("float64"), [None], "dtype object in row 0"),
-        (leaf("float64"), ["1"], "dtype <U1 in row 0"),
-        (leaf("float64"), [1j], "dtype complex128 in row 0"),
-        (leaf("float32", 2), [[1.0, 2.0]], "dtype float64 in row 0"),
-        (leaf("float32", 2), [np.zeros(2, ">f4")], "dtype >f4 in row 0"),
-        (leaf("float32", 2), [np.zeros(2, np.float32), np.zeros(3, np.float32)], "shape [3] in row 1"),
-        # Together these hold as many values as two rows of four.
-        (leaf("float32", 4), [np.zeros(3, np.float32), np.zeros(5, np.float32)], "shape [3] in row 0"),
-        (leaf("float32", 2), [np.zeros((1, 2), np.float32)], "shape [1, 2] in row 0"),
-        (leaf("float32"), [np.zeros(1, np.float32)], "shape [1] in row 0"),
-        (leaf("float32", 2), [[[1.0], [1.0, 2.0]]], "shape [] in row 0"),
+        (leaf("float32"), [np.float32(1), np.float64(1)], "dtype float64 in timestep 1"),
+        (leaf("float64"), [1.0, np.float32(1)], "dtype float32 in timestep 1"),
+        (leaf("float64", 2), [np.zeros(2), np.zeros(2, np.float32)], "dtype float32 in timestep 1"),
+        (leaf("int64"), [0, 1.0], "dtype float64 in timestep 1"),
+        (leaf("int64"), [True], "dtype bool in timestep 0"),
+        (leaf("bool"), [False, 1], "dtype int64 in timestep 1"),
+        (leaf("float64"), [None], "dtype object in timestep 0"),
+        (leaf("float64"), ["1"], "dtype <U1 in timestep 0"),
+        (leaf("float64"), [1j], "dtype complex128 in timestep 0"),
+        (leaf("float32", 2), [[1.0, 2.0]], "dtype float64 in timestep 0"),
+        (leaf("float32", 2), [np.zeros(2, ">f4")], "dtype >f4 in timestep 0"),
+        (leaf("float32", 2), [np.zeros(2, np.float32), np.zeros(3, np.float32)], "shape [3] in timestep 1"),
+        # Together these hold as many values as two timesteps of four.
+        (leaf("float32", 4), [np.zeros(3, np.float32), np.zeros(5, np.float32)], "shape [3] in timestep 0"),
+        (leaf("float32", 2), [np.zeros((1, 2), np.float32)], "shape [1, 2] in timestep 0"),
+        (leaf("float32"), [np.zeros(1, np.float32)], "shape [1] in timestep 0"),
+        (leaf("float32", 2), [[[1.0], [1.0, 2.0]]], "shape [] in timestep 0"),
         (leaf("uint8"), [0, 256], "a value that uint8 cannot hold"),
         (leaf("uint8"), [-1], "a value that uint8 cannot hold"),
         (leaf("int64"), [1 << 70], "a value that int64 cannot hold"),
         (leaf("float64"), [10**400], "a value that float64 cannot hold"),
     ],
 )
-def test_any_other_value_is_refused_with_its_row(declared: Leaf, values: list[Any], complaint: str) -> None:
+def test_any_other_value_is_refused_with_its_timestep(declared: Leaf, values: list[Any], complaint: str) -> None:
     with pytest.raises(ProtocolError, match="leaf leaf has") as refused:
         declared.stack(values)
     assert complaint in str(refused.value)

@@ -44,9 +44,9 @@ def test_it_passes_the_conformance_kit(open_node: Callable[[], Environment]) -> 
     assert list(results) == list(CHECKS)
     others = {name: r.detail for name, r in results.items() if r.outcome is not Outcome.PASS}
     assert {results[name].outcome for name in others} == {Outcome.SKIPPED}
-    assert set(others) == {"tape", "wrong tapes", "lanes", "pictures"}
+    assert set(others) == {"tape", "wrong tapes", "vector", "pictures"}
     assert others["tape"] == others["wrong tapes"] == "mode shared has no tape"
-    assert "one environment at a time" in others["lanes"]
+    assert "one environment at a time" in others["vector"]
 
 
 def test_its_invariants_hold_of_its_episodes(open_node: Callable[[], Environment]) -> None:
@@ -74,7 +74,7 @@ def test_it_refuses_what_it_cannot_do_and_goes_on(open_node: Callable[[], Enviro
     for request, error, complaint in wrong:
         with pytest.raises(error, match=complaint):
             environment.rollout([request])
-        assert environment.rollout([case])[0].rows > 1
+        assert environment.rollout([case])[0].timesteps > 1
     with pytest.raises(BadAnswer, match="there is no call sample"):
         environment.ask("sample")
     environment.close()

@@ -17,7 +17,7 @@ class Walker:
         self.edge = edge
         self.taken = []
         self.forced = None
-        self.policies = {"outward": lambda row, rng: 2 if row["state/place"] >= 0 else 0}
+        self.policies = {"outward": lambda timestep, rng: 2 if timestep["state/place"] >= 0 else 0}
 
     def spec(self):
         real = {"dtype": "float64"}
@@ -57,7 +57,7 @@ class Walker:
         self.place = int(self.draw("start", lambda: self.rng.randint(-2, 3)))
         self.slope = float(self.draw("slope", self.rng.random_sample))
         self.steps = 0
-        return self.row(0.0, draws)
+        return self.timestep(0.0, draws)
 
     def step(self, action, draws=None):
         self.forced = None if draws is None else list(draws)
@@ -65,14 +65,14 @@ class Walker:
         if self.place % 2 == 0:
             self.place += int(self.draw("gust", lambda: self.rng.randint(-1, 2)))
         self.steps += 1
-        return self.row(self.place * self.slope, draws)
+        return self.timestep(self.place * self.slope, draws)
 
     def restore(self, state):
         self.place = int(state["state/place"])
         self.steps = int(state["state/steps"])
         self.slope = float(state["state/slope"])
         self.rng = np.random.RandomState(7)
-        return self.row(0.0, None, ended=False)
+        return self.timestep(0.0, None, ended=False)
 
     def probe(self, name, inputs):
         return {"place": self.move(int(inputs["place"]), int(inputs["action"]))}
@@ -99,7 +99,7 @@ class Walker:
         self.taken.append((name, np.asarray(value)))
         return value
 
-    def row(self, reward, draws, ended=True):
+    def timestep(self, reward, draws, ended=True):
         if draws is not None and self.forced:
             raise ValueError(f"the tape has {len(self.forced)} draws left over")
         return {

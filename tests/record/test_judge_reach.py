@@ -22,7 +22,7 @@ KNOWN = {
     "harness/candidate/adapters/jax/candidate.py": "the trainer, which its constant names",
     "harness/candidate/faces/jax_env.py": "a candidate",
     "harness/candidate/faces/rust_batch.py": "a candidate's extension module",
-    "harness/protocol/worker.py": "the adapter that it is told: the reference's, or one that `candidate/start.py` names",
+    "harness/protocol/worker.py": "the adapter that it is reported: the reference's, or one that `candidate/start.py` names",
     "harness/task/former.py": "the modules that its own table names",
     "lockstep/__init__.py": "the modules that its own table names",
     "harness/task/suite.py": "the properties and sequences of a task, which its digest covers",

@@ -170,7 +170,7 @@ def test_a_repository_without_a_log_says_what_to_fetch(store: Store) -> None:
     assert "refs/lockstep/*" in caught.value.next_step
 
 
-def test_a_second_holder_of_a_lock_is_told_who_has_it(tmp_path: Path) -> None:
+def test_a_second_holder_of_a_lock_is_reported_who_has_it(tmp_path: Path) -> None:
     lock = Lock(tmp_path / "lock", "the session s-1")
     with pytest.raises(SessionLocked, match=f"the session s-1 is in use by process {os.getpid()}"):
         Lock(tmp_path / "lock", "the session s-1")

@@ -106,7 +106,7 @@ def test_a_git_directory_at_the_top_is_refused_except_in_a_task_that_is_a_checko
     assert snapshot(workspace, store, may_be_checkout=True) == before
 
 
-def test_everything_refused_is_told_at_once(store: Store, workspace: Path) -> None:
+def test_everything_refused_is_reported_at_once(store: Store, workspace: Path) -> None:
     (workspace / "one").symlink_to("x")
     (workspace / "candidate" / ".git").write_text("x")
     os.mkfifo(workspace / "two")

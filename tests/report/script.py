@@ -73,8 +73,8 @@ def figures(scale: float = 1.0) -> list[dict[str, Any]]:
         rows += [("candidate", "candidate", kind, batch, 1e5 * batch * scale) for kind in ("step", "scan")]
         rows += [("gymnax", "peer", "scan", batch, 5e4 * batch)]
     names = ("contender", "role", "kind", "batch", "steps_per_s")
-    told = [dict(zip(names, row, strict=True)) for row in rows]
-    return [each | {"low": row[-1] * 0.9, "high": row[-1] * 1.2} for each, row in zip(told, rows, strict=True)]
+    made = [dict(zip(names, row, strict=True)) for row in rows]
+    return [each | {"low": row[-1] * 0.9, "high": row[-1] * 1.2} for each, row in zip(made, rows, strict=True)]
 
 
 @dataclass
@@ -108,39 +108,39 @@ class Scripted:
     isolated: bool = True
 
     def verify(self, tree: Path, *, levels: Sequence[int], module: str | None, seed: int) -> Verdict:
-        told = self.script.pop(0) if self.script else Finding()
+        made = self.script.pop(0) if self.script else Finding()
         reports = []
         for level in sorted(levels):
-            reports.append(_report(told, level, module if level == 1 else None, seed))
+            reports.append(_report(made, level, module if level == 1 else None, seed))
             if reports[-1].outcome is not Outcome.PASS:
                 break
         digest = load_task(self.directory).digest
-        return Verdict(tuple(reports), seed, digest, "bubblewrap", self.isolated, 0.25, told.error, frames=told.frames)
+        return Verdict(tuple(reports), seed, digest, "bubblewrap", self.isolated, 0.25, made.error, frames=made.frames)
 
     def close(self) -> None:
         """Nothing is kept running."""
 
 
-def _report(told: Finding, level: int, module: str | None, seed: int) -> LevelReport:
+def _report(made: Finding, level: int, module: str | None, seed: int) -> LevelReport:
     checks = [CheckResult(name, Outcome.PASS, name if level == 1 else None, 40) for name in (module or "whole", "laws")]
-    if level == told.level:
-        outcome = Outcome.INCONCLUSIVE if told.undecided else Outcome.FAIL
-        found = () if told.undecided else tuple(_divergence(told, number) for number in range(told.count))
-        checks.append(CheckResult(f"check {told.text}".strip(), outcome, told.module, 3, told.text, found))
+    if level == made.level:
+        outcome = Outcome.INCONCLUSIVE if made.undecided else Outcome.FAIL
+        found = () if made.undecided else tuple(_divergence(made, number) for number in range(made.count))
+        checks.append(CheckResult(f"check {made.text}".strip(), outcome, made.module, 3, made.text, found))
     episodes = 100 if level == 3 else 0
     return LevelReport(
         level, module, tuple(checks), seed, episodes=episodes, steps=episodes * 50, duration_s=0.1,
-        features=told.features if level == 3 else {}, notes=told.notes, transfer=TRANSFER if level == 4 else None,
+        features=made.features if level == 3 else {}, notes=made.notes, transfer=TRANSFER if level == 4 else None,
     )  # fmt: skip
 
 
-def _divergence(told: Finding, number: int) -> Divergence:
+def _divergence(made: Finding, number: int) -> Divergence:
     actions = {"action": np.array([number, 1, 2], dtype=np.int64)}
     start = {"state/x": np.array(0.5)}
     return Divergence(
-        Case(seed=number, actions=actions, start=start, name=told.text, origin=told.text), 2, "reward",
-        f"1.0{told.text}", f"{told.actual}{told.text}", f"value{told.text}", told.level, f"check {told.text}".strip(),
-        module=told.module, cause=told.text or "the rule of this step is wrong",
+        Case(seed=number, actions=actions, start=start, name=made.text, origin=made.text), 2, "reward",
+        f"1.0{made.text}", f"{made.actual}{made.text}", f"value{made.text}", made.level, f"check {made.text}".strip(),
+        module=made.module, cause=made.text or "the rule of this step is wrong",
     )  # fmt: skip
 
 
@@ -175,8 +175,8 @@ class Play:
 
     def profile(self, outcome: str = "PASS", rows: Sequence[Mapping[str, Any]] | None = None, **detail: Any) -> None:
         """Record a profile as `lockstep profile` does."""
-        told = {"figures": list(figures() if rows is None else rows), "summary": "who  steps/s", "finding": ""} | detail
-        self.session.record("profile", outcome=outcome, detail=told, with_tree=True)
+        made = {"figures": list(figures() if rows is None else rows), "summary": "who  steps/s", "finding": ""} | detail
+        self.session.record("profile", outcome=outcome, detail=made, with_tree=True)
 
 
 def typical(root: Path) -> Play:

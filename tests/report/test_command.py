@@ -61,8 +61,8 @@ def test_a_key_that_did_not_sign_is_said(record: Path, tmp_path: Path, capsys: p
     load_or_create(tmp_path / "other")
     other = next((tmp_path / "other").rglob("*.pub.pem"))
     assert main(["report", str(record), "--key", str(other), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["summary"]["state"], told["audit"]["ok"]) == ("broken", False)
+    reported = json.loads(capsys.readouterr().out)
+    assert (reported["summary"]["state"], reported["audit"]["ok"]) == ("broken", False)
 
 
 def test_what_is_no_record_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

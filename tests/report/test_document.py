@@ -53,22 +53,22 @@ def spoil(clone: Path, seq: int, path: str) -> None:
 
 
 def test_the_verdict_and_the_figures_behind_it_come_first(document: dict[str, Any]) -> None:
-    told = document["summary"]
-    assert (told["state"], told["highest_level"], told["levels"]) == ("done", 4, [1, 2, 3, 4])
-    assert told["commit"] == document["commits"][-1]["commit"]
-    assert (told["bounded"]["episodes"], told["bounded"]["steps"]) == (100, 5000)
-    assert told["bounded"]["bound"] == pytest.approx(1 - 0.05 ** (1 / 100))
-    assert told["outcomes"] == {"FAIL": 2, "INCONCLUSIVE": 1, "PASS": 6}
-    assert (told["divergences"], told["open_divergences"]) == (3, 0)
-    assert (told["sandboxes"], told["isolated"], told["dollars"]) == (["bubblewrap"], True, 0.25)
+    reported = document["summary"]
+    assert (reported["state"], reported["highest_level"], reported["levels"]) == ("done", 4, [1, 2, 3, 4])
+    assert reported["commit"] == document["commits"][-1]["commit"]
+    assert (reported["bounded"]["episodes"], reported["bounded"]["steps"]) == (100, 5000)
+    assert reported["bounded"]["bound"] == pytest.approx(1 - 0.05 ** (1 / 100))
+    assert reported["outcomes"] == {"FAIL": 2, "INCONCLUSIVE": 1, "PASS": 6}
+    assert (reported["divergences"], reported["open_divergences"]) == (3, 0)
+    assert (reported["sandboxes"], reported["isolated"], reported["dollars"]) == (["bubblewrap"], True, 0.25)
     assert (document["audit"]["ok"], document["audit"]["problems"], document["damage"]) == (True, [], [])
     assert json.loads(json.dumps(document, allow_nan=False)) == document
 
 
-def test_attempts_stand_in_their_lanes_with_what_they_checked(document: dict[str, Any]) -> None:
-    lanes = [lane["lane"] for lane in document["lanes"]]
-    assert lanes == ["1/start", "1/moves", "1", "2", "3", "4"]
-    assert [lane["passed"] for lane in document["lanes"]] == [True, True, None, True, True, True]
+def test_attempts_stand_in_their_sub_envs_with_what_they_checked(document: dict[str, Any]) -> None:
+    recipe_steps = [recipe_step["recipe_step"] for recipe_step in document["recipe_steps"]]
+    assert recipe_steps == ["1/start", "1/moves", "1", "2", "3", "4"]
+    assert [recipe_step["passed"] for recipe_step in document["recipe_steps"]] == [True, True, None, True, True, True]
     first, second = document["attempts"][:2]
     assert (first["number"], first["step"], first["outcome"], first["message"]) == (
         1, "level 1 of start", "FAIL", "A first try",
@@ -123,7 +123,7 @@ def test_an_attempt_that_runs_has_no_outcome_yet(play: Play, monkeypatch: pytest
     assert [row["outcome"] for row in collected(play.record)["attempts"]] == ["interrupted"]
 
 
-def test_profiles_are_told_newest_first_with_the_commit_they_measured(document: dict[str, Any]) -> None:
+def test_profiles_are_reported_newest_first_with_the_commit_they_measured(document: dict[str, Any]) -> None:
     last, before = document["profiles"]
     assert last["event"] > before["event"]
     assert (last["outcome"], last["best"], before["best"]) == ("PASS", 1e5 * 8192, 5e4 * 8192)
@@ -139,7 +139,7 @@ def test_suspicious_and_failed_profiles_are_marked(play: Play) -> None:
     assert (suspicious["suspicious"], failed["suspicious"]) == (True, False)
 
 
-def test_transfer_coverage_and_cost_are_told(document: dict[str, Any]) -> None:
+def test_transfer_coverage_and_cost_are_reported(document: dict[str, Any]) -> None:
     last, before = document["transfers"]
     assert (last["outcome"], before["outcome"], last["margin"]) == ("PASS", "INCONCLUSIVE", 1.0)
     assert [row["decision"] for row in last["comparisons"]] == ["equivalent", "undecided"]
@@ -163,8 +163,8 @@ def test_a_record_in_which_nothing_happened_has_a_report(play: Play) -> None:
 def test_a_session_at_its_limits_needs_a_person(play: Play) -> None:
     for _ in range(6):
         play.attempt(Finding(1, "start"))
-    told = collected(play.record)["summary"]
-    assert (told["state"], told["because"]) == ("needs_human", ["6 iterations on level 1 of start (limit 6)"])
+    reported = collected(play.record)["summary"]
+    assert (reported["state"], reported["because"]) == ("needs_human", ["6 iterations on level 1 of start (limit 6)"])
 
 
 def test_refusals_and_decisions_of_a_person_are_shown_one_by_one(play: Play) -> None:
@@ -198,7 +198,7 @@ def test_a_bundle_tells_the_same(record: Path, document: dict[str, Any], tmp_pat
 # Damage and deceit
 
 
-def test_what_is_damaged_is_named_and_the_rest_is_still_told(clone: Path, document: dict[str, Any]) -> None:
+def test_what_is_damaged_is_named_and_the_rest_is_still_reported(clone: Path, document: dict[str, Any]) -> None:
     spoil(clone, document["attempts"][0]["event"], VERDICT_FILE)
     broken = collected(clone)
     assert broken["summary"]["state"] == "broken"
@@ -251,7 +251,7 @@ def test_events_of_another_form_are_no_crash(forger: Forger, detail: dict[str, A
     assert faults(render(broken)) == []
 
 
-def test_a_log_that_cannot_be_followed_to_its_start_is_told_as_far_as_it_goes(clone: Path) -> None:
+def test_a_log_that_cannot_be_followed_to_its_start_is_reported_as_far_as_it_goes(clone: Path) -> None:
     with Store(clone) as store:
         commits = event_commits(store, store.refs()[EVENTS])
     spoil(clone, 0, "event.json")  # unpacks everything

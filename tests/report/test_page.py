@@ -91,12 +91,12 @@ def test_the_same_document_is_the_same_page(document: dict[str, Any]) -> None:
 def hostile(tmp_path: Path) -> str:
     """The page of a session in which everything that somebody could choose is hostile."""
     play = Play(tmp_path, trains=True, isolated=False)
-    told = {"features": {PAYLOAD: 3, HOSTILE[0]: 0}, "notes": (PAYLOAD,)}
-    play.attempt(Finding(1, PAYLOAD, text=PAYLOAD, frames={}, **told), PAYLOAD)
+    reported = {"features": {PAYLOAD: 3, HOSTILE[0]: 0}, "notes": (PAYLOAD,)}
+    play.attempt(Finding(1, PAYLOAD, text=PAYLOAD, frames={}, **reported), PAYLOAD)
     play.attempt(Finding(error=PAYLOAD), INVISIBLE)
     for _ in range(3):
-        play.attempt(Finding(**told), PAYLOAD)
-    play.attempt(Finding(3, "moves", text=PAYLOAD, **told), PAYLOAD)
+        play.attempt(Finding(**reported), PAYLOAD)
+    play.attempt(Finding(3, "moves", text=PAYLOAD, **reported), PAYLOAD)
     rows = [
         {"contender": PAYLOAD, "role": PAYLOAD, "kind": PAYLOAD, "batch": 32, "steps_per_s": 1e6, "low": 1, "high": 2e6}
     ]
@@ -184,7 +184,7 @@ def test_a_damaged_record_is_not_to_be_relied_on(document: dict[str, Any]) -> No
         "problems": [{"rule": "seed", "event": 3, "what": "the seed 3 had been drawn for another tree"}],
     }  # fmt: skip
     document["damage"] = [f"event {number}: gone" for number in range(25)]
-    assert headline(document).word == "Not to be relied on"
+    assert headline(document).label == "Not to be relied on"
     text = Page(render(document)).text
     assert "Verified" not in text.split("What the audit says")[0].replace("Newest verified", "")
     assert "the seed 3 had been drawn for another tree" in text
@@ -192,11 +192,11 @@ def test_a_damaged_record_is_not_to_be_relied_on(document: dict[str, Any]) -> No
 
 
 def test_every_state_has_its_words(document: dict[str, Any]) -> None:
-    words = {}
+    labels = {}
     for state in ("done", "working", "needs_human", "broken", "unknown"):
         document["summary"]["state"] = state
-        words[state] = headline(document).word
-    assert len(set(words.values())) == 5
+        labels[state] = headline(document).label
+    assert len(set(labels.values())) == 5
 
 
 # Scale
@@ -234,8 +234,8 @@ def test_only_what_no_level_reached_counts_as_never_reached(document: dict[str, 
     assert "Never reached: the walker flew." in Page(render(document)).text
 
 
-def test_what_was_reached_of_a_crate_is_told(document: dict[str, Any]) -> None:
-    told = "candidate reached: lines 7/9 (77%); never: lib.rs:4-5"
+def test_what_was_reached_of_a_crate_is_reported(document: dict[str, Any]) -> None:
+    reported = "candidate reached: lines 7/9 (77%); never: lib.rs:4-5"
     nothing: dict[str, Any] = {
         "levels": [],
         "modules": [],
@@ -244,8 +244,8 @@ def test_what_was_reached_of_a_crate_is_told(document: dict[str, Any]) -> None:
         "not_measured": [],
         "error": "",
     }
-    document["reached"] = {**nothing, "candidate": [told]}
-    assert told in Page(render(document)).text
+    document["reached"] = {**nothing, "candidate": [reported]}
+    assert reported in Page(render(document)).text
 
 
 def test_every_figure_of_a_profile_has_its_place_in_the_table(document: dict[str, Any]) -> None:

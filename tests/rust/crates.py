@@ -23,10 +23,10 @@ def main() -> int:
     for description in sorted(ROOT.glob("environments/*/task.toml")):
         task = load_task(description.parent)
         data = prepared(task, lambda line: print(line, file=sys.stderr))
-        told = {} if data is None else {VARIABLE: str(data)}
+        report = {} if data is None else {VARIABLE: str(data)}
         for manifest in sorted((task.directory / "candidate").rglob("Cargo.toml")):
             print(f"{manifest.relative_to(ROOT)}:", flush=True)
-            good &= _checked(manifest, os.environ | told)
+            good &= _checked(manifest, os.environ | report)
     return 0 if good else 1
 
 

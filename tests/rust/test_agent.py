@@ -9,7 +9,7 @@ import pytest
 
 import sandboxes
 from harness import operations
-from harness.agent_sandbox.place import AgentSandbox
+from harness.agent_sandbox.sandbox import AgentSandbox
 from harness.record.snapshot import snapshot
 from harness.session.session import Session
 from harness.support.embedded import find_task
@@ -63,13 +63,13 @@ def test_an_agents_cargo_finds_the_files_that_the_task_prepares(tmp_path: Path) 
         AgentSandbox(session, load_task(session.task_directory), sandboxes.choose(None)) as place,
     ):
         crate = place.sandbox.inside("/workspace/candidate")
-        told = place.environment
+        report = place.environment
         found = place.sandbox.run(
-            ["sh", "-c", f'cd {crate} && cargo check && ls "$LOCKSTEP_DATA"'], environment=told, timeout=300.0
+            ["sh", "-c", f'cd {crate} && cargo check && ls "$LOCKSTEP_DATA"'], environment=report, timeout=300.0
         )
         missed = place.sandbox.run(
             ["sh", "-c", f"cd {crate} && touch src/lib.rs && env -u LOCKSTEP_DATA cargo check"],
-            environment=told,
+            environment=report,
             timeout=300.0,
         )
     assert found.exit_code == 0 and b"bricks.gb" in found.stdout, found.stderr.decode()

@@ -141,7 +141,7 @@ def test_dice_that_are_loaded_where_nobody_notes_them_are_found_as_users_run_it(
     )
 
 
-def test_a_crate_that_does_not_compile_is_told_with_the_compilers_words(
+def test_a_crate_that_does_not_compile_is_reported_with_the_compilers_words(
     tree: Path, verify: Callable[..., Verdict]
 ) -> None:
     edit(tree, "lib.rs", "self.0 = *state;", "self.0 = state;")
@@ -209,7 +209,7 @@ def test_a_panic_is_an_error_of_the_candidate_and_its_worker_goes_on(tree: Path,
 
 
 def test_a_build_sees_the_tree_and_nothing_of_this_machine(tree: Path, task: Task) -> None:
-    """A build script is foreign code: what it can read is told by what it compiles in."""
+    """A build script is foreign code: what it can read is reported by what it compiles in."""
     (crate(tree) / "build.rs").write_text(
         "fn main() {\n"
         '    let seen = [std::env::args().count() > 9, std::path::Path::new("'

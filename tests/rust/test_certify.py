@@ -78,4 +78,4 @@ def test_each_occasion_on_which_a_candidate_cheats_is_named(tmp_path: Path) -> N
         "from another path",
         "after long use",
     }
-    assert {"in lanes, as for training", "in a process made for training"} <= found.keys()
+    assert {"in a vector environment, as for training", "in a process made for training"} <= found.keys()

@@ -92,7 +92,7 @@ def test_each_level_is_credited_with_what_ran_for_it_and_nobody_with_what_nobody
     assert (gap["file"], gap["last"] - gap["first"], len(gap["text"])) == ("candidate/rust/src/rules.rs", 2, 3)
 
 
-def test_a_branch_that_was_not_taken_is_told_on_a_line_that_was_reached(task: Task, tree: Path) -> None:
+def test_a_branch_that_was_not_taken_is_reported_on_a_line_that_was_reached(task: Task, tree: Path) -> None:
     # `?` would return where an option is refused, and no option is given.
     line = 1 + (tree / "candidate/rust/src/lib.rs").read_text().splitlines().index("        options.only(&[])?;")
     untaken = [branch for file, branch in measured(task, tree, episode()).untaken() if file.endswith("/lib.rs")]
@@ -156,4 +156,4 @@ def test_levels_of_pong_reach_all_of_its_crate(task: Task) -> None:
     [done, total] = own["together"]["lines"]
     assert done == total > 200
     assert [file["name"].rpartition("/")[2] for file in own["files"]] == ["lib.rs", "probes.rs", "rules.rs"]
-    assert any(line.startswith("level 1 reached of the candidate: lines ") for line in own["told"])
+    assert any(line.startswith("level 1 reached of the candidate: lines ") for line in own["summary"])

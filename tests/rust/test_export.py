@@ -18,32 +18,32 @@ from harness.task.contract import Task
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]
 ATTESTATION = b'{"payloadType": "application/vnd.in-toto+json", "payload": "", "signatures": []}'
-LANES, STEPS = 37, 200
+NUM_ENVS, STEPS = 37, 200
 PROGRAM = f"""
 import json, sys
 import numpy as np
 import pong
 
-batch = pong.make_batch({LANES}, pong.NEXT_STEP)
-batch.reset(range({LANES}))
+batch = pong.make_batch({NUM_ENVS}, pong.NEXT_STEP)
+batch.reset(range({NUM_ENVS}))
 total = np.zeros(8)
 for step in range({STEPS}):
-    batch.step({{"action": (np.arange({LANES}) + step) % 3}})
+    batch.step({{"action": (np.arange({NUM_ENVS}) + step) % 3}})
     total += batch.seen["observation"].sum(0) + batch.reward.sum()
-pool = pong.make_pool({LANES}, seed=0)
+pool = pong.make_pool({NUM_ENVS}, seed=0)
 seen, _ = pool.reset()
 pooled = np.zeros(8)
 for step in range({STEPS}):
-    seen, reward, *_ = pool.step((np.arange({LANES}) + step) % 3)
+    seen, reward, *_ = pool.step((np.arange({NUM_ENVS}) + step) % 3)
     pooled += seen.sum(0) + reward.sum()
 assert pooled.tolist() == total.tolist()
 assert pong.attestation()["signatures"] == [] and "observation" in pong.contract()["leaves"]
 assert not [name for name in sys.modules if name.split(".")[0] in ("gymnasium", "harness", "jax", "sandboxes")]
-envs = pong.make_vector({LANES}, "NextStep")
+envs = pong.make_vector({NUM_ENVS}, "NextStep")
 seen, _ = envs.reset(seed=0)
 faced = np.zeros(8)
 for step in range({STEPS}):
-    seen, reward, *_ = envs.step((np.arange({LANES}) + step) % 3)
+    seen, reward, *_ = envs.step((np.arange({NUM_ENVS}) + step) % 3)
     faced += seen.sum(0) + reward.sum()
 assert faced.tolist() == total.tolist() and seen in envs.observation_space
 print(json.dumps(total.tolist()))
@@ -77,7 +77,7 @@ def installed(project: Path, wheel_environment: dict[str, str], tmp_path_factory
 
 def run(installed: Path, program: str) -> str:
     """What a program prints that sees the installed package, numpy and Gymnasium, and no Lockstep."""
-    told = subprocess.run(
+    report = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(installed)!r})\n{program}"],
         cwd=installed,
         env={"PATH": os.defpath},
@@ -85,18 +85,18 @@ def run(installed: Path, program: str) -> str:
         text=True,
         check=False,
     )
-    assert told.returncode == 0, told.stderr
-    return told.stdout
+    assert report.returncode == 0, report.stderr
+    return report.stdout
 
 
 def test_a_wheel_is_built_and_every_face_gives_what_was_verified(installed: Path, pong: ModuleType) -> None:
-    told = run(installed, PROGRAM)
-    batch, total = RustBatch(pong, LANES, "next_step"), np.zeros(8)
-    batch.reset(range(LANES))
+    report = run(installed, PROGRAM)
+    batch, total = RustBatch(pong, NUM_ENVS, "next_step"), np.zeros(8)
+    batch.reset(range(NUM_ENVS))
     for step in range(STEPS):
-        batch.step({"action": (np.arange(LANES) + step) % 3})
+        batch.step({"action": (np.arange(NUM_ENVS) + step) % 3})
         total += batch.seen["observation"].sum(0) + batch.reward.sum()
-    assert json.loads(told) == total.tolist() and len(set(total)) > 1
+    assert json.loads(report) == total.tolist() and len(set(total)) > 1
 
 
 def test_the_readmes_example_runs(project: Path, installed: Path) -> None:

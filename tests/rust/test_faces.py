@@ -26,7 +26,7 @@ Action = dict[str, Any]
 
 
 class Single(gymnasium.Env[Any, Any]):
-    """One instance as a plain environment of Gymnasium, with the draws that it is told to make."""
+    """One instance as a plain environment of Gymnasium, with the draws that it is asked to make."""
 
     def __init__(self, module: ModuleType) -> None:
         self._instance = module.environment.instance({})
@@ -36,29 +36,29 @@ class Single(gymnasium.Env[Any, Any]):
         self.step_draws: list[Any] = []
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        row = self._instance.reset(0, self.reset_draws)
-        return self._shown(row)
+        timestep = self._instance.reset(0, self.reset_draws)
+        return self._shown(timestep)
 
     def step(self, action: Action) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         given = [np.asarray(action["bet"], np.int64)[None], np.asarray(action["push"], np.float32)[None]]
-        row = self._instance.step(given, self.step_draws)
-        observation, info = self._shown(row)
-        return observation, float(row[1]), row[2], row[3], info
+        timestep = self._instance.step(given, self.step_draws)
+        observation, info = self._shown(timestep)
+        return observation, float(timestep[1]), timestep[2], timestep[3], info
 
-    def _shown(self, row: Any) -> tuple[Any, dict[str, Any]]:
-        seen = dict(zip(self._paths, row[0], strict=True))
+    def _shown(self, timestep: Any) -> tuple[Any, dict[str, Any]]:
+        seen = dict(zip(self._paths, timestep[0], strict=True))
         return nested(seen, "observation", np.array), {"legal_actions": seen["legal_actions"]}
 
 
 class Alone:
-    """Single instances under Gymnasium's own `SyncVectorEnv`, which draw what the lanes of a batch drew."""
+    """Single instances under Gymnasium's own `SyncVectorEnv`, which draw what the sub-environments of a batch drew."""
 
     def __init__(self, module: ModuleType, mode: AutoresetMode, batch: RustBatch) -> None:
         self._singles = [Single(module) for _ in range(batch.count)]
         self._batch = batch
         self._envs = SyncVectorEnv([lambda one=one: one for one in self._singles], autoreset_mode=mode)
-        for lane in range(batch.count):
-            batch.lanes.watch(lane, [])
+        for env_index in range(batch.count):
+            batch.vector.watch(env_index, [])
 
     def reset(self, mask: Any = None) -> Any:
         self._take()
@@ -69,8 +69,8 @@ class Alone:
         return self._envs.step(action)
 
     def _take(self) -> None:
-        for lane, single in enumerate(self._singles):
-            single.step_draws, single.reset_draws, _ = self._batch.lanes.told(lane)
+        for env_index, single in enumerate(self._singles):
+            single.step_draws, single.reset_draws, _ = self._batch.vector.report(env_index)
 
 
 def actions(steps: int = STEPS, envs: int = ENVS, seed: int = 2) -> list[Action]:
@@ -100,8 +100,8 @@ def difference(envs: RustVectorEnv, module: ModuleType, mode: AutoresetMode) -> 
 
 
 def _unlike(ours: Sequence[Any], theirs: Sequence[Any], mask: Any = None) -> str:
-    """What of a call's answer differs: a path in it. Of infos only those rows count that are said to be there."""
-    rows = ... if mask is None else mask
+    """What of a call's answer differs: a path in it. Of infos only those timesteps count that are said to be there."""
+    timesteps = ... if mask is None else mask
     for place, (one, other) in enumerate(zip(ours[:-1], theirs[:-1], strict=True)):
         if not _same(one, other, ...):
             return f"answer {place}"
@@ -110,17 +110,19 @@ def _unlike(ours: Sequence[Any], theirs: Sequence[Any], mask: Any = None) -> str
         return f"infos {sorted(infos)}, not {sorted(expected)}"
     for name in (name for name in expected if not name.startswith("_")):
         there = expected[f"_{name}"]
-        if not np.array_equal(infos[f"_{name}"][rows], there[rows]) or not _same(infos[name], expected[name], there):
+        if not np.array_equal(infos[f"_{name}"][timesteps], there[timesteps]) or not _same(
+            infos[name], expected[name], there
+        ):
             return f"infos {name}"
     return ""
 
 
-def _same(one: Any, other: Any, rows: Any) -> bool:
+def _same(one: Any, other: Any, timesteps: Any) -> bool:
     if isinstance(other, Mapping):
-        return all(_same(one[name], part, rows) for name, part in other.items() if not name.startswith("_"))
+        return all(_same(one[name], part, timesteps) for name, part in other.items() if not name.startswith("_"))
     if other.dtype == object:
-        return all(_same(mine, its, ...) for mine, its in zip(one[rows], other[rows], strict=True))
-    return np.array_equal(one[rows], other[rows])
+        return all(_same(mine, its, ...) for mine, its in zip(one[timesteps], other[timesteps], strict=True))
+    return np.array_equal(one[timesteps], other[timesteps])
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
@@ -276,10 +278,10 @@ def pool_difference(pool: RustPool, dice: ModuleType, seed: int = 7) -> str:
         if info["elapsed_step"].tolist() != elapsed.tolist() or info["env_id"].tolist() != list(range(ENVS)):
             return f"step {step}, info"
         observation, *paid, info = pool.step(action)
-        expected, *told, infos = envs.step(action)
+        expected, *report, infos = envs.step(action)
         elapsed = np.where(over, 0, elapsed + 1)
-        over = told[1] | told[2]
-        if not all(map(np.array_equal, paid, told)):
+        over = report[1] | report[2]
+        if not all(map(np.array_equal, paid, report)):
             return f"step {step}, what was paid"
     return ""
 

@@ -49,9 +49,9 @@ def difference(pong: Any, game: Trajectory, actions: Array | None = None) -> str
             seen, reward, terminated, truncated, state, _ = instance.reset(0, given)
         else:
             seen, reward, terminated, truncated, state, _ = instance.step([chosen[row - 1 : row]], given)
-        told = {f"state/{path}": leaf[()] for path, leaf in zip(paths, state, strict=True)}
-        told |= {"observation": seen[0], "reward": reward, "terminated": terminated, "truncated": truncated}
-        for path, leaf in told.items():
+        report = {f"state/{path}": leaf[()] for path, leaf in zip(paths, state, strict=True)}
+        report |= {"observation": seen[0], "reward": reward, "terminated": terminated, "truncated": truncated}
+        for path, leaf in report.items():
             expected = game.leaves[path][row]
             if np.asarray(leaf, expected.dtype).tobytes() != expected.tobytes():
                 return f"row {row}, {path}: {leaf} instead of {expected}"
@@ -91,26 +91,26 @@ def _anywhere(leaf: Leaf, rng: np.random.Generator, count: int) -> Array:
     return rng.integers(leaf.low, leaf.high, count, np.int64, endpoint=True).astype(leaf.dtype)
 
 
-def test_lanes_play_as_single_instances_do(pong: ModuleType) -> None:
+def test_sub_envs_play_as_single_instances_do(pong: ModuleType) -> None:
     count, steps = 33, 60
-    lanes = pong.environment.lanes({}, count, "same_step", 2)
+    vector = pong.environment.vector({}, count, "same_step", 2)
     seeds = np.arange(100, 100 + count)
     to = SimpleNamespace(
         seen=[np.zeros((count, 8), np.float32)], last=[np.zeros((count, 8), np.float32)],
         reward=np.zeros(count, np.float32), terminated=np.zeros(count, bool), truncated=np.zeros(count, bool),
     )  # fmt: skip
-    lanes.reset(seeds.tolist(), to.seen)
+    vector.reset(seeds.tolist(), to.seen)
     alone = [pong.environment.instance({}) for _ in seeds]
     for instance, seed in zip(alone, seeds.tolist(), strict=True):
         instance.reset(seed)
     rng = np.random.default_rng(2)
     for _ in range(steps):
         actions = rng.integers(0, 3, count)
-        lanes.step([actions], to)
+        vector.step([actions], to)
         assert not to.terminated.any()  # so that single instances need no reset
-        for lane, instance in enumerate(alone):
-            seen, reward, *_ = instance.step([actions[lane : lane + 1]])
-            assert (to.seen[0][lane].tobytes(), to.reward[lane]) == (seen[0].tobytes(), reward)
+        for env_index, instance in enumerate(alone):
+            seen, reward, *_ = instance.step([actions[env_index : env_index + 1]])
+            assert (to.seen[0][env_index].tobytes(), to.reward[env_index]) == (seen[0].tobytes(), reward)
     assert np.unique(to.seen[0], axis=0).shape[0] > 1
 
 
@@ -123,18 +123,18 @@ def test_lanes_play_as_single_instances_do(pong: ModuleType) -> None:
     ],
 )
 def test_arrays_of_another_form_are_refused_by_name(pong: ModuleType, action: Array, complaint: str) -> None:
-    lanes = pong.environment.lanes({}, 4, "disabled", 1)
+    vector = pong.environment.vector({}, 4, "disabled", 1)
     to = SimpleNamespace(
         seen=[np.zeros((4, 8), np.float32)], last=[np.zeros((4, 8), np.float32)],
         reward=np.zeros(4, np.float32), terminated=np.zeros(4, bool), truncated=np.zeros(4, bool),
     )  # fmt: skip
-    lanes.reset([1, 2, 3, 4], to.seen)
+    vector.reset([1, 2, 3, 4], to.seen)
     with pytest.raises(ValueError, match=complaint):
-        lanes.step([action], to)
+        vector.step([action], to)
 
 
 def test_unknown_options_and_modes_are_refused(pong: ModuleType) -> None:
     with pytest.raises(ValueError, match="there is no option `frameskip`"):
         pong.environment.instance({"frameskip": 4})
     with pytest.raises(ValueError, match="there is no auto-reset mode `never`"):
-        pong.environment.lanes({}, 1, "never", 1)
+        pong.environment.vector({}, 1, "never", 1)

@@ -24,7 +24,7 @@ def test_the_stub_names_what_a_module_has_and_nothing_else(pong: ModuleType) -> 
         if isinstance(node, ast.ClassDef)
     }
     made = {"Factory": pong.environment, "Instance": pong.environment.instance({})}
-    made["Lanes"] = pong.environment.lanes({}, 1, "disabled", 1)
+    made["VectorEnv"] = pong.environment.vector({}, 1, "disabled", 1)
     for name, value in made.items():
         own = {each for each in dir(type(value)) if not each.startswith("_") or each == "__len__"}
         assert own == set(classes[name]), name

@@ -1,4 +1,4 @@
-"""Lanes in one batch answer as single instances do that are stepped one by one; policies are trained in them."""
+"""Sub-environments in one batch answer as single instances do that are stepped one by one; policies are trained in them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 
 import sandboxes
 from harness.candidate.adapters.rust.candidate import RustCandidate
-from harness.candidate.adapters.rust.lanes import RustLanes
+from harness.candidate.adapters.rust.vector import RustVectorCalls
 from harness.candidate.crates.build import build
 from harness.cli import main
 from harness.protocol.environment import Environment
 from harness.protocol.worker import ProtocolError, SingleEnvironment
 from harness.task.training import PpoConfig
-from harness.training.batch import batch_lanes
+from harness.training.batch import batch_vector_env
 from harness.training.host import train_host
 from harness.training.trained import Trained
 from tests.candidate.adapters.contracts import DICE, dice_case
@@ -27,7 +27,7 @@ from tests.training.conftest import Direct
 from tests.training.test_checkpoints import Interrupted, stop_after
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]
-LANES, STEPS = 5, 30
+NUM_ENVS, STEPS = 5, 30
 CONFIG = PpoConfig(num_envs=8, rollout_steps=16, epochs=1, minibatches=2, segment_updates=2, hidden=(8,))
 Answers = list[dict[str, Any]]
 
@@ -49,75 +49,77 @@ def candidate(contract: dict[str, Any]) -> RustCandidate:
 def answers(
     candidate: RustCandidate, calls: type[SingleEnvironment], *, anew: bool, state: bool, fixed: Any = None
 ) -> Answers:
-    """What lanes answer, whose first episodes have tapes that end before they do; with `anew` all go on after an end."""
+    """What sub-environments answer, whose first episodes have tapes that end before they do; with `anew` all go on after
+    an end.
+    """
     rng = np.random.default_rng(4)
     cases = [dice_case(rng, length) for length in (3, 8, 1, 5)]
     tapes = [*(case["draws"] for case in cases), None]
-    found = [calls.lanes(candidate, list(range(LANES)), tapes, state, fixed)]
+    found = [calls.vector(candidate, list(range(NUM_ENVS)), tapes, state, fixed)]
     for step in range(STEPS):
-        bets, pushes = rng.integers(0, 4, LANES), rng.uniform(-1, 1, (LANES, 2)).astype(np.float32)
-        for lane, case in enumerate(cases):
+        bets, pushes = rng.integers(0, 4, NUM_ENVS), rng.uniform(-1, 1, (NUM_ENVS, 2)).astype(np.float32)
+        for env_index, case in enumerate(cases):
             if step < len(case["actions"]["action/bet"]):
-                bets[lane] = case["actions"]["action/bet"][step]
-        following = [1000 * step + lane for lane in range(LANES)] if anew else None
+                bets[env_index] = case["actions"]["action/bet"][step]
+        following = [1000 * step + env_index for env_index in range(NUM_ENVS)] if anew else None
         found.append(calls.advance(candidate, {"action/bet": bets, "action/push": pushes}, following))
     return found
 
 
 def difference(ours: Answers, theirs: Answers) -> str:
-    """Where answers first differ in what they have to hold; a lane that rests has rows that mean nothing."""
-    resting = np.zeros(LANES, bool)
-    for row, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+    """Where answers first differ in what they have to hold; a sub-environment that rests has timesteps that mean nothing."""
+    resting = np.zeros(NUM_ENVS, bool)
+    for timestep, (one, other) in enumerate(zip(ours, theirs, strict=True)):
         for name in sorted(other):
             alike = _same(one[name], other[name], ~resting if name == "leaves" else ...)
             if not alike:
-                return f"row {row}, {name}"
+                return f"timestep {timestep}, {name}"
         if "ended" in other and not other["final"]:
             resting[other["ended"]] = True
     return ""
 
 
-def _same(one: Any, other: Any, rows: Any = ...) -> bool:
+def _same(one: Any, other: Any, timesteps: Any = ...) -> bool:
     if isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(one[name], other[name], rows) for name in other)
+        return one.keys() == other.keys() and all(_same(one[name], other[name], timesteps) for name in other)
     if isinstance(other, list):
         return len(one) == len(other) and all(map(_same, one, other))
     if isinstance(other, np.ndarray | np.generic):
-        one, other = np.asarray(one)[rows], np.asarray(other)[rows]
+        one, other = np.asarray(one)[timesteps], np.asarray(other)[timesteps]
         return (one.dtype, one.tobytes()) == (other.dtype, other.tobytes())
     return one == other
 
 
 @pytest.mark.parametrize("anew", [True, False])
 @pytest.mark.parametrize("state", [True, False])
-def test_lanes_answer_as_instances_that_are_stepped_one_by_one(
+def test_sub_envs_answer_as_instances_that_are_stepped_one_by_one(
     candidate: RustCandidate, anew: bool, state: bool
 ) -> None:
     together = answers(candidate, RustCandidate, anew=anew, state=state)
     assert difference(together, answers(candidate, SingleEnvironment, anew=anew, state=state)) == ""
-    assert sum(len(row.get("ended", ())) for row in together) >= (2 * LANES if anew else LANES)
-    assert any(row["draws"][0] for row in together)
+    assert sum(len(timestep.get("ended", ())) for timestep in together) >= (2 * NUM_ENVS if anew else NUM_ENVS)
+    assert any(timestep["draws"][0] for timestep in together)
 
 
 def test_what_is_fixed_is_drawn_by_every_reset_without_a_tape(candidate: RustCandidate) -> None:
     fixed = {"deck": np.array([3, 1], np.int32)}
     together, free = (answers(candidate, RustCandidate, anew=True, state=True, fixed=each) for each in (fixed, None))
     assert difference(together, answers(candidate, SingleEnvironment, anew=True, state=True, fixed=fixed)) == ""
-    drawn = [together[0]["draws"][-1], *(row for one in together[1:] for row in one["next_draws"])]
-    assert len(drawn) > LANES and all(dict(row)["deck"].tolist() == [3, 1] for row in drawn)
-    assert difference(together, free) == "row 0, draws"
+    drawn = [together[0]["draws"][-1], *(timestep for one in together[1:] for timestep in one["next_draws"])]
+    assert len(drawn) > NUM_ENVS and all(dict(timestep)["deck"].tolist() == [3, 1] for timestep in drawn)
+    assert difference(together, free) == "timestep 0, draws"
     with pytest.raises(ValueError, match="the reset draws no roll, which was to be fixed"):
-        candidate.lanes([1, 2], fixed={"roll": 1})
+        candidate.vector([1, 2], fixed={"roll": 1})
 
 
-class WithAnotherSeed(RustLanes):
+class WithAnotherSeed(RustVectorCalls):
     """Begins anew from another seed than it was given."""
 
     def advance(self, actions: Any, following: Any = None) -> dict[str, Any]:
         return super().advance(actions, None if following is None else [seed + 1 for seed in following])
 
 
-class WithoutTheEnd(RustLanes):
+class WithoutTheEnd(RustVectorCalls):
     """Tells of an episode's end what the next one begins with."""
 
     def advance(self, actions: Any, following: Any = None) -> dict[str, Any]:
@@ -125,7 +127,7 @@ class WithoutTheEnd(RustLanes):
         return answer | {"final": {path: answer["leaves"][path][answer["ended"]] for path in answer["final"]}}
 
 
-class WithoutTapes(RustLanes):
+class WithoutTapes(RustVectorCalls):
     """Draws by its own chance, whatever it is given."""
 
     def __init__(self, module: ModuleType, seeds: Any, tapes: Any = None, **options: Any) -> None:
@@ -134,28 +136,28 @@ class WithoutTapes(RustLanes):
 
 @pytest.mark.parametrize(
     ("fault", "where"),
-    [(WithAnotherSeed, "leaves"), (WithoutTheEnd, "final"), (WithoutTapes, "row 0, draws")],
+    [(WithAnotherSeed, "leaves"), (WithoutTheEnd, "final"), (WithoutTapes, "timestep 0, draws")],
 )
-def test_a_planted_fault_of_lanes_is_found(
-    fault: type[RustLanes], where: str, candidate: RustCandidate, monkeypatch: pytest.MonkeyPatch
+def test_a_planted_fault_of_sub_envs_is_found(
+    fault: type[RustVectorCalls], where: str, candidate: RustCandidate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     single = answers(candidate, SingleEnvironment, anew=True, state=True)
     monkeypatch.setattr("harness.candidate.adapters.rust.candidate.RustLanes", fault)
     assert where in difference(answers(candidate, RustCandidate, anew=True, state=True), single)
 
 
-def test_calls_that_fit_no_lanes_are_refused(candidate: RustCandidate) -> None:
+def test_calls_that_fit_no_sub_envs_are_refused(candidate: RustCandidate) -> None:
     action = {"action/bet": np.zeros(2, int), "action/push": np.zeros((2, 2), np.float32)}
-    with pytest.raises(ProtocolError, match="`lanes` comes before `advance`"):
+    with pytest.raises(ProtocolError, match="`vector` comes before `advance`"):
         candidate.advance(action)
-    with pytest.raises(ProtocolError, match="lanes need a seed each"):
-        candidate.lanes([1, 2], [None])
+    with pytest.raises(ProtocolError, match="sub-environments need a seed each"):
+        candidate.vector([1, 2], [None])
     with pytest.raises(ProtocolError, match="seed -1 is not a whole number"):
-        candidate.lanes([1, -1])
-    candidate.lanes([1, 2])
-    with pytest.raises(ProtocolError, match="2 lanes need an action each, and a next seed each"):
+        candidate.vector([1, -1])
+    candidate.vector([1, 2])
+    with pytest.raises(ProtocolError, match="2 sub-environments need an action each, and a next seed each"):
         candidate.advance(action, [])
-    with pytest.raises(ProtocolError, match="2 lanes need an action each, and a next seed each"):
+    with pytest.raises(ProtocolError, match="2 sub-environments need an action each, and a next seed each"):
         candidate.advance({path: array[:1] for path, array in action.items()})
     with pytest.raises(ProtocolError, match="outside its bounds"):
         candidate.advance(action | {"action/bet": np.full(2, 4)})
@@ -167,18 +169,18 @@ def test_the_same_training_in_this_process_and_behind_the_protocol_is_the_same_b
     environment = Environment(Direct(RustCandidate()), contract)  # type: ignore[arg-type]
     leaves, steps = environment.spec.leaves, 5 * CONFIG.steps_per_update
 
-    def train(lanes: Any, seed: int = 3, **options: Any) -> Trained:
-        return train_host(lanes, leaves, CONFIG, steps, seed, **options)
+    def train(vector: Any, seed: int = 3, **options: Any) -> Trained:
+        return train_host(vector, leaves, CONFIG, steps, seed, **options)
 
-    behind, here = train(environment.lanes), train(batch_lanes(dice))
+    behind, here = train(environment.vector), train(batch_vector_env(dice))
     assert here.digest == behind.digest and here.curve == behind.curve and None not in here.curve
-    assert train(batch_lanes(dice), seed=4).digest != here.digest
+    assert train(batch_vector_env(dice), seed=4).digest != here.digest
     file = tmp_path / "checkpoint.npz"
     with pytest.raises(Interrupted):
-        train(batch_lanes(dice), checkpoint=file, progress=stop_after(2))
-    told: list[int] = []
-    resumed = train(batch_lanes(dice), checkpoint=file, progress=lambda what, done, total: told.append(done))
-    assert told == [2, 3] and resumed.digest == here.digest
+        train(batch_vector_env(dice), checkpoint=file, progress=stop_after(2))
+    report: list[int] = []
+    resumed = train(batch_vector_env(dice), checkpoint=file, progress=lambda what, done, total: report.append(done))
+    assert report == [2, 3] and resumed.digest == here.digest
 
 
 def test_the_command_trains_in_the_candidate_that_is_chosen(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

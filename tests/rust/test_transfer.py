@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.protocol.lanes import LaneStep, Stepped
+from harness.protocol.vector import Stepped, VectorStep
 from harness.task.contract import TASK_FILE
 from harness.training.trained import Trained
 from harness.verdict import LevelReport, Outcome
@@ -44,12 +44,12 @@ def test_one_reward_that_only_trainings_meet_sends_them_apart(tmp_path: Path, mo
     """No episode that is played shows it, as with a fault that strikes rarely."""
     train = transfer_policies.train_host
 
-    def other(lanes: Callable[..., Stepped], *arguments: Any, backend: str, **options: Any) -> Trained:
+    def other(vector: Callable[..., Stepped], *arguments: Any, backend: str, **options: Any) -> Trained:
         def paying_more(seeds: Sequence[int]) -> Stepped:
-            begun = lanes(seeds)
+            begun = vector(seeds)
             advance, steps = begun.advance, iter(range(1 << 20))
 
-            def more(*asked: Any) -> LaneStep:
+            def more(*asked: Any) -> VectorStep:
                 answer = advance(*asked)
                 if next(steps) == 20:
                     answer.leaves["reward"] = answer.leaves["reward"] + np.float32([0.01] + [0.0] * (begun.count - 1))
@@ -58,7 +58,7 @@ def test_one_reward_that_only_trainings_meet_sends_them_apart(tmp_path: Path, mo
             monkeypatch.setattr(begun, "advance", more)
             return begun
 
-        return train(paying_more if backend == "candidate" else lanes, *arguments, backend=backend, **options)
+        return train(paying_more if backend == "candidate" else vector, *arguments, backend=backend, **options)
 
     monkeypatch.setattr(transfer_policies, "train_host", other)
     found = report(tmp_path)

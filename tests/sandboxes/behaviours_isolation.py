@@ -277,7 +277,7 @@ def there_are_no_devices_but_the_harmless_ones(bench: Bench) -> None:
 
 
 @isolating
-def the_name_of_the_machine_is_not_told(bench: Bench) -> None:
+def the_name_of_the_machine_is_not_reported(bench: Bench) -> None:
     with bench.open() as sandbox:
         assert said(sandbox.run(["uname", "-n"])) == "sandbox"
 

@@ -133,7 +133,7 @@ signal.pause()
 
 DAEMON = """
 import os, signal, sys
-told, teller = os.pipe()
+reported, teller = os.pipe()
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
@@ -149,7 +149,7 @@ if os.fork() == 0:
         signal.pause()
     os._exit(0)
 os.wait()
-os.read(told, 1)
+os.read(reported, 1)
 if sys.argv[2] == "stay":
     print("staying", flush=True)
     signal.pause()

@@ -55,7 +55,7 @@ def _fails(driver: Driver, name: str, directory: Path) -> None:
         "processes_of_the_host_can_neither_be_traced_nor_signalled",
         "sandboxes_do_not_see_each_other",
         "there_are_no_privileges_and_no_way_to_new_ones",
-        "the_name_of_the_machine_is_not_told",
+        "the_name_of_the_machine_is_not_reported",
         "shared_memory_is_private_and_bounded",
         "the_driver_declares_itself_isolated_without_a_warning",
     ],

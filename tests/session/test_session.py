@@ -95,7 +95,7 @@ def test_sessions_in_workspaces_of_their_own_share_a_home_and_its_key(agent: Age
         assert other.events[0].detail["key"] == agent.session.events[0].detail["key"]
 
 
-def test_a_second_process_is_told_who_has_the_session(agent: Agent, home: Path) -> None:
+def test_a_second_process_is_reported_who_has_the_session(agent: Agent, home: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from harness.session.session import Session\n"
         "try: Session.open(sys.argv[1], Path(sys.argv[2]))\n"

@@ -97,7 +97,9 @@ def test_what_was_verified_is_not_lost_when_the_key_cannot_sign(tmp_path: Path) 
     assert all(row.unsigned for row in report.rows)
 
 
-def test_a_machine_without_ssh_keygen_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_ssh_keygen_is_reported_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     key = make_key(tmp_path / "key")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RecordError, match="ssh-keygen is not installed") as caught:
@@ -119,16 +121,16 @@ def test_a_key_that_cannot_sign_unattended_is_refused_at_the_start(tmp_path: Pat
 def test_a_public_key_stands_for_a_private_one_in_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key = make_key(tmp_path / "key")
     socket = tmp_path / "agent"
-    with subprocess.Popen(["ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.PIPE) as keeper:
+    with subprocess.Popen(["ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.PIPE) as agent:
         try:
-            assert keeper.stdout is not None
-            keeper.stdout.readline()
+            assert agent.stdout is not None
+            agent.stdout.readline()
             monkeypatch.setenv("SSH_AUTH_SOCK", str(socket))
             subprocess.run(["ssh-add", "-q", str(key)], check=True, capture_output=True)
             key.unlink()
             assert ssh.public_half(key.with_suffix(".pub")) == key.with_suffix(".pub").read_text().rsplit(" ", 2)[0]
         finally:
-            keeper.terminate()
+            agent.terminate()
 
 
 # Signatures that do not hold

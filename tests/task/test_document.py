@@ -51,8 +51,8 @@ def documented(section: str) -> dict[str, str]:
 def test_the_document_lists_every_key_and_no_other(tmp_path: Path, section: str) -> None:
     line = SECTIONS[section][0]
     unknown = ", nonsense = 1" if "{" in line else "\nnonsense = 1"
-    [told] = [each for each in mistakes(tmp_path, RIGHT.replace(line, line + unknown, 1)) if "nonsense" in each]
-    known = re.search(r"unknown key; expected one of ([\w, ]+)", told)
+    [reported] = [each for each in mistakes(tmp_path, RIGHT.replace(line, line + unknown, 1)) if "nonsense" in each]
+    known = re.search(r"unknown key; expected one of ([\w, ]+)", reported)
     assert known
     tables = set(re.findall(r"^## `\[+(\w+)", DOCUMENT, re.MULTILINE)) if section == "At the top" else set()
     assert set(documented(section)) | tables == set(known.group(1).split(", "))

@@ -459,7 +459,7 @@ def test_where_only_laws_are_compared_level_3_needs_twenty_episodes(tmp_path: Pa
     assert read(tmp_path, changed(few)).budgets.episodes == 19, "with a tape, episodes are compared one by one"
 
 
-def test_every_mistake_in_hyper_parameters_is_told_at_its_own_line(tmp_path: Path) -> None:
+def test_every_mistake_in_hyper_parameters_is_reported_at_its_own_line(tmp_path: Path) -> None:
     document = changed(("num_envs = 16", "num_env = 16\nclip = 0\ngae_lambda = 2"))
     first = document.split("\n").index("num_env = 16") + 1
     assert [line.split(": ")[:2] for line in mistakes(tmp_path, document)] == [

@@ -14,7 +14,7 @@ import pytest
 from harness.errors import BadAnswer, TrainingError
 from harness.model import Leaf, Trajectory
 from harness.protocol.environment import Environment
-from harness.protocol.lanes import LaneStep
+from harness.protocol.vector import VectorStep
 from harness.task.training import PpoConfig
 from harness.training.evaluate import evaluate
 from harness.training.host import train_host
@@ -65,11 +65,11 @@ def test_the_same_training_fused_and_behind_the_protocol_differs_by_rounding_alo
 ) -> None:
     """Same seeds, noise, episodes and minibatches: only what a compiler fuses differs, in a float's last bits."""
     environment = opened(contract)
-    host = train_host(environment.lanes, environment.spec.leaves, config, STEPS * config.hold, 11)
+    host = train_host(environment.vector, environment.spec.leaves, config, STEPS * config.hold, 11)
     [fused] = train_local(jax_env(contract), config, STEPS * config.hold, [11])
     assert fused.curve == pytest.approx(host.curve, rel=1e-5) and None not in fused.curve
     assert furthest(fused, host) < 2e-5
-    other = train_host(environment.lanes, environment.spec.leaves, config, STEPS * config.hold, 12)
+    other = train_host(environment.vector, environment.spec.leaves, config, STEPS * config.hold, 12)
     assert furthest(other, host) > 1e-2, "another seed would pass for the same training"
 
 
@@ -150,7 +150,7 @@ def test_an_action_is_held_until_the_next_decision_or_the_end() -> None:
 
 
 class Paying:
-    """Two lanes whose episodes pay 1, 2, 3, ... and end with their second and fifth step."""
+    """Two sub-environments whose episodes pay 1, 2, 3, ... and end with their second and fifth step."""
 
     count = 2
 
@@ -158,7 +158,7 @@ class Paying:
         self._steps, self._ends = np.zeros(2, int), np.array([2, 5])
         self.leaves, self.draws = {"observation": np.zeros((2, 1), np.float32)}, ((), ())
 
-    def advance(self, actions: Any, following: Any = None) -> LaneStep:
+    def advance(self, actions: Any, following: Any = None) -> VectorStep:
         self._steps += 1
         paid, ended = self._steps.astype(np.float32), self._steps == self._ends
         seen = paid.reshape(2, 1)
@@ -166,7 +166,7 @@ class Paying:
         nothing = np.zeros(2, bool)
         leaves = {"observation": np.where(ended[:, None], np.float32(0), seen), "reward": paid}
         ends = {"terminated": ended, "truncated": nothing}
-        return LaneStep(leaves | ends, ended, {"observation": seen[ended]}, ((), ()), ((),) * int(ended.sum()))
+        return VectorStep(leaves | ends, ended, {"observation": seen[ended]}, ((), ()), ((),) * int(ended.sum()))
 
 
 @pytest.mark.slow
@@ -178,8 +178,8 @@ def test_a_decision_is_paid_until_its_episode_ends() -> None:
     leaves = {path: Leaf(path, **fields) for path, fields in described.items()}
     config = changed(hold=3, num_envs=2, rollout_steps=2, minibatches=1, segment_updates=1)
     trained = train_host(lambda seeds: Paying(), leaves, config, config.steps_per_update, 0)
-    # The first lane's decisions: 1 + 2, ended; what its next episode pays before the next decision, 1, is nobody's; then
-    # 2, ended. The second lane's: 1 + 2 + 3, and 4 + 5, ended.
+    # The first sub-environment's decisions: 1 + 2, ended; what its next episode pays before the next decision, 1, is
+    # nobody's; then 2, ended. The second sub-environment's: 1 + 2 + 3, and 4 + 5, ended.
     assert trained.curve == ((3 + 2 + 15) / 3,)
 
 

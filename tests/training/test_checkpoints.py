@@ -49,16 +49,16 @@ def test_a_training_that_was_interrupted_ends_bit_by_bit_as_one_that_was_not(bac
     def train(**options: Any) -> list[Trained]:
         if backend == "fused":
             return train_local(jax_env(contract), CONFIG, STEPS, [3, 4], **options)
-        return [train_host(environment.lanes, environment.spec.leaves, CONFIG, STEPS, 3, **options)]
+        return [train_host(environment.vector, environment.spec.leaves, CONFIG, STEPS, 3, **options)]
 
     whole = train()
     file = tmp_path / "here" / "checkpoint.npz"
     for segments in (1, 2):
         with pytest.raises(Interrupted):
             train(checkpoint=file, progress=stop_after(segments))
-    told: list[tuple[int, int]] = []
-    resumed = train(checkpoint=file, progress=lambda what, done, total: told.append((done, total)))
-    assert told == [(2, 3), (3, 3)], "finished segments are not trained again"
+    reported: list[tuple[int, int]] = []
+    resumed = train(checkpoint=file, progress=lambda what, done, total: reported.append((done, total)))
+    assert reported == [(2, 3), (3, 3)], "finished segments are not trained again"
     assert [one.digest for one in resumed] == [one.digest for one in whole]
     assert [one.curve for one in resumed] == [one.curve for one in whole]
     assert os.listdir(file.parent) == [file.name], "nothing half-written is left"

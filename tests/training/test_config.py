@@ -41,7 +41,7 @@ def test_what_is_no_config_is_refused(given: dict[str, Any], complaint: str) -> 
     assert complaint in str(refused.value)
 
 
-def test_every_mistake_is_told_at_once() -> None:
+def test_every_mistake_is_reported_at_once() -> None:
     with pytest.raises(ValueError, match=r"num_envs.*; clip"):
         PpoConfig(num_envs=-1, clip=0)
 

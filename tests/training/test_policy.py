@@ -18,7 +18,7 @@ from tests.candidate.adapters.contracts import leaf
 from tests.training.conftest import cue
 
 BASIC = {"reward": leaf("float32"), "terminated": leaf("bool"), "truncated": leaf("bool")}
-WORDS = np.array([0, 5], np.uint32)
+KEY_DATA = np.array([0, 5], np.uint32)
 
 
 def policy_for(leaves: dict[str, Any], **config: Any) -> Policy:
@@ -29,7 +29,7 @@ def acted(policy: Policy, leaves: dict[str, Any], count: int = 512) -> tuple[Any
     learner = Ppo(policy).begin(0)
     observed = policy.observe({path: np.stack([value] * count) for path, value in leaves.items()})
     given, _ = policy.act(learner.network, learner.stats, observed, policy.memory(count))
-    return given, policy.sample(given, policy.noise(random_key(WORDS), (count,)))
+    return given, policy.sample(given, policy.noise(random_key(KEY_DATA), (count,)))
 
 
 @pytest.mark.slow
@@ -133,8 +133,8 @@ def test_a_policy_acts_and_learns_the_same_with_64_bit_types_on_and_off(network:
     learner = ppo.begin(1)
 
     def outcome() -> Any:
-        def both(learner: Any, leaves: Any, words: Any) -> Any:
-            chance = ppo.chance(ppo.segment_key(words, jnp.int32(3)), jnp.int32(2))
+        def both(learner: Any, leaves: Any, key_data: Any) -> Any:
+            chance = ppo.chance(ppo.segment_key(key_data, jnp.int32(3)), jnp.int32(2))
             first = jax.tree.map(lambda array: array[0], chance.noise)
             seen, memory = policy.observe(leaves), policy.memory(4)
             actions, _ = ppo.act(learner, seen, memory, first)
@@ -144,7 +144,7 @@ def test_a_policy_acts_and_learns_the_same_with_64_bit_types_on_and_off(network:
             return ppo.update(learner, batch, chance.shuffle, jnp.int32(9)), chance.seeds, policy.to_leaves(actions)
 
         leaves = {path: np.zeros((4, *described["shape"]), described["dtype"]) for path, described in SHOWN.items()}
-        return jax.device_get(jax.jit(both)(learner, leaves, WORDS))
+        return jax.device_get(jax.jit(both)(learner, leaves, KEY_DATA))
 
     narrow = outcome()
     jax.config.update("jax_enable_x64", True)

@@ -17,31 +17,31 @@ from tests.training.conftest import cue
 CONFIG = PpoConfig(num_envs=4, rollout_steps=8, epochs=2, minibatches=2, discount=0.9, gae_lambda=0.8)
 
 
-def batch(rows: int = 8, lanes: int = 4, **changes: Any) -> Batch:
+def batch(timesteps: int = 8, num_envs: int = 4, **changes: Any) -> Batch:
     rng = np.random.default_rng(0)
-    seen = Observed(jnp.asarray(rng.normal(size=(rows, lanes, 4)), jnp.float32), (), None)
+    seen = Observed(jnp.asarray(rng.normal(size=(timesteps, num_envs, 4)), jnp.float32), (), None)
     actions = Actions(
-        jnp.asarray(rng.integers(0, 4, (rows, lanes, 1)), jnp.int32),
-        jnp.asarray(rng.normal(size=(rows, lanes, 1)), jnp.float32),
+        jnp.asarray(rng.integers(0, 4, (timesteps, num_envs, 1)), jnp.int32),
+        jnp.asarray(rng.normal(size=(timesteps, num_envs, 1)), jnp.float32),
     )
-    no = jnp.zeros((rows, lanes), bool)
-    reward = jnp.asarray(rng.normal(size=(rows, lanes)), jnp.float32)
-    made = Batch(seen, seen, actions, reward, no, no, no, jnp.zeros((lanes, 0), jnp.float32))
+    no = jnp.zeros((timesteps, num_envs), bool)
+    reward = jnp.asarray(rng.normal(size=(timesteps, num_envs)), jnp.float32)
+    made = Batch(seen, seen, actions, reward, no, no, no, jnp.zeros((num_envs, 0), jnp.float32))
     return made._replace(**changes)
 
 
 def expected_advantage(reward: Any, values: Any, after: Any, terminated: Any, ended: Any) -> Any:
-    """By the definition, one step and one lane at a time."""
-    rows, lanes = reward.shape
-    result = np.zeros((rows, lanes))
-    for lane in range(lanes):
-        for row in range(rows):
+    """By the definition, one step and one sub-environment at a time."""
+    timesteps, num_envs = reward.shape
+    result = np.zeros((timesteps, num_envs))
+    for env_index in range(num_envs):
+        for timestep in range(timesteps):
             factor = 1.0
-            for later in range(row, rows):
-                worth = 0.0 if terminated[later, lane] else after[later, lane]
-                surprise = reward[later, lane] + 0.9 * worth - values[later, lane]
-                result[row, lane] += factor * surprise
-                if ended[later, lane]:
+            for later in range(timestep, timesteps):
+                worth = 0.0 if terminated[later, env_index] else after[later, env_index]
+                surprise = reward[later, env_index] + 0.9 * worth - values[later, env_index]
+                result[timestep, env_index] += factor * surprise
+                if ended[later, env_index]:
                     break
                 factor *= 0.9 * 0.8
     return result

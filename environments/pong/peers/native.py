@@ -58,7 +58,7 @@ class Native:
                 step(handle)
         return {}
 
-    def lanes(self, seeds: list[int], state: bool = False) -> Answer:
+    def vector(self, seeds: list[int], state: bool = False) -> Answer:
         """A batch to be trained in; all its games share one source of chance."""
         self.close()
         self._batch = self._make(num_envs=len(seeds), frameskip=FRAMESKIP)

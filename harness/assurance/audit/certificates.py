@@ -60,10 +60,10 @@ class Certificates:
         said = statement(self._store, event, key)
         predicate, parts = said["predicate"], parts_of(self._store, event)
         ours = predicate["lockstep"]
-        place = verified.workspace or {}
-        subject = {"gitCommit": verified.commit, "gitTree": place.get("gitTree"), "dirHash": place.get("dirHash")}
+        trees = verified.workspace or {}
+        subject = {"gitCommit": verified.commit, "gitTree": trees.get("gitTree"), "dirHash": trees.get("dirHash")}
         self._require(said["subject"][0]["digest"] == subject, event, f"it is not about commit {verified.commit}")
-        self._check_place(event, first, predicate, parts)
+        self._check_trees(event, first, predicate, parts)
         inputs = {item["uri"]: item["digest"]["sha256"] for item in predicate["inputAttestations"]}
         held = {path: digest for path, digest in event.attached.items() if path != ENVELOPE}
         self._require(inputs == held, event, "its summary rests on other parts than it holds")
@@ -75,7 +75,7 @@ class Certificates:
         self._require(ours["settings"] == settings, event, "its summary states other settings")
         self._require(ours["seed"] == event.seeds.get(SEED), event, "its summary names another seed")
 
-    def _check_place(
+    def _check_trees(
         self, event: Event, start: Event, predicate: Mapping[str, Any], parts: Mapping[str, Mapping[str, Any]]
     ) -> None:
         """It is of this session and this task, and its verdict is from its own seed."""

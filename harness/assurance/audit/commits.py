@@ -82,8 +82,8 @@ class Commits:
 
     def _check_attestations(self, event: Event, verdict: Mapping[str, Any], start: Event, key: PublicKey) -> None:
         require, commit = self._findings.require, event.commit
-        place = event.workspace or {}
-        subject = {"gitCommit": commit, "gitTree": place.get("gitTree"), "dirHash": place.get("dirHash")}
+        trees = event.workspace or {}
+        subject = {"gitCommit": commit, "gitTree": trees.get("gitTree"), "dirHash": trees.get("dirHash")}
         before, self._summary = self._summary, event.attached.get(SUMMARY_FILE)
         levels = [f"{DIRECTORY}/level-{report['level']}.json" for report in verdict["levels"]]
         for name in (SUMMARY_FILE, *levels):

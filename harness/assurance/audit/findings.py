@@ -13,27 +13,27 @@ _MALFORMED = (KeyError, IndexError, ValueError, TypeError, AttributeError, Recur
 
 
 class Findings:
-    """The problems so far; `place` is the place in the log of the event that is being looked at, None beyond its end."""
+    """The problems so far; `position` is the place in the log of the event that is being looked at, None beyond its end."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
-        self.place: int | None = 0
+        self.position: int | None = 0
 
-    def add(self, rule: str, place: int | None, what: str) -> None:
+    def add(self, rule: str, position: int | None, what: str) -> None:
         """Note a problem."""
-        self.problems.append(Problem(rule, place, what))
+        self.problems.append(Problem(rule, position, what))
 
     def require(self, holds: bool, rule: str, event: Event, what: str) -> None:
         """Note a problem with the event that is being looked at, unless this holds."""
         if not holds:
-            self.add(rule, self.place, f"event {event.seq} ({event.kind}): {what}")
+            self.add(rule, self.position, f"event {event.seq} ({event.kind}): {what}")
 
     def safely(self, check: Callable[[], None]) -> None:
         """Run a check; whatever goes wrong in it is a finding."""
-        where = "the record" if self.place is None else f"event {self.place}"
+        where = "the record" if self.position is None else f"event {self.position}"
         try:
             check()
         except RecordError as error:
-            self.add("damaged", self.place, f"{where}: {error.what}")
+            self.add("damaged", self.position, f"{where}: {error.what}")
         except _MALFORMED as error:
-            self.add("malformed", self.place, f"{where}: {type(error).__name__}: {error}")
+            self.add("malformed", self.position, f"{where}: {type(error).__name__}: {error}")

@@ -15,7 +15,7 @@ class Link:
     """A key, the first place in the log that it must have signed, and whether it really signed something of this log."""
 
     key: PublicKey
-    place: int
+    position: int
     proven: bool
 
 
@@ -38,13 +38,13 @@ class KeyChain:
     def take(self, event: Event, content: bytes, signature: bytes, *, starts: bool, rotates: bool) -> None:
         """Check an event's signature, and let the key that it states follow."""
         findings = self._findings
-        place = findings.place or 0
+        position = findings.position or 0
         if starts:
-            self.links = [Link(appointed(event), place, False)]
+            self.links = [Link(appointed(event), position, False)]
         key = self.key
         signed = key is not None and key.verifies(content, PAYLOAD_TYPE, signature)
         if starts:
-            self.links = [Link(self.links[0].key, place, signed)]
+            self.links = [Link(self.links[0].key, position, signed)]
         if not signed:
             findings.require(False, "signature", event, self._objection(content, signature))
         if not rotates:
@@ -53,7 +53,7 @@ class KeyChain:
         findings.require(accepted, "key", event, f"the key {appointed(event).id} never accepted the hand-over to it")
         if signed:
             # One that the key in force did not sign hands nothing over: what follows it is then named too.
-            self.links.append(Link(appointed(event), place + 1, accepted))
+            self.links.append(Link(appointed(event), position + 1, accepted))
 
     def vouched(self, pinned: PublicKey) -> bool:
         """Whether a key signed something of this record that the rest hangs on."""
@@ -65,4 +65,4 @@ class KeyChain:
         if former is None:
             return "its signature does not verify with the session's key"
         following = self.links[self.links.index(former) + 1]
-        return f"it is signed by the key {former.key.id}, which was rotated away by event {following.place - 1}"
+        return f"it is signed by the key {former.key.id}, which was rotated away by event {following.position - 1}"

@@ -32,39 +32,39 @@ class Refs:
         if not events:
             return
         add, refs = self._findings.add, self._store.refs()
-        places = {str(event.commit): place for place, event in events.items() if event.commit}
+        positions = {str(event.commit): position for position, event in events.items() if event.commit}
         for name, what in stray_refs(refs, list(events.values())).items():
-            add("ref", self._place(name, events), what)
+            add("ref", self._position(name, events), what)
         for name in refs:
             if name.startswith(OURS) and name != EVENTS and not name.startswith(ATTESTATIONS):
                 add("ref", None, f"{name} is no ref of a record")
         main = refs.get(MAIN)
-        if main is not None and main not in places:
-            self._findings.safely(lambda: self._follow(main, places))
-        if not places:
+        if main is not None and main not in positions:
+            self._findings.safely(lambda: self._follow(main, positions))
+        if not positions:
             return
-        self._check_behind(main, places)
-        for commit, place in places.items():
+        self._check_behind(main, positions)
+        for commit, position in positions.items():
             if f"{ATTESTATIONS}{commit}" not in refs:
-                add("ref", place, f"{ATTESTATIONS}{commit} is missing")
-        self._findings.safely(lambda: self._check_notes(refs.get(NOTES), events, places))
+                add("ref", position, f"{ATTESTATIONS}{commit} is missing")
+        self._findings.safely(lambda: self._check_notes(refs.get(NOTES), events, positions))
 
-    def _check_behind(self, main: str | None, places: dict[str, int]) -> None:
-        commits = list(places)
-        if main == commits[-1] or (main is not None and main not in places):
+    def _check_behind(self, main: str | None, positions: dict[str, int]) -> None:
+        commits = list(positions)
+        if main == commits[-1] or (main is not None and main not in positions):
             return
         lost = commits[0] if main is None else commits[commits.index(main) + 1]
         where = "missing" if main is None else f"at {main}"
         behind = "; if a process was killed, open the session once" if main else ""
         self._findings.add(
-            "ref", places[lost], f"{MAIN} is {where}, the log's newest is {commits[-1]}: it lacks {lost}{behind}"
+            "ref", positions[lost], f"{MAIN} is {where}, the log's newest is {commits[-1]}: it lacks {lost}{behind}"
         )
 
-    def _follow(self, main: str, places: dict[str, int]) -> None:
+    def _follow(self, main: str, positions: dict[str, int]) -> None:
         """Go back on `main` to the last commit on it that was verified."""
         first, at = main, main
         self.strayed = (None, first)
-        while at not in places:
+        while at not in positions:
             first = at
             parents = self._store.commit(at).parents
             self.strayed = (None, first)
@@ -73,20 +73,20 @@ class Refs:
             at = parents[0]
         self.strayed = (at, first)
 
-    def _check_notes(self, notes: str | None, events: Mapping[int, Event], places: dict[str, int]) -> None:
+    def _check_notes(self, notes: str | None, events: Mapping[int, Event], positions: dict[str, int]) -> None:
         wanted = notes_entries(self._store, verified(list(events.values())))
         tree = None if notes is None else self._store.commit(notes).tree
         if tree == object_id("tree", encode_tree(wanted)):
             return
         found = {} if tree is None else self._store.tree(tree)
-        wrong = next((commit for commit in places if found.get(commit) != wanted[commit]), None)
+        wrong = next((commit for commit in positions if found.get(commit) != wanted[commit]), None)
         about = "" if wrong is None else f" of commit {wrong}"
-        self._findings.add("ref", places.get(str(wrong)), f"{NOTES} does not hold what the log says{about}")
+        self._findings.add("ref", positions.get(str(wrong)), f"{NOTES} does not hold what the log says{about}")
 
-    def _place(self, name: str, events: Mapping[int, Event]) -> int | None:
+    def _position(self, name: str, events: Mapping[int, Event]) -> int | None:
         """The place of the first event that a ref is about: by its commit, its own id, or the tree that it judged."""
         about = name.removeprefix(ATTESTATIONS).removeprefix(REPLACE)
-        for place, event in events.items():
+        for position, event in events.items():
             if about in (event.id, event.commit, (event.workspace or {}).get("gitTree")):
-                return place
+                return position
         return None

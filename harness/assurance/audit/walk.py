@@ -37,7 +37,7 @@ class Walk:
         self._certificates = Certificates(store, self._findings)
         self._refs = Refs(store, self._findings)
         self._events: list[Event] = []
-        self._places: list[int] = []
+        self._positions: list[int] = []
         self._trusted: dict[str, Entry] = {}
         self._pending: Event | None = None
         self._seeds: dict[int, str] = {}
@@ -48,22 +48,22 @@ class Walk:
     ) -> AuditReport:
         """Look at everything; see `harness.assurance.audit.audit`."""
         findings = self._findings
-        for place, commit in enumerate(self._log()):
-            findings.place = place
-            findings.safely(partial(self._event, place, commit))
-        findings.place = 0 if self._events else None
+        for position, commit in enumerate(self._log()):
+            findings.position = position
+            findings.safely(partial(self._event, position, commit))
+        findings.position = 0 if self._events else None
         detail = self._events[0].detail if self._events else {}
         found = str(detail.get("session", ""))
         if session is not None and found != session:
-            findings.add("session", findings.place, f"it is the record of the session {found!r}, not of {session!r}")
+            findings.add("session", findings.position, f"it is the record of the session {found!r}, not of {session!r}")
         if pinned is not None and self._events and not self._chain.vouched(pinned):
             keys = ", ".join(link.key.id for link in self._chain.links) or "none"
             findings.add("key", 0, f"the key given, {pinned.id}, did not sign it; its keys are {keys}")
-        findings.place = None
+        findings.position = None
         if known_event is not None and known_event not in {event.digest for event in self._events}:
             what = f"the event {known_event}, known from before, is not in it: it was cut off or made anew"
             findings.add("log", None, what)
-        findings.safely(lambda: self._refs.check(dict(zip(self._places, self._events, strict=True))))
+        findings.safely(lambda: self._refs.check(dict(zip(self._positions, self._events, strict=True))))
         if gate is not None:
             findings.safely(lambda: self._gate(gate, detail))
         last_good, first_bad = self._reliable()
@@ -72,7 +72,7 @@ class Walk:
             task=str(self._events[0].arguments.get("task", "")) if self._events else "",
             task_digest=str(detail.get("task_digest", "")),
             key=self._chain.key.id if self._chain.key else "",
-            keys=tuple({"id": link.key.id, "from": link.place} for link in self._chain.links),
+            keys=tuple({"id": link.key.id, "from": link.position} for link in self._chain.links),
             pinned=pinned is not None,
             events=len(self._events),
             last_event=self._events[-1].digest if self._events else "",
@@ -104,9 +104,9 @@ class Walk:
         broken = min((p.seq for p in self._findings.problems if p.seq is not None), default=None)
         good: list[str] = []
         bad: list[str] = []
-        for place, event in zip(self._places, self._events, strict=True):
+        for position, event in zip(self._positions, self._events, strict=True):
             if event.commit:
-                (good if broken is None or place < broken else bad).append(event.commit)
+                (good if broken is None or position < broken else bad).append(event.commit)
         if self._refs.strayed is None:
             return (good[-1] if good else None), (bad[0] if bad else None)
         fork, first = self._refs.strayed
@@ -116,15 +116,15 @@ class Walk:
 
     # One event
 
-    def _event(self, place: int, commit: str) -> None:
+    def _event(self, position: int, commit: str) -> None:
         findings, require = self._findings, self._findings.require
         content = event_file(self._store, commit, EVENT_FILE)
         event = Event.decode(content, commit)
         before = self._events[-1] if self._events else None
         self._events.append(event)
-        self._places.append(place)
-        if event.seq != place:
-            findings.add("order", place, f"event {event.seq} stands at place {place}: the log was rearranged")
+        self._positions.append(position)
+        if event.seq != position:
+            findings.add("order", position, f"event {event.seq} stands at place {position}: the log was rearranged")
         digest = before.digest if before else ""
         require(event.previous == digest, "chain", event, "it does not follow the event that stands before it")
         require((event.kind == START) == (before is None), "order", event, "a start belongs at the beginning only")

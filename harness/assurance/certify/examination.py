@@ -23,12 +23,12 @@ from harness.verify.pair import Pair
 from harness.verify.verifier import Verifier
 from sandboxes import Driver, SandboxError
 
-Told = Callable[[str, Mapping[str, Any], float], None]
+OnPart = Callable[[str, Mapping[str, Any], float], None]
 """Called with each part as soon as it is known: its name, its document, and how many seconds it took."""
 
 
-def untold(part: str, document: Mapping[str, Any], seconds: float) -> None:
-    """A `Told` that tells nobody."""
+def report_nothing(part: str, document: Mapping[str, Any], seconds: float) -> None:
+    """A `OnPart` that tells nobody."""
 
 
 HIGHEST = TRAINING_LEVEL - 1
@@ -94,7 +94,7 @@ def examine(
     progress: Progress,
     *,
     policies: Path | None = None,
-    told: Told = untold,
+    on_part: OnPart = report_nothing,
 ) -> Examination:
     """Examine the candidate in an exported tree.
 
@@ -103,14 +103,14 @@ def examine(
     Args:
         task: as the tree has it.
         policies: where level 4 keeps what it trained (`Verifier`).
-        told: called with each part.
+        on_part: called with each part.
     """
     parts: dict[str, Mapping[str, Any]] = {}
     seconds: dict[str, float] = {}
 
     def done(part: str, document: Mapping[str, Any], began: float) -> bool:
         parts[part], seconds[part] = document, time.monotonic() - began
-        told(part, document, seconds[part])
+        on_part(part, document, seconds[part])
         return document["outcome"] in (Outcome.PASS, Outcome.SKIPPED)
 
     def examined() -> Examination:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import __version__
-from harness.assurance.certify.examination import Examination, Settings, Told, examine, untold
+from harness.assurance.certify.examination import Examination, OnPart, Settings, examine, report_nothing
 from harness.record.attest import SUMMARY, seal
 from harness.record.certificate import (
     CERTIFIED,
@@ -69,12 +69,17 @@ class Issued:
 
 
 def issue(
-    session: Session, settings: Settings, progress: Progress, told: Told = untold, *, sandbox: str | None = None
+    session: Session,
+    settings: Settings,
+    progress: Progress,
+    on_part: OnPart = report_nothing,
+    *,
+    sandbox: str | None = None,
 ) -> Issued:
     """Examine the newest verified commit of a session and record the certificate.
 
     Args:
-        told: called with each part as soon as it is known.
+        on_part: called with each part as soon as it is known.
         sandbox: the driver to use; by default the session's.
 
     Raises:
@@ -93,7 +98,7 @@ def issue(
     scratch = session.directory.exports / f"certify-{secrets.token_hex(4)}"
     with recorded_tree(session.store, subject.commit, scratch) as (task, tree):
         policies = session.directory.path / POLICIES
-        found = examine(task, tree, driver, seed, settings, progress, policies=policies, told=told)
+        found = examine(task, tree, driver, seed, settings, progress, policies=policies, on_part=on_part)
     files = {path_of(name): _encoded(part) for name, part in found.parts.items()}
     files[ENVELOPE] = seal(subject, SUMMARY, _summary(session, found, files, now()), session.key)
     event = session.record(
@@ -119,8 +124,8 @@ def recorded_tree(store: Store, commit: str, scratch: Path) -> Iterator[tuple[Ta
     tree = store.commit(commit).tree
     try:
         check_out(store, trusted_part(store.files(tree)), scratch / "task")
-        with exported(store, tree, scratch / "tree") as place:
-            yield load_task(scratch / "task"), place
+        with exported(store, tree, scratch / "tree") as location:
+            yield load_task(scratch / "task"), location
     finally:
         discard(scratch)
 

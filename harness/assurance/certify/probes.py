@@ -48,8 +48,8 @@ def starter(task: Task, driver: Driver, tree: Path, stack: object) -> Another:
         if not moved:
             return worker.open(tree)
         with tempfile.TemporaryDirectory(prefix="lockstep-tree-") as scratch:
-            place = Path(scratch) / CANDIDATE_DIRECTORY / moved
-            shutil.copytree(tree / CANDIDATE_DIRECTORY, place)
+            location = Path(scratch) / CANDIDATE_DIRECTORY / moved
+            shutil.copytree(tree / CANDIDATE_DIRECTORY, location)
             return worker.open(Path(scratch))
 
     return another
@@ -76,8 +76,10 @@ def checks(pair: Pair, another: Another) -> Iterator[CheckResult]:
     halves = pair.reference.rollout([one.case.cut(max(1, one.steps // 2)) for one in expected])
     yield _same(pair, "episodes cut short", [halves], pair.follow)
     yield _same(pair, "stepped one by one", [expected[:WALKED]], lambda part: [_walked(pair, each) for each in part])
-    if "lanes" in candidate.spec.capabilities:
-        yield _same(pair, "in lanes, as for training", [expected], lambda part: _in_lanes(pair, candidate, part))
+    if "vector" in candidate.spec.capabilities:
+        yield _same(
+            pair, "in a vector environment, as for training", [expected], lambda part: _in_vector(pair, candidate, part)
+        )
     trainer = another(training=True)
     yield _same(pair, "in a process made for training", [expected], lambda part: _asked(pair, trainer, part))
     elsewhere = another(moved=f"place_{pair.derive('another place'):x}")
@@ -134,33 +136,35 @@ def _walked(pair: Pair, expected: Trajectory) -> Trajectory:
     return pair.candidate.walk(pair.as_case(expected))
 
 
-def _in_lanes(pair: Pair, candidate: Environment, expected: Sequence[Trajectory]) -> list[Trajectory]:
+def _in_vector(pair: Pair, candidate: Environment, expected: Sequence[Trajectory]) -> list[Trajectory]:
     """The episodes beside each other, in the call by which a trainer steps its environments."""
     tapes = [trajectory.draws for trajectory in expected] if pair.task.mode is Mode.TAPE else None
-    lanes = candidate.lanes([trajectory.case.seed for trajectory in expected], draws=tapes, state=True)
-    rows = [[{path: array[lane] for path, array in lanes.leaves.items()}] for lane in range(lanes.count)]
-    draws = [[lanes.draws[lane]] for lane in range(lanes.count)]
-    over = np.zeros(lanes.count, bool)
-    for row in range(max(trajectory.steps for trajectory in expected)):
-        over |= np.array([row >= trajectory.steps for trajectory in expected])
+    vector = candidate.vector([trajectory.case.seed for trajectory in expected], draws=tapes, state=True)
+    timesteps = [
+        [{path: array[env_index] for path, array in vector.leaves.items()}] for env_index in range(vector.count)
+    ]
+    draws = [[vector.draws[env_index]] for env_index in range(vector.count)]
+    over = np.zeros(vector.count, bool)
+    for timestep in range(max(trajectory.steps for trajectory in expected)):
+        over |= np.array([timestep >= trajectory.steps for trajectory in expected])
         if over.all():
             break
         actions = {
-            path: np.stack([t.case.actions[path][min(row, t.steps - 1)] for t in expected])
+            path: np.stack([t.case.actions[path][min(timestep, t.steps - 1)] for t in expected])
             for path in pair.task.actions
         }
-        stepped = lanes.advance(actions)
-        for lane in np.flatnonzero(~over):
-            rows[lane].append({path: array[lane] for path, array in stepped.leaves.items()})
-            draws[lane].append(stepped.draws[lane])
-            over[lane] |= any(stepped.leaves[path][lane] for path in ENDINGS)
+        stepped = vector.advance(actions)
+        for env_index in np.flatnonzero(~over):
+            timesteps[env_index].append({path: array[env_index] for path, array in stepped.leaves.items()})
+            draws[env_index].append(stepped.draws[env_index])
+            over[env_index] |= any(stepped.leaves[path][env_index] for path in ENDINGS)
     return [
         Trajectory(
             trajectory.case,
-            {path: np.stack([each[path] for each in rows[lane]]) for path in rows[lane][0]},
-            None if trajectory.draws is None else tuple(draws[lane]),
+            {path: np.stack([each[path] for each in timesteps[env_index]]) for path in timesteps[env_index][0]},
+            None if trajectory.draws is None else tuple(draws[env_index]),
         )
-        for lane, trajectory in enumerate(expected)
+        for env_index, trajectory in enumerate(expected)
     ]
 
 
@@ -177,10 +181,10 @@ def _use(pair: Pair) -> None:
     pair.candidate.ask("autoreset", seed=pair.derive("use") % (1 << 31), envs=envs, steps=steps, actions=actions)
 
 
-def _moved(task: Task, place: str) -> Task:
+def _moved(task: Task, location: str) -> Task:
     """The task with its candidate's code one directory deeper."""
-    if not place:
+    if not location:
         return task
     inside = Path(task.candidate.entry).relative_to(CANDIDATE_DIRECTORY)
-    entry = (Path(CANDIDATE_DIRECTORY) / place / inside).as_posix()
+    entry = (Path(CANDIDATE_DIRECTORY) / location / inside).as_posix()
     return replace(task, candidate=replace(task.candidate, entry=entry))

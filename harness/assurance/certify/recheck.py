@@ -2,7 +2,7 @@
 
 What decides is the same in every case: the verdict, the probes, what the tests reach and which mutants they kill follow from
 commit and seed, so under the same conditions they are the same but for the time they took. Speed does not: it is measured
-again, and both figures are told.
+again, and both figures are reported.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from harness.record.event import Event
 from harness.record.keys import PublicKey
 from harness.record.machine import conditions
 from harness.record.store import Store
+from harness.support import former
 from harness.support.progress import Progress
 from sandboxes import Driver
 
@@ -96,14 +97,14 @@ def recheck(
     driver: Driver,
     scratch: Path,
     progress: Progress,
-    told: Callable[[PartAgain], None] = lambda part: None,
+    on_part: Callable[[PartAgain], None] = lambda part: None,
 ) -> list[PartAgain]:
     """Examine the commit of a certificate again, from the record alone.
 
     Args:
         event: the certificate's; `key` signed it.
         scratch: a directory that does not exist yet, for the commit's files.
-        told: called with each part as soon as it has been run again.
+        on_part: called with each part as soon as it has been run again.
 
     Raises:
         RecordError: the certificate or the commit is damaged.
@@ -120,11 +121,11 @@ def recheck(
         if part == VERDICT:
             now["sandbox"] = document["sandbox"]
         found.append(_compared(part, recorded.get(part), document, then, now))
-        told(found[-1])
+        on_part(found[-1])
 
     with recorded_tree(store, event.arguments["commit"], scratch) as (task, tree):
         settings = Settings.from_json(ours["settings"])
-        examine(task, tree, driver, ours["seed"], settings, progress, told=compare)
+        examine(task, tree, driver, ours["seed"], settings, progress, on_part=compare)
     ran = {each.part for each in found}
     for name in PARTS:
         if (before := recorded.get(name)) is not None and name not in ran:
@@ -178,7 +179,7 @@ def _digest(part: str, document: Mapping[str, Any]) -> str:
 def _claim(part: str, document: Mapping[str, Any]) -> Any:
     """What must hold on any machine: which probes passed, which lines were reached, which mutants survived."""
     if part == PROBES:
-        return [(check["name"], check["outcome"]) for check in document["checks"]]
+        return [(former.CHECKS.get(check["name"], check["name"]), check["outcome"]) for check in document["checks"]]
     if part == COVERAGE:
         return document["together"]
     return document["rates"] if part == STRENGTH else None

@@ -113,9 +113,9 @@ def _broken_claims(recorded: Mapping[str, Any], again: Mapping[str, Any]) -> Ite
                 found = checks.get(check["name"], "not there")
                 yield f"{where}: the check {check['name']!r} was {check['outcome']} and is {found}"
         found = [[d for check in level["checks"] for d in check["divergences"]][:1] for level in (one, other)]
-        places = [[(d["check"], d["rule"], d["address"], d["module"]) for d in divergences] for divergences in found]
-        if places[0] != places[1]:
-            yield f"{where} first differed at {places[0]} and differs at {places[1]}"
+        locations = [[(d["check"], d["rule"], d["address"], d["module"]) for d in divergences] for divergences in found]
+        if locations[0] != locations[1]:
+            yield f"{where} first differed at {locations[0]} and differs at {locations[1]}"
         if one["outcome"] == Outcome.PASS and one["episodes"] != other["episodes"] and "transfer" not in one:
             yield f"{where} compared {one['episodes']} episodes and compares {other['episodes']}"
         yield from _broken_transfer(one.get("transfer"), other.get("transfer"), where)

@@ -114,7 +114,7 @@ class Rerun:
     Args:
         store: the record.
         events: its log.
-        progress: told what goes on.
+        progress: called with what goes on.
         levels: the highest level that is repeated; level 4 trains for minutes.
         sandbox: the driver to use; by default the recorded one, or the best that works here.
     """
@@ -136,7 +136,7 @@ class Rerun:
         self._stack = ExitStack()
         self._scratch = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-replay-")))
         self._task = self._scratch / "task"
-        self._told = 0
+        self._reported = 0
         self._verifiers: dict[str, Verifier] = {}
 
     def __enter__(self) -> Rerun:
@@ -203,13 +203,13 @@ class Rerun:
 
     def _go_to(self, seq: int) -> None:
         """Make the task directory what it was before this event: the files of the start, and the cases found since."""
-        if self._told == 0:
+        if self._reported == 0:
             check_out(self._store, trusted_part(self._store.files(snapshot_of(self._events[:1]))), self._task)
-            self._told = 1
-        for event in self._events[self._told : seq]:
+            self._reported = 1
+        for event in self._events[self._reported : seq]:
             for path, entry in cases_added(self._store, event).items():
                 write_below(self._task, path, self._store.blob(entry.id))
-        self._told = max(self._told, seq)
+        self._reported = max(self._reported, seq)
 
     def _verifier(self, driver: Driver) -> Verifier:
         if driver.name not in self._verifiers:

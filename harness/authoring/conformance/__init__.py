@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from harness.authoring.conformance import behaviour, calls, chance, declaration, lanes, pictures, state
+from harness.authoring.conformance import behaviour, calls, chance, declaration, pictures, state, vector
 from harness.authoring.conformance.kit import Failed, Kit, Passed, Skipped
 from harness.errors import LockstepError
 from harness.protocol.environment import Environment
@@ -26,7 +26,7 @@ CHECKS: dict[str, Callable[[Kit], Passed]] = {
     "determinism": behaviour.repeats_itself,
     "seeds": behaviour.heeds_its_seed,
     "single steps": behaviour.steps_singly,
-    "lanes": lanes.keeps_lanes_apart,
+    "vector": vector.keeps_sub_envs_apart,
     "restore": state.restores,
     "sufficient state": state.suffices,
     "tape": chance.replays_its_tape,

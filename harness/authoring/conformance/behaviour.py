@@ -12,18 +12,20 @@ from harness.task.contract import Mode
 
 
 def plays_episodes(kit: Kit) -> Passed:
-    """Random and sticky episodes can be played to their end, each row as declared."""
+    """Random and sticky episodes can be played to their end, each timestep as declared."""
     steps = sum(episode.steps for episode in kit.episodes)
     ended = sum(any(episode.leaves[path][-1] for path in ENDINGS) for episode in kit.episodes)
     return Passed(len(kit.episodes), f"{steps} steps; {ended} of {len(kit.episodes)} episodes came to an end")
 
 
 def resets_to_a_beginning(kit: Kit) -> Passed:
-    """Row 0 has reward 0 and no end."""
+    """Timestep 0 has reward 0 and no end."""
     for episode in kit.episodes:
         for path in ("reward", *ENDINGS):
             if (found := episode.leaves[path][0]).any():
-                raise Failed(f"seed {episode.case.seed}, row 0: {path} is {found}; a reset has reward 0 and no end")
+                raise Failed(
+                    f"seed {episode.case.seed}, timestep 0: {path} is {found}; a reset has reward 0 and no end"
+                )
     return Passed(len(kit.episodes))
 
 
@@ -36,12 +38,12 @@ def keeps_its_bounds(kit: Kit) -> Passed:
         for leaf in leaves:
             wrong = outside(leaf, episode.leaves[leaf.path])
             if wrong.any():
-                row, *index = (int(i) for i in np.argwhere(wrong)[0])
-                value = episode.leaves[leaf.path][(row, *index)]
-                where = f"seed {episode.case.seed}, row {row}: {leaf.path}{index or ''}"
+                timestep, *index = (int(i) for i in np.argwhere(wrong)[0])
+                value = episode.leaves[leaf.path][(timestep, *index)]
+                where = f"seed {episode.case.seed}, timestep {timestep}: {leaf.path}{index or ''}"
                 raise Failed(f"{where} is {value}, outside the bounds of task.toml, {leaf.low} to {leaf.high}")
     bounded = sum(leaf.low is not None or leaf.high is not None for leaf in leaves)
-    return Passed(sum(episode.rows for episode in kit.episodes), f"{bounded} leaves with bounds")
+    return Passed(sum(episode.timesteps for episode in kit.episodes), f"{bounded} leaves with bounds")
 
 
 def repeats_itself(kit: Kit) -> Passed:
@@ -76,10 +78,14 @@ def steps_singly(kit: Kit) -> Passed:
             continue
         why = "single steps and a rollout differ"
         if _constant(episode.leaves.get(difference.path)):
-            why = "the adapter returns a buffer that it uses again, and has to copy it: in a rollout all rows are the last"
+            why = "the adapter returns a buffer that it uses again, and has to copy it: a rollout repeats its last timestep"
         raise Failed(f"{why}: {shown(difference)}", divergence(episode.case, difference, why))
     return Passed(len(picked))
 
 
-def _constant(rows: Array | None) -> bool:
-    return rows is not None and len(rows) > 2 and all(row.tobytes() == rows[-1].tobytes() for row in rows)
+def _constant(timesteps: Array | None) -> bool:
+    return (
+        timesteps is not None
+        and len(timesteps) > 2
+        and all(timestep.tobytes() == timesteps[-1].tobytes() for timestep in timesteps)
+    )

@@ -92,9 +92,9 @@ def _probe_inputs(kit: Kit, name: str) -> dict[str, Array]:
     for path, leaf in kit.task.probes[name].inputs.items():
         state = kit.spec.outputs.get(path if path.startswith(STATE) else STATE + path)
         if state is not None and (state.dtype, state.shape) == (leaf.dtype, leaf.shape):
-            inputs[path] = np.stack([episode.leaves[state.path][row] for episode, row in picks])
+            inputs[path] = np.stack([episode.leaves[state.path][timestep] for episode, timestep in picks])
         elif path in kit.actions:
-            inputs[path] = np.stack([episode.case.actions[path][row] for episode, row in picks])
+            inputs[path] = np.stack([episode.case.actions[path][timestep] for episode, timestep in picks])
         else:
             inputs[path] = _anywhere(leaf, rng)
     return inputs

@@ -16,7 +16,7 @@ def replays_its_tape(kit: Kit) -> Passed:
     forced = [replace(episode.case, seed=episode.case.seed + 1000, draws=episode.draws) for episode in kit.episodes]
     why = "its own tape on another seed gives another trajectory: some chance is not on the tape, or it is ignored"
     kit.demand_same(kit.episodes, kit.environment.rollout(forced), why)
-    drawn = sum(len(row) for episode in kit.episodes for row in episode.draws or ())
+    drawn = sum(len(timestep) for episode in kit.episodes for timestep in episode.draws or ())
     return Passed(len(forced), f"{drawn} draws")
 
 
@@ -42,18 +42,18 @@ def _demand_tape(kit: Kit) -> None:
 
 
 def _wrong_tapes(episode: Trajectory) -> Iterator[tuple[str, Case]]:
-    """Cases whose last row has a wrong tape, each with the name of what is wrong with it."""
+    """Cases whose last timestep has a wrong tape, each with the name of what is wrong with it."""
     tape = episode.draws or ()
-    some = next((draw for row in tape for draw in row), None)
-    for row, draws in enumerate(tape):
-        where = "at the reset" if row == 0 else "at a step"
+    some = next((draw for timestep in tape for draw in timestep), None)
+    for timestep, draws in enumerate(tape):
+        where = "at the reset" if timestep == 0 else "at a step"
         if some is not None:
-            yield f"a draw left over {where}", _with_row(episode, row, (*draws, draws[-1] if draws else some))
+            yield f"a draw left over {where}", _with_timestep(episode, timestep, (*draws, draws[-1] if draws else some))
         if draws:
-            yield f"a draw missing {where}", _with_row(episode, row, draws[:-1])
+            yield f"a draw missing {where}", _with_timestep(episode, timestep, draws[:-1])
         if len({draw.name for draw in draws}) > 1:
-            yield f"draws out of order {where}", _with_row(episode, row, draws[::-1])
+            yield f"draws out of order {where}", _with_timestep(episode, timestep, draws[::-1])
 
 
-def _with_row(episode: Trajectory, row: int, draws: tuple[Draw, ...]) -> Case:
-    return replace(episode.case.cut(row), draws=(*(episode.draws or ())[:row], draws))
+def _with_timestep(episode: Trajectory, timestep: int, draws: tuple[Draw, ...]) -> Case:
+    return replace(episode.case.cut(timestep), draws=(*(episode.draws or ())[:timestep], draws))

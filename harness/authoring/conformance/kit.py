@@ -115,12 +115,12 @@ class Kit:
 
     @property
     def reached(self) -> list[tuple[Trajectory, int]]:
-        """Some rows, before the end, of some episodes."""
-        rows = [(episode, row) for episode in self.episodes for row in range(episode.steps)]
-        if not rows:
+        """Some timesteps, before the end, of some episodes."""
+        timesteps = [(episode, timestep) for episode in self.episodes for timestep in range(episode.steps)]
+        if not timesteps:
             raise Skipped("no episode has a step")
-        picks = np.random.default_rng(0).choice(len(rows), min(STATES, len(rows)), replace=False)
-        return [rows[pick] for pick in sorted(picks)]
+        picks = np.random.default_rng(0).choice(len(timesteps), min(STATES, len(timesteps)), replace=False)
+        return [timesteps[pick] for pick in sorted(picks)]
 
     def demand_same(self, expected: Sequence[Trajectory], actual: Sequence[Trajectory], why: str) -> None:
         """Fail unless the trajectories are bitwise the same."""
@@ -149,7 +149,7 @@ class Kit:
 def shown(difference: Difference) -> str:
     """A difference in words."""
     index = str(list(difference.index)) if difference.index else ""
-    return f"row {difference.step}, {difference.path}{index}: {difference.expected} and then {difference.actual}"
+    return f"timestep {difference.step}, {difference.path}{index}: {difference.expected} and then {difference.actual}"
 
 
 def divergence(case: Case, difference: Difference, why: str) -> Divergence:
@@ -179,6 +179,6 @@ def outside(leaf: Leaf, values: Array) -> Array:
 
 
 def without_reset(trajectory: Trajectory) -> Trajectory:
-    """A trajectory from its row 1 on."""
+    """A trajectory from its timestep 1 on."""
     leaves = {path: array[1:] for path, array in trajectory.leaves.items()}
     return replace(trajectory, leaves=leaves, draws=None if trajectory.draws is None else trajectory.draws[1:])

@@ -25,7 +25,7 @@ def draws_pictures(kit: Kit) -> Passed:
         )
     if not kit.can("restore"):
         return Passed(2 * len(walked), f"{_size(walked[0])}; a candidate's states cannot be drawn without `restore`")
-    states = [episode.state(row) for episode, row in kit.reached]
+    states = [episode.state(timestep) for episode, timestep in kit.reached]
     restored = [_restore_and_draw(kit.environment, state) for state in states]
     again = [_restore_and_draw(kit.environment, state) for state in states[::-1]][::-1]
     _demand_same(restored, again, "the same state, restored and drawn again after others, looks different")
@@ -38,9 +38,9 @@ def _walk_and_draw(kit: Kit, environment: Environment) -> list[Array]:
     episode = max(kit.episodes, key=lambda played: played.steps)
     case = episode.case.cut(min(episode.steps, WALKED))
     pictures = []
-    for number, row in enumerate(environment.rows(case)):
+    for number, timestep in enumerate(environment.timesteps(case)):
         expected = {path: array[number : number + 1] for path, array in episode.leaves.items()}
-        difference = compare_leaves(expected, row["leaves"], {})
+        difference = compare_leaves(expected, timestep["leaves"], {})
         if difference is not None:
             difference = replace(difference, step=number)
             why = f"drawing changes the episode: after {number} pictures, {shown(difference)}"

@@ -16,14 +16,14 @@ def restores(kit: Kit) -> Passed:
     """A restored state reads as it did when it was reached, with reward 0 and no end."""
     _demand_restore(kit)
     reached = kit.reached
-    starts = [Case(0, kit.environment.no_actions(), start=episode.state(row)) for episode, row in reached]
-    for (episode, row), restored in zip(reached, kit.environment.rollout(starts), strict=True):
-        expected = {path: array[row : row + 1] for path, array in episode.leaves.items()}
+    starts = [Case(0, kit.environment.no_actions(), start=episode.state(timestep)) for episode, timestep in reached]
+    for (episode, timestep), restored in zip(reached, kit.environment.rollout(starts), strict=True):
+        expected = {path: array[timestep : timestep + 1] for path, array in episode.leaves.items()}
         for path in ("reward", *ENDINGS):
             expected[path] = np.zeros_like(expected[path])
         difference = compare_leaves(expected, restored.leaves, {})
         if difference is not None:
-            why = f"the state of seed {episode.case.seed}, row {row}, reads differently once it is restored"
+            why = f"the state of seed {episode.case.seed}, timestep {timestep}, reads differently once it is restored"
             if not difference.path.startswith(STATE) and difference.path not in ("reward", *ENDINGS):
                 why += "; is there something that the state lacks?"
             raise Failed(f"{why}: {shown(difference)}", divergence(restored.case, difference, why))
@@ -33,7 +33,7 @@ def restores(kit: Kit) -> Passed:
 def suffices(kit: Kit) -> Passed:
     """Two environments in the same state have the same future, whatever each of them did before."""
     _demand_restore(kit)
-    rests = [rest for episode, row in kit.reached if (rest := _rest(kit, episode, row)) is not None]
+    rests = [rest for episode, timestep in kit.reached if (rest := _rest(kit, episode, timestep)) is not None]
     if not rests:
         raise Skipped(
             "without forced draws the future of a restored state is another one each time; that the state is the whole "
@@ -56,27 +56,27 @@ def _demand_restore(kit: Kit) -> None:
         )
 
 
-def _rest(kit: Kit, episode: Trajectory, row: int) -> Trajectory | None:
-    """What follows in an episode after a row, as a trajectory from that state; None where chance would decide it."""
+def _rest(kit: Kit, episode: Trajectory, timestep: int) -> Trajectory | None:
+    """What follows in an episode after a timestep, as a trajectory from that state; None where chance would decide it."""
     end, draws = episode.steps, None
     if kit.task.mode in (Mode.TAPE, Mode.LAW):
         if episode.draws is None:
             return None
         if kit.can("force_draws"):
-            draws: Tape | None = ((), *episode.draws[row + 1 :])
+            draws: Tape | None = ((), *episode.draws[timestep + 1 :])
         else:
-            end = next((drawn - 1 for drawn in range(row + 1, end + 1) if episode.draws[drawn]), end)
-    if end <= row:
+            end = next((drawn - 1 for drawn in range(timestep + 1, end + 1) if episode.draws[drawn]), end)
+    if end <= timestep:
         return None
-    actions = {path: array[row:end] for path, array in episode.case.actions.items()}
-    case = Case(0, actions, start=episode.state(row), draws=draws, origin="conformance")
-    leaves = {path: array[row : end + 1] for path, array in episode.leaves.items()}
-    return Trajectory(case, leaves, None if episode.draws is None else ((), *episode.draws[row + 1 : end + 1]))
+    actions = {path: array[timestep:end] for path, array in episode.case.actions.items()}
+    case = Case(0, actions, start=episode.state(timestep), draws=draws, origin="conformance")
+    leaves = {path: array[timestep : end + 1] for path, array in episode.leaves.items()}
+    return Trajectory(case, leaves, None if episode.draws is None else ((), *episode.draws[timestep + 1 : end + 1]))
 
 
 def _demand_same_future(kit: Kit, expected: Sequence[Trajectory], actual: Sequence[Trajectory], why: str) -> None:
     for one, other in zip(expected, actual, strict=True):
-        # Row 0 is the restored one, which `restores` looks at.
+        # Timestep 0 is the restored one, which `restores` looks at.
         difference = compare(without_reset(one), without_reset(other), kit.spec.outputs, {})
         if difference is not None:
             what = f"{difference.step + 1} steps after the state was restored, {shown(difference)}"

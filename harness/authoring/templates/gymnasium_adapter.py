@@ -68,14 +68,14 @@ class Reference:
         with _recorded(self.log) if self._taped else contextlib.nullcontext():
             observation, _ = self.env.reset(seed=seed)
         self.log.end()
-        return self._row(observation, 0.0, False, False)
+        return self._timestep(observation, 0.0, False, False)
 
     def step(self, action: Any, draws: list[Any] | None = None) -> dict[str, Any]:
         """Take one step."""
         self.log.begin(draws)
         observation, reward, terminated, truncated, _ = self.env.step(self.as_action(action))
         self.log.end()
-        return self._row(observation, reward, terminated, truncated)
+        return self._timestep(observation, reward, terminated, truncated)
 
     def restore(self, state: dict[str, Any]) -> dict[str, Any]:
         """Put the attributes of a state into a fresh episode."""
@@ -87,7 +87,7 @@ class Reference:
                 self._limit._elapsed_steps = int(value)
             else:
                 setattr(self.core, described["attribute"], _as_kind(described["kind"], value))
-        return self._row(self.observe(), 0.0, False, False)
+        return self._timestep(self.observe(), 0.0, False, False)
 
     def observe(self) -> Any:
         """The observation of the state as it is now, without a step."""
@@ -124,34 +124,36 @@ class Reference:
         """Action leaves as a point of the environment's action space."""
         return _gather(self.env.action_space, "action", action if isinstance(action, dict) else {"action": action})
 
-    def _row(self, observation: Any, reward: Any, terminated: Any, truncated: Any) -> dict[str, Any]:
-        row = {}  # type: dict[str, Any]
-        scatter(self.env.observation_space, "observation", observation, row)
-        row["reward"] = reward
-        for path, value in row.items():
-            row[path] = np.array(value, dtype=self._leaves[path]["dtype"])
-        row["terminated"], row["truncated"] = bool(terminated), bool(truncated)
+    def _timestep(self, observation: Any, reward: Any, terminated: Any, truncated: Any) -> dict[str, Any]:
+        timestep = {}  # type: dict[str, Any]
+        scatter(self.env.observation_space, "observation", observation, timestep)
+        timestep["reward"] = reward
+        for path, value in timestep.items():
+            timestep[path] = np.array(value, dtype=self._leaves[path]["dtype"])
+        timestep["terminated"], timestep["truncated"] = bool(terminated), bool(truncated)
         for path, described in self._state.items():
             name = described["attribute"]
             value = self._limit._elapsed_steps if name == ELAPSED else getattr(self.core, name)
-            row[path] = np.array(value, dtype=self._leaves[path]["dtype"])
-        return row
+            timestep[path] = np.array(value, dtype=self._leaves[path]["dtype"])
+        return timestep
 
 
 class Log:
-    """The draws of the row that is being made: those recorded, and those still to be forced."""
+    """The draws of the timestep that is being made: those recorded, and those still to be forced."""
 
     def __init__(self) -> None:
         self._recorded = []  # type: list[tuple[str, np.ndarray]]
         self._forced = None  # type: list[Any] | None
 
     def begin(self, draws: list[Any] | None) -> None:
-        """Begin a row; without draws the generator decides. What a row that was refused left behind is forgotten."""
+        """Begin a timestep; without draws the generator decides. What a timestep that was refused left behind is
+        forgotten.
+        """
         self._recorded = []
         self._forced = None if draws is None else list(draws)
 
     def end(self) -> None:
-        """End a row. Raises ValueError if a draw is left over."""
+        """End a timestep. Raises ValueError if a draw is left over."""
         if self._forced:
             raise ValueError("draws are left over: {}".format(", ".join(name for name, _ in self._forced)))
 
@@ -212,14 +214,14 @@ def make(found: dict[str, Any], options: dict[str, Any]) -> gymnasium.Env[Any, A
     return getattr(importlib.import_module(module), function)(**options)
 
 
-def scatter(space: Any, path: str, value: Any, row: dict[str, Any]) -> None:
-    """Put a point of a space into a row, one leaf for each part."""
+def scatter(space: Any, path: str, value: Any, timestep: dict[str, Any]) -> None:
+    """Put a point of a space into a timestep, one leaf for each part."""
     parts = parts_of(space)
     if parts is None:
-        row[path] = value
+        timestep[path] = value
     else:
         for key, name, part in parts:
-            scatter(part, path + "/" + name, value[key], row)
+            scatter(part, path + "/" + name, value[key], timestep)
 
 
 def parts_of(space: Any) -> list[tuple[Any, str, Any]] | None:

@@ -98,9 +98,9 @@ class Discovery:
             if terminated or truncated:
                 break
         for observation in seen:
-            row = {}  # type: dict[str, Any]
-            self.adapter.scatter(env.observation_space, "observation", observation, row)
-            for path, value in row.items():
+            timestep = {}  # type: dict[str, Any]
+            self.adapter.scatter(env.observation_space, "observation", observation, timestep)
+            for path, value in timestep.items():
                 actual = np.asarray(value)
                 if isinstance(value, (np.ndarray, np.generic)) and actual.dtype.name != leaves[path]["dtype"]:
                     self.notes.append(
@@ -234,8 +234,8 @@ class Discovery:
     def describe_draws(self, tapes: list[Any]) -> None:
         draws = self.found["draws"]
         for tape in tapes:
-            for index, row in enumerate(tape):
-                for label, value in row:
+            for index, timestep in enumerate(tape):
+                for label, value in timestep:
                     moment = "reset" if index == 0 else "step"
                     leaf = draws.setdefault(
                         label, {"dtype": value.dtype.name, "shape": list(value.shape), "at": moment}
@@ -244,7 +244,7 @@ class Discovery:
                         raise Unusable(f"the draw {label} changes its dtype")
                     if leaf["at"] != moment:
                         leaf["at"] = "both"
-                    count = sum(1 for other, _ in row if other == label)
+                    count = sum(1 for other, _ in timestep if other == label)
                     self.capacity[label] = max(self.capacity.get(label, 1), count)
 
     # --- state --------------------------------------------------------------------------------------------------------
@@ -261,15 +261,15 @@ class Discovery:
         for seed in range(EPISODES):
             if seed >= SEEDS and time.perf_counter() - began > SECONDS / 2:
                 break
-            rows = [reference.reset(seed)]
+            timesteps = [reference.reset(seed)]
             snapshots.append({name: _copied(value) for name, value in vars(core).items()})
             for action in [*self.actions_for(seed, LONGEST), None]:
-                ways = [way for way in ways if self.observes(reference, way, rows[-1])]
-                if action is None or rows[-1]["terminated"] or rows[-1]["truncated"]:
+                ways = [way for way in ways if self.observes(reference, way, timesteps[-1])]
+                if action is None or timesteps[-1]["terminated"] or timesteps[-1]["truncated"]:
                     break
-                rows.append(reference.step(action))
+                timesteps.append(reference.step(action))
                 snapshots.append({name: _copied(value) for name, value in vars(core).items()})
-            observed += rows
+            observed += timesteps
         self.found["observe"] = ways[0] if ways else None
         for name in sorted(snapshots[0]):
             described = attribute_leaf([snapshot.get(name) for snapshot in snapshots])
@@ -285,14 +285,16 @@ class Discovery:
         if not self.found["state"]:
             self.notes.append("no attribute holds numbers that change in an episode, so there are no state leaves")
 
-    def observes(self, reference: Any, way: dict[str, Any], row: dict[str, Any]) -> bool:
-        """Whether this is the observation of the row."""
+    def observes(self, reference: Any, way: dict[str, Any], timestep: dict[str, Any]) -> bool:
+        """Whether this is the observation of the timestep."""
         self.found["observe"] = reference._found["observe"] = way
         try:
-            again = reference._row(reference.observe(), 0.0, False, False)
+            again = reference._timestep(reference.observe(), 0.0, False, False)
         except Exception:
             return False
-        return all(same([{path: row[path]}], [{path: again[path]}]) for path in row if path.startswith("observation"))
+        return all(
+            same([{path: timestep[path]}], [{path: again[path]}]) for path in timestep if path.startswith("observation")
+        )
 
     def try_restore(self) -> None:
         """Restore states in the middle of episodes and compare how they go on."""
@@ -312,17 +314,17 @@ class Discovery:
             self.found["restore"] = False
             self.notes.append(f"states cannot be restored ({problem})")
 
-    def continues(self, reference: Any, seed: int, rows: list[Any]) -> str:
-        for start in range(0, len(rows) - 1, max(1, len(rows) // 6)):
-            state = {path: rows[start][path] for path in self.found["state"]}
+    def continues(self, reference: Any, seed: int, timesteps: list[Any]) -> str:
+        for start in range(0, len(timesteps) - 1, max(1, len(timesteps) // 6)):
+            state = {path: timesteps[start][path] for path in self.found["state"]}
             tape = self.tapes[seed][start + 1 :] if self.tapes else None
             restored = [reference.restore(state)]
             reference.take_draws()
-            count = min(CONTINUED, len(rows) - 1 - start)
+            count = min(CONTINUED, len(timesteps) - 1 - start)
             actions = self.actions_for(seed, STEPS)[start : start + count]
             for index, action in enumerate(actions):
                 restored.append(reference.step(action) if tape is None else reference.step(action, tape[index]))
-            expected = [dict(row) for row in rows[start : start + count + 1]]
+            expected = [dict(timestep) for timestep in timesteps[start : start + count + 1]]
             expected[0] = {**expected[0], "reward": restored[0]["reward"]}
             if not same(restored, expected):
                 return "an episode goes on differently from a restored state: attributes that hold numbers are not all of it"
@@ -347,26 +349,28 @@ class Discovery:
                 self.notes.append(f"it cannot be drawn ({problem})")
         reference.close()
 
-    def looks(self, reference: Any, seed: int, rows: list[Any]) -> str:
+    def looks(self, reference: Any, seed: int, timesteps: list[Any]) -> str:
         shown = reference.drawing()
         shown.reset(seed=seed)
         pictures = [np.asarray(shown.render())]
-        actions = self.actions_for(seed, min(DRAWN, len(rows) - 1))
+        actions = self.actions_for(seed, min(DRAWN, len(timesteps) - 1))
         for action in actions:
             shown.step(reference.as_action(action))
             pictures.append(np.asarray(shown.render()))
         shown.close()
-        for row, picture in reversed(list(zip(rows, pictures))):  # backwards, so that nothing but the state can tell
+        for timestep, picture in reversed(
+            list(zip(timesteps, pictures))
+        ):  # backwards, so that nothing but the state can tell
             if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
                 return f"its pictures are {picture.dtype} {list(picture.shape)}, not uint8 [height, width, 3]"
-            reference.restore({path: row[path] for path in self.found["state"]})
+            reference.restore({path: timestep[path] for path in self.found["state"]})
             if not np.array_equal(picture, reference.render()):
                 return "a restored state looks otherwise than in its episode"
         again = [reference.reset(seed)]
         for action in actions:
             reference.render()
             again.append(reference.step(action))
-        return "" if same(again, rows[: len(again)]) else "an episode goes on differently where it is drawn"
+        return "" if same(again, timesteps[: len(again)]) else "an episode goes on differently where it is drawn"
 
     # --- what episodes are like ---------------------------------------------------------------------------------------
 
@@ -379,11 +383,11 @@ class Discovery:
         returns, lengths, began = [], [], time.perf_counter()
         for seed in range(EPISODES):
             tape = []  # type: list[Any]
-            rows = play(reference, seed, self.actions_for(seed, LONGEST), tape=tape)
+            timesteps = play(reference, seed, self.actions_for(seed, LONGEST), tape=tape)
             if taped:
                 self.describe_draws([tape])  # a rare draw may have been missing until now
-            returns.append(float(sum(float(row["reward"]) for row in rows)))
-            lengths.append(len(rows) - 1)
+            returns.append(float(sum(float(timestep["reward"]) for timestep in timesteps)))
+            lengths.append(len(timesteps) - 1)
             if time.perf_counter() - began > SECONDS:
                 break
         rate = sum(lengths) / (time.perf_counter() - began)
@@ -395,25 +399,25 @@ class Discovery:
 def play(
     reference: Any, seed: int, actions: list[Any], *, tape: Any = None, forced: Any = None
 ) -> list[dict[str, Any]]:
-    """The rows of one episode; its draws go into `tape`, or come from `forced`."""
-    rows = [reference.reset(seed) if forced is None else reference.reset(seed, forced[0])]
+    """The timesteps of one episode; its draws go into `tape`, or come from `forced`."""
+    timesteps = [reference.reset(seed) if forced is None else reference.reset(seed, forced[0])]
     draws = [reference.take_draws()]
     for index, action in enumerate(actions):
-        if rows[-1]["terminated"] or rows[-1]["truncated"]:
+        if timesteps[-1]["terminated"] or timesteps[-1]["truncated"]:
             break
-        rows.append(reference.step(action) if forced is None else reference.step(action, forced[index + 1]))
+        timesteps.append(reference.step(action) if forced is None else reference.step(action, forced[index + 1]))
         draws.append(reference.take_draws())
     if tape is not None:
         tape.extend(draws)
-    return rows
+    return timesteps
 
 
 def same(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:
     """Whether two episodes are the same, bit for bit."""
     return len(one) == len(other) and all(
-        row.keys() == against.keys()
-        and all(np.asarray(row[path]).tobytes() == np.asarray(against[path]).tobytes() for path in row)
-        for row, against in zip(one, other)
+        timestep.keys() == against.keys()
+        and all(np.asarray(timestep[path]).tobytes() == np.asarray(against[path]).tobytes() for path in timestep)
+        for timestep, against in zip(one, other)
     )
 
 

@@ -1,6 +1,6 @@
 """Level 1: what is true of every episode, and what episodes should reach. These hold for any environment: add its own.
 
-@invariant(module="...")     belongs to a module of task.toml; True or False for each row, or for all
+@invariant(module="...")     belongs to a module of task.toml; True or False for each timestep, or for all
 @generator("probe")          a Hypothesis strategy for the inputs of a probe
 @feature                     counted, so that a report can say what episodes never did
 """
@@ -16,7 +16,7 @@ def nothing_is_nan(trajectory: Trajectory) -> bool:
 
 
 @invariant()
-def only_the_last_row_ends_an_episode(trajectory: Trajectory) -> bool:
+def only_the_last_timestep_ends_an_episode(trajectory: Trajectory) -> bool:
     ended = trajectory.leaves["terminated"] | trajectory.leaves["truncated"]
     return not ended[:-1].any()
 
@@ -34,4 +34,4 @@ def an_episode_was_truncated(trajectory: Trajectory) -> Array:
 @feature
 def a_reward_was_paid(trajectory: Trajectory) -> Array:
     reward = trajectory.leaves["reward"]
-    return np.asarray(reward != 0).reshape(trajectory.rows, -1).any(axis=1)
+    return np.asarray(reward != 0).reshape(trajectory.timesteps, -1).any(axis=1)

@@ -21,12 +21,12 @@ _FIRST, _SECOND = np.uint32(0x7FEB352D), np.uint32(0x846CA68B)
 _HALF, _MIDDLE, _MANTISSA = np.uint32(16), np.uint32(15), np.uint32(8)
 
 
-def run_words(seed: int, repeat: int) -> np.ndarray[Any, Any]:
-    """The two words from which all chance of one repetition of a run comes."""
+def run_key_data(seed: int, repeat: int) -> np.ndarray[Any, Any]:
+    """The two 32-bit numbers from which all chance of one repetition of a run comes."""
     return np.random.default_rng([seed, repeat]).integers(0, 1 << 32, 2, np.uint32)
 
 
-def checked_rows(words: Any, length: int) -> np.ndarray[Any, Any]:
+def checked_steps(key_data: Any, length: int) -> np.ndarray[Any, Any]:
     """The steps of a repetition whose outputs are added up: one of every 16 steps, and the last, which hangs on all others.
 
     To add up all of them would cost a tenth of the time that is to be measured.
@@ -34,30 +34,33 @@ def checked_rows(words: Any, length: int) -> np.ndarray[Any, Any]:
     Returns:
         Their numbers from 0, `[ceil(length / 16) + 1]`; some may stand there twice.
     """
-    first = int(words[0] ^ words[1]) % STRIDE
+    first = int(key_data[0] ^ key_data[1]) % STRIDE
     return np.append(np.minimum(np.arange(first, first + length, STRIDE), length - 1), length - 1).astype(np.int32)
 
 
-def key_words(words: Any, lane: Any, row: Any) -> tuple[Any, Any]:
-    """The two words of the random key of one row of one lane; no two rows of a run have the same.
+def step_key_data(key_data: Any, env_index: Any, timestep: Any) -> tuple[Any, Any]:
+    """The two 32-bit numbers of the random key of one timestep of one sub-environment; no two timesteps of a run have the
+    same.
 
     Args:
-        words: of the run, `[2]`.
-        lane: its number, uint32.
-        row: 0 for the reset, *t* for step *t*, uint32.
+        key_data: of the run, `[2]`.
+        env_index: its number, uint32.
+        timestep: 0 for the reset, *t* for step *t*, uint32.
     """
-    return words[0] + lane * GOLDEN, words[1] + row
+    return key_data[0] + env_index * GOLDEN, key_data[1] + timestep
 
 
-def random_action(xp: Any, number: int, leaf: Mapping[str, Any], words: Any, lane: Any, row: Any, legal: Any) -> Any:
+def random_action(
+    xp: Any, number: int, leaf: Mapping[str, Any], key_data: Any, env_index: Any, timestep: Any, legal: Any
+) -> Any:
     """Uniform values of one action leaf.
 
     Args:
         xp: `numpy` or `jax.numpy`.
         number: which of the action leaves it is.
         leaf: `dtype`, `shape`, and closed bounds `low` and `high`, which a leaf without a mask of legal values must have.
-        words: of the run, `[2]`.
-        lane, row: where it is taken; uint32, of shapes that broadcast to the result's leading axes.
+        key_data: of the run, `[2]`.
+        env_index, timestep: where it is taken; uint32, of shapes that broadcast to the result's leading axes.
         legal: which of its values are legal, `[..., values]`, or None.
 
     Returns:
@@ -66,44 +69,44 @@ def random_action(xp: Any, number: int, leaf: Mapping[str, Any], words: Any, lan
     Raises:
         ValueError: it has no finite bounds, or too many values.
     """
-    first, second = key_words(words, lane, row)
-    word = _mixed(_mixed(first + np.uint32(number)) ^ second)
+    first, second = step_key_data(key_data, env_index, timestep)
+    bits = _mixed(_mixed(first + np.uint32(number)) ^ second)
     if legal is not None:
-        rank = _below(word, legal.sum(-1, dtype=np.uint32))
+        rank = _below(bits, legal.sum(-1, dtype=np.uint32))
         reached = xp.cumsum(legal, -1, dtype=np.uint32) > rank[..., None]
         return int(leaf.get("low") or 0) + xp.argmax(reached, -1).astype(np.int32)
     shape = tuple(leaf["shape"])
     count = int(np.prod(shape, dtype=np.int64))
     if shape:
-        word = xp.stack([_mixed(word + np.uint32(index) * GOLDEN) for index in range(count)], -1)
-        word = word.reshape((*word.shape[:-1], *shape))
+        bits = xp.stack([_mixed(bits + np.uint32(index) * GOLDEN) for index in range(count)], -1)
+        bits = bits.reshape((*bits.shape[:-1], *shape))
     if np.dtype(leaf["dtype"]).kind == "b":
-        return word >> np.uint32(31) == 1
+        return bits >> np.uint32(31) == 1
     low, high = (np.asarray(leaf.get(end), np.float64) for end in ("low", "high"))
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise ValueError("an action without a finite `low` and `high` in task.toml cannot be chosen at random")
     if np.dtype(leaf["dtype"]).kind == "f":
-        share = (word >> _MANTISSA).astype(np.float32) * np.float32(2.0**-24)
+        share = (bits >> _MANTISSA).astype(np.float32) * np.float32(2.0**-24)
         return low.astype(np.float32) + share * (high - low).astype(np.float32)
     if (high - low >= MOST_CHOICES).any():
         raise ValueError(f"an action with more than {MOST_CHOICES} values cannot be chosen at random")
-    return low.astype(np.int32) + _below(word, (high - low + 1).astype(np.uint32)).astype(np.int32)
+    return low.astype(np.int32) + _below(bits, (high - low + 1).astype(np.uint32)).astype(np.int32)
 
 
-def _below(word: Any, count: Any) -> Any:
-    """Words as uniform numbers from 0 to `count` - 1, for a count of at most 2**16; no division, which no CPU vectorises."""
-    return ((word >> _HALF) * count) >> _HALF
+def _below(bits: Any, count: Any) -> Any:
+    """Bits as uniform numbers from 0 to `count` - 1, for a count of at most 2**16; no division, which no CPU vectorises."""
+    return ((bits >> _HALF) * count) >> _HALF
 
 
-def _mixed(words: Any) -> Any:
-    """Each word as another one, each bit of which depends on every bit of the first."""
-    words = (words ^ (words >> _HALF)) * _FIRST
-    words = (words ^ (words >> _MIDDLE)) * _SECOND
-    return words ^ (words >> _HALF)
+def _mixed(numbers: Any) -> Any:
+    """Each number as another one, each bit of which depends on every bit of the first."""
+    numbers = (numbers ^ (numbers >> _HALF)) * _FIRST
+    numbers = (numbers ^ (numbers >> _MIDDLE)) * _SECOND
+    return numbers ^ (numbers >> _HALF)
 
 
 def added_up(leaves: Mapping[str, Any]) -> int:
-    """The sum of all words of all leaves, modulo 2**32."""
+    """The sum of all leaves as 32-bit numbers, modulo 2**32."""
     total = 0
     for leaf in leaves.values():
         array = np.ascontiguousarray(leaf)

@@ -1,7 +1,8 @@
 """Serves properties that an agent proposes. They are the agent's code, so they run in a sandbox, never in the harness.
 
 Every public function of `proposed/properties.py` that takes one trajectory is an invariant. A trajectory has `leaves`
-(arrays over rows by path), `actions` (over steps by path) and `rows`; the answer is one bool for each row, or one for all.
+(arrays over timesteps by path), `actions` (over steps by path) and `timesteps`; the answer is one bool for each timestep, or
+one for all.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ class ProposedTrajectory:
     actions: dict[str, Any]
 
     @property
-    def rows(self) -> int:
+    def timesteps(self) -> int:
         """1 + the number of steps."""
         return len(next(iter(self.leaves.values())))
+
+    rows = timesteps
+    """The former name, by which properties of earlier records ask."""
 
 
 class Judge:
@@ -46,7 +50,7 @@ class Judge:
         return {"properties": sorted(self._properties)}
 
     def judge(self, trajectories: list[dict[str, Any]]) -> dict[str, Any]:
-        """For each property the first row that breaks it in each trajectory, -1 where it holds; or what it raised."""
+        """For each property the first timestep that breaks it in each trajectory, -1 where it holds; or what it raised."""
         answers: dict[str, Any] = {}
         for name, check in sorted(self._properties.items()):
             try:
@@ -58,6 +62,6 @@ class Judge:
     @staticmethod
     def _first_violation(check: Any, described: dict[str, Any]) -> int:
         trajectory = ProposedTrajectory(described["leaves"], described["actions"])
-        holds = np.broadcast_to(np.asarray(check(trajectory), dtype=bool), (trajectory.rows,))
+        holds = np.broadcast_to(np.asarray(check(trajectory), dtype=bool), (trajectory.timesteps,))
         broken = np.flatnonzero(~holds)
         return int(broken[0]) if len(broken) else -1

@@ -65,12 +65,12 @@ def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent, *
     entry = Path(task.candidate.entry)
     crate = tree / entry.parent.parent
     name = crate_name(crate)
-    place = lockstep_home() / "crates" / "built"
-    place.mkdir(parents=True, exist_ok=True)
+    location = lockstep_home() / "crates" / "built"
+    location.mkdir(parents=True, exist_ok=True)
     data = prepared(task, progress)
     digests = (directory_digest(tree / CANDIDATE_DIRECTORY), data and directory_digest(data))
     about = (*digests, ahead.name, str(entry), counting)
-    module = place / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}.so"
+    module = location / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}.so"
     if module.is_file():
         os.utime(module)
         return module
@@ -90,7 +90,7 @@ def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent, *
         fresh.write_bytes(content)
         shutil.move(fresh, module)
     with suppress(FileNotFoundError):  # another build forgets the same ones at this moment
-        for old in sorted(place.glob("*.so"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
+        for old in sorted(location.glob("*.so"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
             old.unlink(missing_ok=True)
     return module
 
@@ -99,9 +99,11 @@ def _compile(driver: Driver, spec: SandboxSpec, task: Task, name: str, data: Pat
     timeout_s = task.candidate.timeout_s
     within = Path(task.candidate.entry).parent.parent.relative_to(CANDIDATE_DIRECTORY)
     with driver.open(spec) as sandbox:
-        told = variables(sandbox, data) | (counting_variables(sandbox, CANDIDATE, BINDING) if counting else {})
+        compiler_environment = variables(sandbox, data) | (
+            counting_variables(sandbox, CANDIDATE, BINDING) if counting else {}
+        )
         crate = os.path.normpath(f"{CANDIDATE}/{within.as_posix()}")
-        finished = cargo_build(sandbox, name, crate, timeout_s, told)
+        finished = cargo_build(sandbox, name, crate, timeout_s, compiler_environment)
         if finished.timed_out:
             raise TimedOut(
                 f"it was not compiled within {timeout_s:g} s",

@@ -15,7 +15,7 @@ COUNTED = "/lockstep/candidate"
 NO_RUNTIME = "profiler_builtins"
 """The crate with LLVM's runtime, which a compiler names where it was built without it."""
 _NAME = "count-what-is-reached"
-# Cargo runs it in the place of the compiler. The binding crate counts nothing worth knowing, but is what links the runtime.
+# Cargo runs it instead of the compiler. The binding crate counts nothing worth knowing, but is what links the runtime.
 _WRAPPER = f"""#!/bin/sh
 compiler=$1
 shift

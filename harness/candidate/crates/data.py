@@ -37,13 +37,13 @@ def prepared(task: Task, progress: Progress = silent) -> Path | None:
     for entry in sorted(task.directory.iterdir()):
         if entry.is_dir() and entry.name not in _OTHERS and not left_out(entry.name):
             about += [entry.name, directory_digest(entry)]
-    place = lockstep_home() / "data" / f"{task.name}-{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}"
+    location = lockstep_home() / "data" / f"{task.name}-{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}"
 
     def fill(fresh: Path) -> None:
         fresh.mkdir()
         run_script(task, reference, script, str(fresh))
 
-    return made(place, f"running {script}", fill, progress)
+    return made(location, f"running {script}", fill, progress)
 
 
 def mounts(data: Path | None) -> tuple[Mount, ...]:

@@ -50,9 +50,9 @@ def sources(progress: Progress = silent) -> Path:
         SetupError: cargo is missing, or cannot fetch the crates.
     """
     origin = rust_sources()
-    place = lockstep_home() / "crates" / f"sources-{_digest(origin)[:16]}"
+    location = lockstep_home() / "crates" / f"sources-{_digest(origin)[:16]}"
     telling = "fetching the crates that candidates in Rust are built with"
-    return made(place, telling, lambda fresh: _vendor(origin, fresh), progress)
+    return made(location, telling, lambda fresh: _vendor(origin, fresh), progress)
 
 
 def compiled(driver: Driver, rust: Toolchain, progress: Progress = silent) -> Path:
@@ -63,9 +63,9 @@ def compiled(driver: Driver, rust: Toolchain, progress: Progress = silent) -> Pa
     """
     crates = sources(progress)
     about = json.dumps([crates.name, rust.version, driver.name, driver.describe().get("digest", "")])
-    place = lockstep_home() / "crates" / f"compiled-{hashlib.sha256(about.encode()).hexdigest()[:16]}"
+    location = lockstep_home() / "crates" / f"compiled-{hashlib.sha256(about.encode()).hexdigest()[:16]}"
     telling = "compiling what candidates in Rust are linked with; this takes a minute or two, once"
-    return made(place, telling, lambda fresh: _compile(driver, rust, crates, fresh), progress)
+    return made(location, telling, lambda fresh: _compile(driver, rust, crates, fresh), progress)
 
 
 def build_spec(
@@ -89,27 +89,27 @@ def cargo_build(
     name: str,
     crate: str,
     timeout: float | None = None,
-    told: Mapping[str, str] | None = None,
+    compiler_environment: Mapping[str, str] | None = None,
 ) -> Finished:
     """Build the binding crate of an open sandbox; what it says on standard output is JSON, a line for each message.
 
     Args:
         name, crate: of the candidate, and the directory at which it is mounted.
-        told: variables for the compiler.
+        compiler_environment: variables for the compiler.
     """
-    words = ("build", "--release", "--message-format", "json", "--target-dir", sandbox.inside(TARGET))
-    return cargo(sandbox, name, crate, *words, timeout=timeout, told=told)
+    arguments = ("build", "--release", "--message-format", "json", "--target-dir", sandbox.inside(TARGET))
+    return cargo(sandbox, name, crate, *arguments, timeout=timeout, compiler_environment=compiler_environment)
 
 
 def cargo(
     sandbox: Sandbox,
     name: str,
     crate: str,
-    *words: str,
+    *arguments: str,
     timeout: float | None = None,
-    told: Mapping[str, str] | None = None,
+    compiler_environment: Mapping[str, str] | None = None,
 ) -> Finished:
-    """Run cargo on the binding crate of an open sandbox, as `cargo_build` does; `words` are its command and options."""
+    """Run cargo on the binding crate of an open sandbox, as `cargo_build` does; `arguments` are its command and options."""
     inside = sandbox.inside
     # Written here: where a mount is seen is known only of an open sandbox.
     sandbox.write_file(f"{BINDING}/Cargo.toml", _binding_manifest(name, inside(crate)).encode())
@@ -119,12 +119,14 @@ def cargo(
         "cargo",
         "--config",
         inside(settings),
-        *words,
+        *arguments,
         "--offline",
         "--manifest-path",
         f"{inside(BINDING)}/Cargo.toml",
     ]
-    return sandbox.run(command, timeout=timeout, environment={"CARGO_HOME": inside(CARGO_HOME), **(told or {})})
+    return sandbox.run(
+        command, timeout=timeout, environment={"CARGO_HOME": inside(CARGO_HOME), **(compiler_environment or {})}
+    )
 
 
 def cargo_settings(crates: str) -> str:
@@ -135,9 +137,9 @@ def cargo_settings(crates: str) -> str:
     )
 
 
-def write_binding(place: Path) -> None:
+def write_binding(location: Path) -> None:
     """Write the crate that makes a candidate an extension module, but for its manifest."""
-    shutil.copytree(rust_sources() / "binding" / "src", place / "src")
+    shutil.copytree(rust_sources() / "binding" / "src", location / "src")
 
 
 def _binding_manifest(name: str, path: str) -> str:
@@ -151,10 +153,10 @@ def _binding_manifest(name: str, path: str) -> str:
     return manifest.replace(blank, named) + "\n[workspace]\n"
 
 
-def _vendor(origin: Path, place: Path) -> None:
+def _vendor(origin: Path, location: Path) -> None:
     command = [
         str(cargo_here()), "vendor", "--locked", "--quiet", "--versioned-dirs",
-        "--manifest-path", str(origin / "Cargo.toml"), str(place),
+        "--manifest-path", str(origin / "Cargo.toml"), str(location),
     ]  # fmt: skip
     # Cargo writes beside the manifest, which may lie where this user cannot write.
     with tempfile.TemporaryDirectory(prefix="lockstep-crates-") as scratch:
@@ -168,8 +170,8 @@ def _vendor(origin: Path, place: Path) -> None:
             next_step="look at the network, or at cargo's own configuration of registries",
         )
     for name in CRATES:
-        shutil.copytree(origin / name, place / f"lockstep-{name}", ignore=shutil.ignore_patterns("tests"))
-        (place / f"lockstep-{name}" / ".cargo-checksum.json").write_text('{"files": {}, "package": null}\n')
+        shutil.copytree(origin / name, location / f"lockstep-{name}", ignore=shutil.ignore_patterns("tests"))
+        (location / f"lockstep-{name}" / ".cargo-checksum.json").write_text('{"files": {}, "package": null}\n')
 
 
 def _compile(driver: Driver, rust: Toolchain, crates: Path, target: Path) -> None:
@@ -194,20 +196,20 @@ def _digest(origin: Path) -> str:
     return files_digest(origin, (path for part in parts for path in (part, *sorted(part.rglob("*")))))
 
 
-def made(place: Path, telling: str, fill: Callable[[Path], None], progress: Progress) -> Path:
+def made(location: Path, telling: str, fill: Callable[[Path], None], progress: Progress) -> Path:
     """A directory that `fill` makes when it is first needed, beside its place: one that is there is whole.
 
     Args:
-        telling: what progress is told then.
+        telling: what is reported as progress then.
     """
-    with locked(place, progress):
-        if not place.exists():
+    with locked(location, progress):
+        if not location.exists():
             progress(telling)
-            fresh = place.with_name(f"{place.name}.{os.getpid()}.new")
+            fresh = location.with_name(f"{location.name}.{os.getpid()}.new")
             shutil.rmtree(fresh, ignore_errors=True)
             try:
                 fill(fresh)
-                fresh.rename(place)
+                fresh.rename(location)
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)
-    return place
+    return location

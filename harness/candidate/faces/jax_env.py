@@ -29,13 +29,13 @@ Arrays = dict[str, Any]
 _loaded = itertools.count()
 
 
-def load_module(place: str | Path) -> ModuleType:
+def load_module(index: str | Path) -> ModuleType:
     """The candidate module in a file. It imports the files beside it by their plain names, at its top.
 
     Nothing of it stays importable afterwards, so that two candidates whose files bear the same names can be used in one
     process.
     """
-    path = Path(place).resolve()
+    path = Path(index).resolve()
     spec = importlib.util.spec_from_file_location(f"candidate_{next(_loaded)}_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is not a Python file")
@@ -155,7 +155,7 @@ class JaxEnv:
         return _transition(self.module.step(state, action, draws))
 
     def sample_reset(self, key: jax.Array) -> Arrays:
-        """Draws for a reset by the candidate's own law; in mode `shared`, a seed below 2**31 as two words."""
+        """Draws for a reset by the candidate's own law; in mode `shared`, a seed below 2**31 as two 32-bit numbers."""
         if self.mode == "shared":
             return {"seed": jnp.stack([jnp.uint32(0), jax.random.bits(key, dtype=jnp.uint32) >> 1])}
         return self.module.sample_reset(key) if self.reset_draws else {}

@@ -33,22 +33,22 @@ class JaxVectorEnv(SteppedVectorEnv):
     ) -> None:
         super().__init__(env.leaves, num_envs, autoreset_mode)
         self.env = env
-        self._words: Any = None
+        self._key_data: Any = None
         self._state: Any = None
         self._observed: dict[str, Any] = {}
         self._last: dict[str, Any] = {}
 
     def _begin(self, seeds: Sequence[int | None], mask: Array) -> None:
-        words, state, outputs = _reset(self.env, self._seeded(seeds, mask))
-        fresh = (words, state, _observed(outputs))
+        key_data, state, outputs = _reset(self.env, self._seeded(seeds, mask))
+        fresh = (key_data, state, _observed(outputs))
         if not mask.all():
-            fresh = _pick(mask, fresh, (self._words, self._state, self._observed))
-        self._words, self._state, self._observed = fresh
+            fresh = _pick(mask, fresh, (self._key_data, self._state, self._observed))
+        self._key_data, self._state, self._observed = fresh
 
     def _advance(self, actions: Mapping[str, Array], ended: Array) -> Stepped:
         mode = self.autoreset_mode.value
         taken = pack_action(actions)
-        self._words, self._state, outputs, final = _step(self.env, mode, self._words, self._state, taken, ended)
+        self._key_data, self._state, outputs, final = _step(self.env, mode, self._key_data, self._state, taken, ended)
         self._observed, self._last = _observed(outputs), _observed(final)
         return Stepped(*(np.array(outputs[name]) for name in Stepped._fields))
 
@@ -59,15 +59,15 @@ class JaxVectorEnv(SteppedVectorEnv):
         return jax.tree.map(np.array, self._last.get(name))
 
     def _seeded(self, seeds: Sequence[int | None], mask: Array) -> Array:
-        """The words of each instance's random key: from its seed, else those that it has."""
-        if self._words is None:
-            words = self.np_random.integers(0, 1 << 32, (self.num_envs, 2), dtype=np.uint32)
+        """The key data of each instance: from its seed, else what it has."""
+        if self._key_data is None:
+            key_data = self.np_random.integers(0, 1 << 32, (self.num_envs, 2), dtype=np.uint32)
         else:
-            words = np.array(self._words)
+            key_data = np.array(self._key_data)
         for index, single in enumerate(seeds):
             if single is not None and mask[index]:
-                words[index] = single >> 32, single & 0xFFFFFFFF
-        return words
+                key_data[index] = single >> 32, single & 0xFFFFFFFF
+        return key_data
 
 
 def _observed(outputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,30 +75,30 @@ def _observed(outputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @partial(jax.jit, static_argnums=0)
-def _reset(env: JaxEnv, words: Any) -> Any:
-    def one(words: Any) -> Any:
-        key, reset_key = jax.random.split(_key(words))
+def _reset(env: JaxEnv, key_data: Any) -> Any:
+    def one(key_data: Any) -> Any:
+        key, reset_key = jax.random.split(_key(key_data))
         return jax.random.key_data(key), *env.reset(reset_key)
 
-    return jax.vmap(one)(words)
+    return jax.vmap(one)(key_data)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _step(env: JaxEnv, mode: str, words: Any, state: Any, actions: Any, ended: Any) -> Any:
+def _step(env: JaxEnv, mode: str, key_data: Any, state: Any, actions: Any, ended: Any) -> Any:
     """Keys, states, outputs, and in mode SAME_STEP the outputs from before the auto-reset."""
 
-    def one(words: Any, state: Any, action: Any, ended: Any) -> Any:
-        key, step_key = jax.random.split(_key(words))
-        words = jax.random.key_data(key)
+    def one(key_data: Any, state: Any, action: Any, ended: Any) -> Any:
+        key, step_key = jax.random.split(_key(key_data))
+        key_data = jax.random.key_data(key)
         if mode == AutoresetMode.SAME_STEP.value:
             transition = env.transition(step_key, state, action)
-            return words, transition["state"], transition["outputs"], transition["final_outputs"]
+            return key_data, transition["state"], transition["outputs"], transition["final_outputs"]
         if mode == AutoresetMode.DISABLED.value:
-            return words, *env.step(step_key, state, action), {}
+            return key_data, *env.step(step_key, state, action), {}
         step_key, reset_key = jax.random.split(step_key)
-        return words, *select(ended, env.reset(reset_key), env.step(step_key, state, action)), {}
+        return key_data, *select(ended, env.reset(reset_key), env.step(step_key, state, action)), {}
 
-    return jax.vmap(one)(words, state, actions, ended)
+    return jax.vmap(one)(key_data, state, actions, ended)
 
 
 @jax.jit
@@ -106,5 +106,5 @@ def _pick(mask: Any, if_true: Any, if_false: Any) -> Any:
     return jax.vmap(select)(mask, if_true, if_false)
 
 
-def _key(words: Any) -> jax.Array:
-    return jax.random.wrap_key_data(words, impl="threefry2x32")
+def _key(key_data: Any) -> jax.Array:
+    return jax.random.wrap_key_data(key_data, impl="threefry2x32")

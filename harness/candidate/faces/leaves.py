@@ -44,10 +44,10 @@ def nested(leaves: Mapping[str, Any], name: str, describe: Callable[[Any], Any])
     for path, leaf in leaves.items():
         if path.startswith(f"{name}/"):
             *outer, last = path.split("/")[1:]
-            place = result
+            index = result
             for key in outer:
-                place = place.setdefault(key, {})
-            place[last] = describe(leaf)
+                index = index.setdefault(key, {})
+            index[last] = describe(leaf)
     return result
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Draw: TypeAlias = tuple[str, Array]
-Row: TypeAlias = tuple[list[Array], Array, bool, bool, list[Array], list[Draw]]
+Timestep: TypeAlias = tuple[list[Array], Array, bool, bool, list[Array], list[Draw]]
 
 SPEC: dict[str, Any]
 """`observation`, `action`, `state`: lists of `(path, dtype, shape)`; `reward`: a dtype; `probes`: two such lists by name."""
@@ -24,64 +24,68 @@ class Results(Protocol):
 
 @final
 class Factory:
-    """Where instances and lanes of an environment come from."""
+    """Where instances and sub-environments of an environment come from."""
 
     def instance(self, options: dict[str, bool | int | float | str | bytes]) -> Instance:
         """One environment that was not yet reset."""
 
-    def lanes(self, options: dict[str, bool | int | float | str | bytes], lanes: int, mode: str, threads: int) -> Lanes:
+    def vector(
+        self, options: dict[str, bool | int | float | str | bytes], num_envs: int, mode: str, threads: int
+    ) -> VectorEnv:
         """So many environments, with an auto-reset mode (`next_step`, `same_step` or `disabled`), on so many threads."""
 
 @final
 class Instance:
-    """One environment. A row is what is seen, the reward, terminated, truncated, the canonical state, and what was drawn."""
+    """One environment. A timestep is what is seen, the reward, terminated, truncated, the canonical state, and what was
+    drawn.
+    """
 
-    def reset(self, seed: int, draws: Sequence[Draw] | None = None) -> Row:
+    def reset(self, seed: int, draws: Sequence[Draw] | None = None) -> Timestep:
         """Begin an episode from a seed, or from draws."""
 
-    def step(self, action: Sequence[Array], draws: Sequence[Draw] | None = None) -> Row:
+    def step(self, action: Sequence[Array], draws: Sequence[Draw] | None = None) -> Timestep:
         """One step, by chance or from draws; an array `[1, ...]` for each leaf of the action."""
 
-    def restore(self, state: Sequence[Array]) -> Row:
+    def restore(self, state: Sequence[Array]) -> Timestep:
         """Go on from a canonical state: an array `[1, ...]` for each of its leaves."""
 
     def probe(self, name: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """Ask a probe; answers are written to the arrays `outputs`, a row for each row of `inputs`."""
+        """Ask a probe; answers are written to the arrays `outputs`, one answer for each input."""
 
     def render(self) -> Array | None:
         """A picture, `[height, width, 3]` of bytes; None where the environment draws none."""
 
 @final
-class Lanes:
-    """Environments that step together. Arrays `seen` have a row for each lane."""
+class VectorEnv:
+    """Environments that step together. Arrays `seen` have an entry for each sub-environment."""
 
     def __len__(self) -> int: ...
     def reset(self, seeds: Sequence[int], seen: Sequence[Array]) -> None:
-        """Begin an episode in every lane, each from its seed, and write what is seen."""
+        """Begin an episode in every sub-environment, each from its seed, and write what is seen."""
 
     def step(self, actions: Sequence[Array], to: Results) -> None:
-        """Step every lane."""
+        """Step every sub-environment."""
 
-    def reset_lane(self, lane: int, seed: int | None, seen: Sequence[Array]) -> None:
-        """Begin an episode in one lane, from a seed or with what is left of its chance."""
+    def reset_env(self, env_index: int, seed: int | None, seen: Sequence[Array]) -> None:
+        """Begin an episode in one sub-environment, from a seed or with what is left of its chance."""
 
-    def restore_lane(self, lane: int, state: Sequence[Array], seed: int | None, seen: Sequence[Array]) -> None:
-        """Go on in one lane from a canonical state."""
+    def restore_env(self, env_index: int, state: Sequence[Array], seed: int | None, seen: Sequence[Array]) -> None:
+        """Go on in one sub-environment from a canonical state."""
 
-    def state(self, lane: int) -> list[Array]:
-        """The canonical state of a lane."""
+    def state(self, env_index: int) -> list[Array]:
+        """The canonical state of a sub-environment."""
 
-    def watch(self, lane: int, tape: Sequence[Sequence[Draw]]) -> None:
-        """Note what a lane does; its draws come from the tape as far as that reaches."""
+    def watch(self, env_index: int, tape: Sequence[Sequence[Draw]]) -> None:
+        """Note what a sub-environment does; its draws come from the tape as far as that reaches."""
 
-    def told(self, lane: int) -> tuple[list[Draw], list[Draw], list[Array] | None]:
-        """Draws of a watched lane's last step and reset, and where there were both the state between them."""
+    def report(self, env_index: int) -> tuple[list[Draw], list[Draw], list[Array] | None]:
+        """Draws of a watched sub-environment's last step and reset, and where there were both the state between them."""
 
-    def save(self, lane: int) -> int:
-        """Keep a lane as it is; its number is what `load` and `forget` take."""
+    def save(self, env_index: int) -> int:
+        """Keep a sub-environment as it is; its number is what `load` and `forget` take."""
 
-    def load(self, lane: int, saved: int, seen: Sequence[Array]) -> None:
-        """Put what was kept into a lane."""
+    def load(self, env_index: int, saved: int, seen: Sequence[Array]) -> None:
+        """Put what was kept into a sub-environment."""
 
     def forget(self, saved: int) -> None:
         """Give back the memory of what was kept."""

@@ -41,9 +41,9 @@ def blank(described: Sequence[tuple[str, str, Sequence[int]]], count: int) -> di
     return {path: np.zeros((count, *shape), dtype) for path, dtype, shape in described}
 
 
-def seeds_of(words: Array) -> list[int]:
-    """Seeds of instances from the words of their keys, uint32 `[count, 2]`."""
-    return (words[:, 0].astype(np.uint64) << np.uint64(32) | words[:, 1]).tolist()
+def seeds_of(key_data: Array) -> list[int]:
+    """Seeds of instances from the 32-bit numbers of their keys, uint32 `[count, 2]`."""
+    return (key_data[:, 0].astype(np.uint64) << np.uint64(32) | key_data[:, 1]).tolist()
 
 
 class RustBatch:
@@ -65,7 +65,7 @@ class RustBatch:
     def __init__(self, module: Any, count: int, mode: str = SAME_STEP, threads: int = 0) -> None:
         spec = module.SPEC
         self.count, self.mode = count, mode
-        self.lanes = module.environment.lanes({}, count, mode, threads)
+        self.vector = module.environment.vector({}, count, mode, threads)
         self.seen, self.last = blank(spec["observation"], count), blank(spec["observation"], count)
         self.reward = np.zeros(count, spec["reward"])
         self.terminated, self.truncated = np.zeros(count, bool), np.zeros(count, bool)
@@ -75,7 +75,7 @@ class RustBatch:
 
     def reset(self, seeds: Sequence[int]) -> None:
         """Begin an episode in every instance, each from its seed (0 <= seed < 2^64)."""
-        self.lanes.reset(list(seeds), self._to.seen)
+        self.vector.reset(list(seeds), self._to.seen)
         for array in (self.reward, self.terminated, self.truncated):
             array[...] = 0
 
@@ -85,15 +85,15 @@ class RustBatch:
         if len(given) == self.count and begun == list(range(self.count)):
             self.reset(given)
             return
-        for lane, seed in seeds.items():
-            self.lanes.reset_lane(lane, seed, self._to.seen)
+        for env_index, seed in seeds.items():
+            self.vector.reset_env(env_index, seed, self._to.seen)
         for array in (self.reward, self.terminated, self.truncated):
             array[begun] = 0
 
     def step(self, actions: Mapping[str, Array]) -> None:
         """Step every instance; action leaves by path, each `[count, ...]`."""
         given = [np.ascontiguousarray(actions[path], dtype) for path, dtype in self._actions.items()]
-        self.lanes.step(given, self._to)
+        self.vector.step(given, self._to)
 
     @property
     def seen_arrays(self) -> list[Array]:

@@ -93,10 +93,10 @@ class RustPool:
         observation, info = self._shown(slice(None))
         return observation, batch.reward, batch.terminated, batch.truncated, info
 
-    def _shown(self, rows: slice | Array) -> tuple[Any, dict[str, Any]]:
-        """What the instances of these rows see, and what is told of them."""
-        seen = {path: array[rows] for path, array in self.batch.seen.items()}
-        info = {"env_id": np.arange(self.num_envs, dtype=np.int32)[rows], "elapsed_step": self._elapsed[rows]}
+    def _shown(self, env_ids: slice | Array) -> tuple[Any, dict[str, Any]]:
+        """What the instances of these rows see, and what is reported of them."""
+        seen = {path: array[env_ids] for path, array in self.batch.seen.items()}
+        info = {"env_id": np.arange(self.num_envs, dtype=np.int32)[env_ids], "elapsed_step": self._elapsed[env_ids]}
         if self._masked:
             info["legal_actions"] = nested(seen, "legal_actions", np.asarray)
         return nested(seen, "observation", np.asarray), info

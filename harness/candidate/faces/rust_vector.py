@@ -46,8 +46,8 @@ class RustVectorEnv(SteppedVectorEnv):
     def _begin(self, seeds: Sequence[int | None], mask: Array) -> None:
         if not self._begun:
             # The chance of instances that never began is the same for all.
-            words = self.np_random.integers(0, 1 << 64, self.num_envs, np.uint64).tolist()
-            seeds = [word if seed is None else seed for word, seed in zip(words, seeds, strict=True)]
+            drawn_seeds = self.np_random.integers(0, 1 << 64, self.num_envs, np.uint64).tolist()
+            seeds = [drawn_seed if seed is None else seed for drawn_seed, seed in zip(drawn_seeds, seeds, strict=True)]
         self.batch.reset_some({index: seeds[index] for index in np.flatnonzero(mask).tolist()})
 
     def _advance(self, actions: Mapping[str, Array], ended: Array) -> Stepped:

@@ -126,7 +126,7 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
         whole = self._final("observation")
         observations = np.full(self.num_envs, None, dtype=object)
         for index in np.flatnonzero(self._ended):
-            observations[index] = _row(whole, int(index))
+            observations[index] = _of_env(whole, int(index))
         info: dict[str, Any] = {}
         if self._masked:
             info = {"legal_actions": self._final("legal_actions"), "_legal_actions": self._ended}
@@ -155,8 +155,8 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
         return seeds
 
 
-def _row(tree: Any, index: int) -> Any:
+def _of_env(tree: Any, index: int) -> Any:
     """One instance's part of an array, or of arrays in nested dictionaries."""
     if isinstance(tree, Mapping):
-        return {name: _row(part, index) for name, part in tree.items()}
+        return {name: _of_env(part, index) for name, part in tree.items()}
     return np.array(tree[index])

@@ -30,7 +30,9 @@ class Ends(Protocol):
 
 
 def teller(progress: Progress, what: str, total: int) -> Callable[[int], None]:
-    """A callback that is told how many questions were asked again; it tells `progress`, and does so for none at once."""
+    """A callback that is called with how many questions were asked again; it tells `progress`, and does so for none at
+    once.
+    """
     progress(what, 0, max(total, 1))
     return lambda done: progress(what, done, max(total, 1))
 

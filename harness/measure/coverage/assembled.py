@@ -7,11 +7,11 @@ from pathlib import Path
 
 from harness.measure.coverage.reading import Branches, Lines, Reach, line_of
 from harness.measure.coverage.result import Coverage, File, Level
-from harness.measure.coverage.sources import Place
+from harness.measure.coverage.sources import Location
 
 
 def assembled(
-    found: Sequence[Place],
+    found: Sequence[Location],
     levels: Mapping[int, Level],
     reaches: Mapping[int, Mapping[Path, Reach]],
     unmeasured: Sequence[str],
@@ -24,11 +24,11 @@ def assembled(
         reaches: of each level what it reached, by file.
         unmeasured: what could not be measured, and why, a line each.
     """
-    named = {place.name: place.path for place in found}
+    named = {location.name: location.path for location in found}
     known = {path: _together(level.get(path) for level in reaches.values()) for path in named.values()}
     within: dict[str, tuple[Lines, Branches]] = {}
     for name, path in named.items():
-        spans = [place for place in found if place.name == name]
+        spans = [location for location in found if location.name == name]
         lines = frozenset(line for line in known[path].lines if any(span.holds(line) for span in spans))
         branches = frozenset(b for b in known[path].branches if any(span.holds(line_of(b)) for span in spans))
         within[name] = (lines, branches)
@@ -53,8 +53,8 @@ def assembled(
             error=level.error,
         )
     modules: dict[str, tuple[tuple[str, int, int], ...]] = {}
-    for place in found:
-        modules[place.module] = (*modules.get(place.module, ()), (place.name, place.first, place.last))
+    for location in found:
+        modules[location.module] = (*modules.get(location.module, ()), (location.name, location.first, location.last))
     return Coverage(files, modules, measured, tuple(dict.fromkeys(unmeasured)))
 
 

@@ -23,7 +23,7 @@ from harness.measure.coverage.assembled import assembled
 from harness.measure.coverage.llvm import Function
 from harness.measure.coverage.reading import Reach
 from harness.measure.coverage.result import Coverage, Level
-from harness.measure.coverage.sources import Place
+from harness.measure.coverage.sources import Location
 from harness.protocol.environment import Environment
 from harness.support.progress import Progress
 from harness.task.contract import CANDIDATE_DIRECTORY, Task
@@ -46,7 +46,7 @@ def measure_crate(
 
     Args:
         questions_by_level: what was asked, as `harness.verify.verifier.Verifier.put_to_candidate` keeps it.
-        progress: told what is being done.
+        progress: called with what is being done.
         seconds: for so long at most the questions of one level are asked.
 
     A level whose worker fails is in the result with its `error`; where nothing can be counted, `not_measured` says why.
@@ -58,12 +58,12 @@ def measure_crate(
         return Coverage(not_measured=(f"{CANDIDATE_DIRECTORY}/: {_why(failure)}",))
     levels: dict[int, Level] = {}
     reaches: dict[int, dict[Path, Reach]] = {}
-    places: list[Place] = []
+    locations: list[Location] = []
     for level, questions in sorted(questions_by_level.items()):
         tell = teller(progress, f"level {level}: what it reaches of the candidate", questions.kept)
         levels[level], reaches[level], functions = measured.level(questions, seconds, tell)
-        places = places or measured.places(functions)
-    return assembled(places, levels, reaches, ())
+        locations = locations or measured.locations(functions)
+    return assembled(locations, levels, reaches, ())
 
 
 def _why(failure: Exception) -> str:
@@ -104,24 +104,24 @@ class _Measured:
                 finally:
                     worker.close()
                 document = llvm.exported(self._driver, self._rust, self._tools, self._module, counts)
-                told, functions = llvm.reached(document, {name: len(text) for name, text in self._texts.items()})
-                reaches = {self._names[name]: reach for name, reach in told.items()}
+                reported, functions = llvm.reached(document, {name: len(text) for name, text in self._texts.items()})
+                reaches = {self._names[name]: reach for name, reach in reported.items()}
             except (EnvironmentFailure, SetupError, SandboxError, OSError, ValueError) as failure:
                 error = str(failure)
         took = time.monotonic() - began
         return Level(asked=questions.asked, repeated=repeated, seconds=took, error=error), reaches, functions
 
-    def places(self, functions: Sequence[Function]) -> list[Place]:
+    def locations(self, functions: Sequence[Function]) -> list[Location]:
         """The functions as places, and the closures that lie in none of these, as in a table."""
-        found: list[Place] = []
+        found: list[Location] = []
         for function in functions:
             path, text = self._names[function.file], self._texts[function.file]
             named = _FUNCTION.search(text[function.first - 1]) if 0 < function.first <= len(text) else None
-            if named or not any(place.path == path and place.holds(function.last) for place in found):
+            if named or not any(location.path == path and location.holds(function.last) for location in found):
                 short = path.relative_to(self._tree / CANDIDATE_DIRECTORY).as_posix()
                 title = f"{short}:{function.first} {named[1] if named else 'closure'}"
                 name = f"{CANDIDATE_DIRECTORY}/{short}"
-                found.append(Place(title, name, path, function.first, function.last))
+                found.append(Location(title, name, path, function.first, function.last))
         return found
 
 

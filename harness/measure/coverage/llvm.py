@@ -49,11 +49,12 @@ def tools(driver: Driver, rust: Toolchain) -> str:
         host, version = (each.group(1) if each else "" for each in found.values())
         release = version.partition(".")[0]
         root = _demand(sandbox, ["rustc", "--print", "sysroot"]).strip()
-        for place in (f"{root}/lib/rustlib/{host}/bin", f"/usr/lib/llvm-{release}/bin"):
+        for location in (f"{root}/lib/rustlib/{host}/bin", f"/usr/lib/llvm-{release}/bin"):
             if all(
-                sandbox.run([f"{place}/{tool}", "--version"]).exit_code == 0 for tool in ("llvm-cov", "llvm-profdata")
+                sandbox.run([f"{location}/{tool}", "--version"]).exit_code == 0
+                for tool in ("llvm-cov", "llvm-profdata")
             ):
-                return place
+                return location
     raise SetupError(
         f"there is no llvm-cov of LLVM {release}, which reads what {rust.version} counts",
         next_step=f"`rustup component add llvm-tools`, or where Rust is Debian's `apt install llvm-{release}`",

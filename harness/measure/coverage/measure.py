@@ -18,7 +18,7 @@ from harness.measure.coverage.asking import ASKING_SECONDS, SLOWER, ask_again, f
 from harness.measure.coverage.assembled import assembled
 from harness.measure.coverage.reading import Reach
 from harness.measure.coverage.result import Coverage, Level
-from harness.measure.coverage.sources import NODE, PYTHON, C, Place, names_places, places
+from harness.measure.coverage.sources import NODE, PYTHON, C, Location, locations, names_locations
 from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment
 from harness.reference.install import START, Installed, reference_command, setup
@@ -41,7 +41,7 @@ def measure(
 
     Args:
         questions_by_level: what was asked, as `harness.verify.verifier.Verifier.questions` keeps it.
-        progress: told what is being done.
+        progress: called with what is being done.
         seconds: for so long at most the questions of one level are asked.
 
     A level whose worker fails is in the result with its `error`; what cannot be measured at all is under `not_measured`.
@@ -51,16 +51,16 @@ def measure(
         TaskError: the task's features cannot be loaded.
     """
     environment = setup(task, lambda line: progress(line, 0, 1), coverage=True)
-    found, unmeasured = places(task, environment)
-    if task.reference.adapter is None and any(place.language == PYTHON for place in found):
-        named = dict.fromkeys(place.name for place in found if place.language == PYTHON)
+    found, unmeasured = locations(task, environment)
+    if task.reference.adapter is None and any(location.language == PYTHON for location in found):
+        named = dict.fromkeys(location.name for location in found if location.language == PYTHON)
         unmeasured += [f"{name}: a reference given by a `command` is not run under coverage.py" for name in named]
-        found = [place for place in found if place.language != PYTHON]
+        found = [location for location in found if location.language != PYTHON]
     reaches: dict[int, dict[Path, Reach]] = {}
     levels: dict[int, Level] = {}
     suite = load_suite(task)
     # Where places are named of which no line can be counted, features still can.
-    for level, questions in sorted(questions_by_level.items() if names_places(task) else ()):
+    for level, questions in sorted(questions_by_level.items() if names_locations(task) else ()):
         tell = teller(progress, f"level {level}: what it reaches of the reference", questions.kept)
         levels[level], reaches[level], problems = _level(task, environment, found, questions, suite, seconds, tell)
         unmeasured += [problem for problem in problems if problem not in unmeasured]
@@ -70,7 +70,7 @@ def measure(
 def _level(
     task: Task,
     environment: Installed,
-    found: Sequence[Place],
+    found: Sequence[Location],
     questions: Questions,
     suite: Suite,
     seconds: float,
@@ -113,11 +113,11 @@ def _level(
     return level, reaches, problems
 
 
-def _command(task: Task, environment: Installed, found: Sequence[Place], out: Path) -> Command:
+def _command(task: Task, environment: Installed, found: Sequence[Location], out: Path) -> Command:
     """How the reference's worker is started so that it counts, in all languages of its places at once."""
     command, variables = reference_command(task, environment)
     variables = variables | {"NODE_V8_COVERAGE": str(out / "node"), "GCOV_PREFIX": str(out / "c")}
-    files = sorted({str(place.path) for place in found if place.language == PYTHON})
+    files = sorted({str(location.path) for location in found if location.language == PYTHON})
     if files:
         assert task.reference.adapter is not None
         adapter = str(task.directory / task.reference.adapter)
@@ -155,19 +155,19 @@ def _case(worker: Environment, wire: Mapping[str, object]) -> Case:
     return Case(wire["seed"], wire["actions"], wire.get("start"), draws)  # type: ignore[arg-type]
 
 
-def _read(found: Sequence[Place], out: Path) -> tuple[dict[Path, Reach], list[str]]:
+def _read(found: Sequence[Location], out: Path) -> tuple[dict[Path, Reach], list[str]]:
     reaches: dict[Path, Reach] = {}
     problems: list[str] = []
     by_language = {
         language: {p.name: p.path for p in found if p.language == language} for language in (PYTHON, NODE, C)
     }
     if by_language[PYTHON]:
-        told, missing = reading.python(out / "python.json", list(by_language[PYTHON].values()))
-        reaches, problems = reaches | told, problems + missing
+        reported, missing = reading.python(out / "python.json", list(by_language[PYTHON].values()))
+        reaches, problems = reaches | reported, problems + missing
     if by_language[NODE]:
-        told, missing = reading.node(out / "node", list(by_language[NODE].values()))
-        reaches, problems = reaches | told, problems + missing
+        reported, missing = reading.node(out / "node", list(by_language[NODE].values()))
+        reaches, problems = reaches | reported, problems + missing
     if by_language[C]:
-        told, missing = reading.native(out / "c", by_language[C])
-        reaches, problems = reaches | told, problems + missing
+        reported, missing = reading.native(out / "c", by_language[C])
+        reaches, problems = reaches | reported, problems + missing
     return reaches, problems

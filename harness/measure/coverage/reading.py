@@ -50,11 +50,11 @@ def line_of(branch: str) -> int:
 
 def python(file: Path, paths: Iterable[Path]) -> tuple[dict[Path, Reach], list[str]]:
     """What the tracer wrote; second, for each of these files that it could not read, a line that says so."""
-    told = {Path(name).resolve(): each for name, each in json_of(file.read_text(encoding="utf-8")).items()}
+    reported = {Path(name).resolve(): each for name, each in json_of(file.read_text(encoding="utf-8")).items()}
     found = {}
     for path in paths:
-        if path in told:
-            each = told[path]
+        if path in reported:
+            each = reported[path]
             taken = _arcs(each.get("executed_branches", ()))
             reached = frozenset(each["executed_lines"])
             found[path] = Reach(
@@ -98,8 +98,8 @@ def _blocks(text: str, functions: Sequence[Mapping[str, Any]]) -> Reach:
     code = _COMMENT.sub(_blank, text).split("\n")
     lines, reached = set(), set()
     at_code = _code_units(text)
-    for number, (start, words) in enumerate(zip(starts, code, strict=True), 1):
-        if not _CODE.search(words):
+    for number, (start, texts) in enumerate(zip(starts, code, strict=True), 1):
+        if not _CODE.search(texts):
             continue  # empty, a comment, or closing brackets
         end = starts[number] if number < len(starts) else len(units)
         lines.add(number)
@@ -132,7 +132,7 @@ def native(directory: Path, names: Mapping[str, Path]) -> tuple[dict[Path, Reach
 
     Args:
         names: the files as task.toml names them, and where they lie: gcov names them as the compiler was given them, so that
-            they are told by their ends.
+            they are reported by their ends.
     """
     gcov = shutil.which("gcov")
     if gcov is None:

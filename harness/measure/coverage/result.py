@@ -19,7 +19,7 @@ Count = tuple[int, int]
 
 @dataclass(frozen=True)
 class File:
-    """What counts of one file: the lines and branches in the places that task.toml names, and the text of those lines."""
+    """What counts of one file: the lines and branches in the locations that task.toml names, and the text of those lines."""
 
     lines: Lines = frozenset()
     branches: Branches = frozenset()
@@ -64,7 +64,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What the levels reached of the places that task.toml names.
+    """What the levels reached of the locations that task.toml names.
 
     Attributes:
         files: what counts, by the name of the file in task.toml.
@@ -144,9 +144,9 @@ class Coverage:
             "together": _figures(self.lines(), self.branches(), self.features()),
             "levels": [self._level(level) for level in sorted(self.levels)],
             "modules": [
-                {"name": name, "places": [list(place) for place in places]}
+                {"name": name, "places": [list(location) for location in locations]}
                 | _figures(self.lines(None, name), self.branches(None, name))
-                for name, places in self.modules.items()
+                for name, locations in self.modules.items()
             ],
             "never": [self._gap(gap, text) for gap in self.never()[:SHOWN_GAPS]],
             "never_count": len(self.never()),
@@ -217,12 +217,12 @@ class Coverage:
         return _figures(mine.lines(), mine.branches())
 
     def _gap(self, gap: Gap, text: bool) -> dict[str, Any]:
-        told: dict[str, Any] = {"file": gap.file, "first": gap.first, "last": gap.last}
+        reported: dict[str, Any] = {"file": gap.file, "first": gap.first, "last": gap.last}
         if not text:
-            return told
+            return reported
         lines = self.files[gap.file].text
         shown = [(n, lines[n][:LINE_CHARACTERS]) for n in range(gap.first, gap.last + 1) if n in lines]
-        return told | {"text": [f"{number}: {line}" for number, line in shown[:SHOWN_LINES]]}
+        return reported | {"text": [f"{number}: {line}" for number, line in shown[:SHOWN_LINES]]}
 
     def _union(self, by_level: Mapping[int, Mapping[str, frozenset[Any]]], levels: Iterable[int] | None) -> Any:
         found: dict[str, frozenset[Any]] = {}
@@ -260,10 +260,10 @@ def ranges(lines: Iterable[int]) -> str:
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in parts)
 
 
-def numbers(told: str) -> Lines:
+def numbers(reported: str) -> Lines:
     """The inverse of `ranges`. Raises ValueError for anything else."""
     found: set[int] = set()
-    for part in filter(None, told.split(",")):
+    for part in filter(None, reported.split(",")):
         first, _, last = part.partition("-")
         if int(last or first) > LONGEST_FILE:
             raise ValueError(f"{part} are no lines of a file")
@@ -281,5 +281,5 @@ def _four(counts: Sequence[Any]) -> tuple[int, int, int, int]:
 
 
 def _figures(lines: Count, branches: Count, features: Count | None = None) -> dict[str, Any]:
-    told: dict[str, Any] = {"lines": list(lines), "branches": list(branches)}
-    return told if features is None else told | {"features_reached": list(features)}
+    reported: dict[str, Any] = {"lines": list(lines), "branches": list(branches)}
+    return reported if features is None else reported | {"features_reached": list(features)}

@@ -1,4 +1,4 @@
-"""Where the source of a reference lies: the places that task.toml names, as files of an environment."""
+"""Where the source of a reference lies: the locations that task.toml names, as files of an environment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DEPTHS = ("", "*/", "*/*/", "*/*/*/")
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """One place that a module names: a file, and the lines in it (1 and `last`, both included).
 
     Attributes:
@@ -54,9 +54,9 @@ def candidates(name: str, task: Task, environment: Installed | None) -> Iterator
             yield from sorted(environment.prefix.glob(f"{depth}{name}"))
 
 
-def places(task: Task, environment: Installed) -> tuple[list[Place], list[str]]:
+def locations(task: Task, environment: Installed) -> tuple[list[Location], list[str]]:
     """The places of all modules, and for each that cannot be measured a line that says why."""
-    found: list[Place] = []
+    found: list[Location] = []
     unmeasured: dict[str, None] = {}
     for module in task.modules:
         for source in module.source:
@@ -67,20 +67,20 @@ def places(task: Task, environment: Installed) -> tuple[list[Place], list[str]]:
                 continue
             begin, _, end = lines.partition("-")
             first = int(begin) if begin else 1
-            place = Place(module.name, name, path.resolve(), first, int(end or begin) if begin else 1 << 31)
-            if place.language is None:
+            location = Location(module.name, name, path.resolve(), first, int(end or begin) if begin else 1 << 31)
+            if location.language is None:
                 unmeasured[f"{name}: lines of a file `{path.suffix}` cannot be counted"] = None
                 continue
             if (module_file := _compiled_beside(path)) is not None:
                 unmeasured[f"{name}: {module_file.name} runs in its place, and no lines of that can be counted"] = None
                 continue
-            found.append(place)
-    if not names_places(task):
+            found.append(location)
+    if not names_locations(task):
         unmeasured["no module of task.toml names its `source`, so it is not known which lines count"] = None
     return found, list(unmeasured)
 
 
-def names_places(task: Task) -> bool:
+def names_locations(task: Task) -> bool:
     """Whether any module says where its source is."""
     return any(module.source for module in task.modules)
 

@@ -42,11 +42,11 @@ def write(watch: Any, files: list[str], out: str, here: str) -> None:
     watch.json_report(morfs=files, outfile=out + ".new", ignore_errors=True)
     with open(out + ".new") as file:
         report = json.load(file)["files"]
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         os.path.join(here, name): {key: each[key] for key in NAMES if key in each} for name, each in report.items()
     }
     with open(out + ".new", "w") as file:
-        json.dump(told, file)
+        json.dump(reported, file)
     os.replace(out + ".new", out)
 
 

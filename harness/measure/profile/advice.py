@@ -32,7 +32,7 @@ def advise(
         hot: what `hot_operations` answered of the candidate's step.
         x64: whether 64-bit types are on.
         compile_s, compile_added: seconds and bytes that compiling took, the most of any program.
-        state_bytes: of one lane.
+        state_bytes: of one sub-environment.
     """
     if compile_s > COMPILE_S or (compile_added or 0) > COMPILE_BYTES:
         size = "" if compile_added is None else f" and {compile_added / (1 << 20):,.0f} MB"

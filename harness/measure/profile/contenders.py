@@ -42,7 +42,7 @@ class Contender:
         role: `candidate` or `peer`.
         asked: its worker.
         pid: the worker's process, for its memory.
-        kinds: the kinds of runs that it can do; `train` of those that answer `lanes` and `advance` instead.
+        kinds: the kinds of runs that it can do; `train` of those that answer `vector` and `advance` instead.
         fixed: of which kinds the length is compiled in, so that a shorter run is another program.
         cores: how many processors it can use; None for all.
     """
@@ -144,10 +144,10 @@ def prepare(
     return cell
 
 
-def interleaved(cells: Sequence[Cell], rounds: int, seeds: Callable[[], int], told: Callable[[int], None]) -> None:
+def interleaved(cells: Sequence[Cell], rounds: int, seeds: Callable[[], int], reported: Callable[[int], None]) -> None:
     """Time all cells round by round, each round in another order, so that a noisy moment of the machine hits all alike."""
     for number in range(rounds):
         turn = number % max(1, len(cells))
         for cell in [*cells[turn:], *cells[:turn]]:
             cell.readings.append(cell.read(seeds(), cell.repeats))
-        told(number + 1)
+        reported(number + 1)

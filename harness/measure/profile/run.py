@@ -55,7 +55,7 @@ LONGEST_UPDATE_S = 5.0
 LENGTHS = {SCAN: (64 << 20, 128, 1024), STEP: (4 << 20, 16, 256)}
 """For each kind of run: bytes of a repetition's outputs, which are all there at once, and its least and greatest length."""
 CHECK_SECONDS = 0.5
-"""How long the reference may take to play a run's lanes again."""
+"""How long the reference may take to play a run's sub-environments again."""
 FEWEST_CHECKED = 200
 
 
@@ -264,11 +264,11 @@ class _Run:
                     length[SCAN] = max(1, min(length[SCAN], int(LONGEST_S / each)))
         self._read_reference(pool)
 
-        def told(done: int) -> None:
+        def reported(done: int) -> None:
             total = len(self._batches) * settings.rounds
             self._progress(f"measuring at batch {batch}", number * settings.rounds + done, total)
 
-        interleaved(cells, settings.rounds, self._next, told)
+        interleaved(cells, settings.rounds, self._next, reported)
         self._cells += cells
 
     def _wanted(self, kind: str, batch: int, contender: Contender) -> bool:

@@ -1,10 +1,10 @@
-"""Whether what was fast is what was verified: single lanes of a timed run, held against the reference.
+"""Whether what was fast is what was verified: single sub-environments of a timed run, held against the reference.
 
 The timed call answered with the sum of outputs that it computed, under a seed that it could not know before. Now one
 repetition is chosen at random, and all its outputs are asked for: they must add up to what was answered then. The actions
-must be those that follow from the seed. And lanes that are chosen only now are played again by the reference, episode by
-episode, under the draws that they consumed. So a run that left work out, answered from a store, or answered before it was
-done is found, and with it a candidate that behaves otherwise when it is timed.
+must be those that follow from the seed. And sub-environments that are chosen only now are played again by the reference,
+episode by episode, under the draws that they consumed. So a run that left work out, answered from a store, or answered
+before it was done is found, and with it a candidate that behaves otherwise when it is timed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.candidate.adapters.bench_random import added_up, checked_rows, random_action, run_words
+from harness.candidate.adapters.bench_random import added_up, checked_steps, random_action, run_key_data
 from harness.measure.profile.contenders import DEADLINE_S, Cell
 from harness.model import Array, Trajectory
 from harness.task.contract import Mode
@@ -28,7 +28,7 @@ from harness.verify.statistics.laws import verdict
 
 LEVEL = 3
 RULE = "profiled"
-LANES = 16
+ENV_INDICES = 16
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def spot_check(pair: Pair, cell: Cell, rng: np.random.Generator, most_steps: int
     """Look at one repetition of one timed reading of a candidate's cell.
 
     Args:
-        rng: chooses them, and the lanes; not seeded by anything that the candidate has seen.
+        rng: chooses them, and the sub-environments; not seeded by anything that the candidate has seen.
         most_steps: how many steps the reference may play again.
 
     Raises:
@@ -65,11 +65,11 @@ def spot_check(pair: Pair, cell: Cell, rng: np.random.Generator, most_steps: int
     """
     reading = cell.readings[rng.integers(len(cell.readings))]
     repeat = int(rng.integers(len(reading.sums)))
-    lanes = np.sort(rng.choice(cell.batch, min(LANES, cell.batch), replace=False))
+    env_indices = np.sort(rng.choice(cell.batch, min(ENV_INDICES, cell.batch), replace=False))
     name = f"{cell.kind} at batch {cell.batch}, profiled"
     answer = cell.contender.asked.ask(
-        "bench_lanes", timeout=DEADLINE_S, kind=cell.kind, batch=cell.batch, length=cell.length, seed=reading.seed,
-        repeat=repeat, lanes=lanes.tolist(),
+        "bench_envs", timeout=DEADLINE_S, kind=cell.kind, batch=cell.batch, length=cell.length, seed=reading.seed,
+        repeat=repeat, env_indices=env_indices.tolist(),
     )  # fmt: skip
 
     def failed(path: str, expected: str, actual: str, cause: str) -> SpotCheck:
@@ -78,16 +78,16 @@ def spot_check(pair: Pair, cell: Cell, rng: np.random.Generator, most_steps: int
             cell.kind, cell.batch, CheckResult(name, Outcome.FAIL, divergences=(divergence,), detail=cause)
         )
 
-    outputs, batch, actions = _checked(pair, cell, answer, len(lanes))
+    outputs, batch, actions = _checked(pair, cell, answer, len(env_indices))
     leaves = batch["leaves"]
-    chosen = checked_rows(run_words(reading.seed, repeat), cell.length)
+    chosen = checked_steps(run_key_data(reading.seed, repeat), cell.length)
     total = added_up({path: leaf[chosen] for path, leaf in outputs.items()})
     if total != reading.sums[repeat]:
         return failed(
             "outputs", f"sum {total}", f"sum {reading.sums[repeat]}",
             "what it answered when it was timed is not the sum of the outputs that it gives afterwards for the same run",
         )  # fmt: skip
-    for path, expected in _actions(pair, leaves, reading.seed, repeat, lanes, cell.length).items():
+    for path, expected in _actions(pair, leaves, reading.seed, repeat, env_indices, cell.length).items():
         if not _same_actions(actions[path], expected):
             return failed(
                 path, "the actions that follow from the seed", "others", "it took other actions than it was given"
@@ -96,7 +96,7 @@ def spot_check(pair: Pair, cell: Cell, rng: np.random.Generator, most_steps: int
         return _bounds_only(pair, cell, outputs, name)
     shown = {path: np.array(leaf) for path, leaf in leaves.items()}
     for path, leaf in outputs.items():
-        shown[path][1:] = leaf[:, lanes]
+        shown[path][1:] = leaf[:, env_indices]
     return _replay(pair, cell, {**batch, "leaves": shown}, actions, rng, most_steps, name)
 
 
@@ -109,7 +109,7 @@ def _replay(
     most_steps: int,
     name: str,
 ) -> SpotCheck:
-    """Some episodes of the lanes, on the reference."""
+    """Some episodes of the sub-environments, on the reference."""
     found = list(autoreset.episodes(pair, answer, actions))
     chosen: list[Trajectory] = []
     left = most_steps
@@ -177,34 +177,36 @@ def _bounds_only(pair: Pair, cell: Cell, outputs: Mapping[str, Array], name: str
 
 
 def _checked(
-    pair: Pair, cell: Cell, answer: Any, lanes: int
+    pair: Pair, cell: Cell, answer: Any, env_indices: int
 ) -> tuple[dict[str, Array], dict[str, dict[str, Array]], dict[str, Array]]:
-    """`outputs`, the lanes' batch and `actions` of an answer of `bench_lanes`, of the shapes that they must have.
+    """`outputs`, the sub-environments' batch and `actions` of an answer of `bench_envs`, of the shapes that they must have.
 
     Raises:
         BadAnswer: they have others.
     """
-    where = f"{cell.contender.name}, bench_lanes"
+    where = f"{cell.contender.name}, bench_envs"
     shown = {path: leaf.shape for path, leaf in pair.task.outputs.items() if not path.startswith("state/")}
     acted = {path: leaf.shape for path, leaf in pair.task.actions.items()}
     outputs = demand_arrays(answer, "outputs", (cell.length, cell.batch), shown, where)
-    actions = demand_arrays(answer, "actions", (cell.length, lanes), acted, where)
-    return outputs, demand_batch(pair, answer, cell.length, lanes, where), actions
+    actions = demand_arrays(answer, "actions", (cell.length, env_indices), acted, where)
+    return outputs, demand_batch(pair, answer, cell.length, env_indices, where), actions
 
 
 def _actions(
-    pair: Pair, leaves: Mapping[str, Array], seed: int, repeat: int, lanes: Array, length: int
+    pair: Pair, leaves: Mapping[str, Array], seed: int, repeat: int, env_indices: Array, length: int
 ) -> dict[str, Array]:
-    """The actions of these lanes, computed here."""
-    words = run_words(seed, repeat)
-    rows = np.arange(1, length + 1, dtype=np.uint32)[:, None]
+    """The actions of these sub-environments, computed here."""
+    key_data = run_key_data(seed, repeat)
+    timesteps = np.arange(1, length + 1, dtype=np.uint32)[:, None]
     chosen = {}
     for number, (path, leaf) in enumerate(pair.task.actions.items()):
         mask = leaves.get("legal_actions" + path.removeprefix("action"))
         described = {"dtype": leaf.dtype, "shape": leaf.shape, "low": leaf.low, "high": leaf.high}
         legal = None if mask is None else mask[:-1]
         with np.errstate(over="ignore"):
-            chosen[path] = random_action(np, number, described, words, lanes.astype(np.uint32)[None], rows, legal)
+            chosen[path] = random_action(
+                np, number, described, key_data, env_indices.astype(np.uint32)[None], timesteps, legal
+            )
     return chosen
 
 

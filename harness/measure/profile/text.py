@@ -1,4 +1,4 @@
-"""A profile in words, short enough for a prompt and for a terminal."""
+"""A profile as text, short enough for a prompt and for a terminal."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def behind(document: Mapping[str, Any]) -> Iterator[str]:
 def operations(hot: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """The longest operations of a traced step: share, kind, and line of the candidate or what it belongs to."""
     for each in hot["operations"][:SHOWN_OPERATIONS]:
-        place = each["source"] or each["name"]
-        yield f"{each['share']:5.1%}", each["kind"], place + (" (chance)" if each["origin"] == "chance" else "")
+        location = each["source"] or each["name"]
+        yield f"{each['share']:5.1%}", each["kind"], location + (" (chance)" if each["origin"] == "chance" else "")
 
 
 def next_step(advice: Mapping[str, Any]) -> str:

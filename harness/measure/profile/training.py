@@ -24,8 +24,8 @@ from harness.measure.profile.memory import watched
 from harness.measure.profile.result import Measurement
 from harness.model import STATE, Tape
 from harness.protocol.environment import Pool
-from harness.protocol.lanes import Lanes
 from harness.protocol.spec import Spec
+from harness.protocol.vector import VectorEnv
 from harness.task.contract import Task
 from harness.task.training import PpoConfig
 from sandboxes import Driver
@@ -86,8 +86,8 @@ def measure_training(
         batch: environments that are stepped together.
         seconds: how long one reading should take.
         scan: the candidate's scanned rollouts at the same batch size, for the share; None leaves it out.
-        reference, peers: where to train as well. A peer must answer `lanes` and `advance` (docs/profiling.md).
-        skip: told of each of them that could not, and why.
+        reference, peers: where to train as well. A peer must answer `vector` and `advance` (docs/profiling.md).
+        skip: reported of each of them that could not, and why.
 
     Raises:
         ValueError: the task's hyper-parameters do not fit its environment.
@@ -103,10 +103,12 @@ def measure_training(
     with ExitStack() as stack:
         trainees = [_in_candidate(task, tree, driver, ppo, cores, stack)]
         for peer in peers:
-            trainees.append(_in_lanes(peer.name, PEER, task, ppo, _PeerLanes(task, peer).lanes, peer.cores or cores))
+            trainees.append(
+                _in_vector(peer.name, PEER, task, ppo, _PeerVectorEnv(task, peer).vector, peer.cores or cores)
+            )
         if reference is not None:
             count = min(cores, len(reference.environments))
-            trainees.append(_in_lanes(REFERENCE, REFERENCE, task, ppo, reference.lanes, count))
+            trainees.append(_in_vector(REFERENCE, REFERENCE, task, ppo, reference.vector, count))
         for each in list(trainees):
             try:
                 _warm_up(each, seconds)
@@ -163,7 +165,7 @@ def _in_candidate(task: Task, tree: Path, driver: Driver, ppo: Ppo, cores: int, 
     stack.callback(worker.close)
     environment = worker.open(tree)
     if task.candidate.kind != "jax":
-        return _in_lanes(CANDIDATE, CANDIDATE, task, ppo, environment.lanes, cores)
+        return _in_vector(CANDIDATE, CANDIDATE, task, ppo, environment.vector, cores)
     learners = stacked([ppo.leaves(ppo.begin(0))])
 
     def train(segment: int, updates: int) -> float:
@@ -177,35 +179,37 @@ def _in_candidate(task: Task, tree: Path, driver: Driver, ppo: Ppo, cores: int, 
     return _Trainee(CANDIDATE, CANDIDATE, cores, train, worker.pid)
 
 
-def _in_lanes(name: str, role: str, task: Task, ppo: Ppo, lanes: Any, cores: int) -> _Trainee:
+def _in_vector(name: str, role: str, task: Task, ppo: Ppo, vector: Any, cores: int) -> _Trainee:
     """A trainee that is stepped from here, all its environments in one message."""
     from harness.training.host import train_host
 
     def train(seed: int, updates: int) -> float:
         began = time.perf_counter()
         steps = updates * ppo.config.steps_per_update
-        train_host(lanes, task.leaves, ppo.config, steps, seed, backend=name, ppo=ppo)
+        train_host(vector, task.leaves, ppo.config, steps, seed, backend=name, ppo=ppo)
         return time.perf_counter() - began
 
     return _Trainee(name, role, cores, train)
 
 
-class _PeerLanes:
-    """A peer as something that lanes can be asked of: it shows what a policy sees, and neither state nor draws."""
+class _PeerVectorEnv:
+    """A peer as something that sub-environments can be asked of: it shows what a policy sees, and neither state nor
+    draws.
+    """
 
     def __init__(self, task: Task, peer: Contender) -> None:
         shown = {path: leaf for path, leaf in task.leaves.items() if not path.startswith(STATE)}
-        self.spec = Spec(shown, frozenset({"lanes"}))
+        self.spec = Spec(shown, frozenset({"vector"}))
         self._asked = peer.asked
 
     def ask(self, call: str, **arguments: Any) -> Any:
         """One call of the protocol."""
         return self._asked.ask(call, **arguments)
 
-    def tape(self, described: Any, rows: int, where: str) -> Tape:
+    def tape(self, described: Any, timesteps: int, where: str) -> Tape:
         """Nothing: its chance is its own."""
-        return ((),) * rows
+        return ((),) * timesteps
 
-    def lanes(self, seeds: Any) -> Lanes:
+    def vector(self, seeds: Any) -> VectorEnv:
         """Begin one episode for each seed."""
-        return Lanes(self, seeds)
+        return VectorEnv(self, seeds)

@@ -66,8 +66,8 @@ def expression_changes(node: cst.CSTNode, code: Code, in_index: bool) -> Iterato
         in_index: whether the node is an index or a bound of a slice.
     """
 
-    def instead(operator: str, place: cst.CSTNode, text: str) -> Change:
-        return Change(operator, ((place, text),))
+    def instead(operator: str, location: cst.CSTNode, text: str) -> Change:
+        return Change(operator, ((location, text),))
 
     match node:
         case cst.Integer():

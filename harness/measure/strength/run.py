@@ -182,13 +182,13 @@ class _Run:
 
     def _take_known(self) -> None:
         for each in self._journal.known:
-            told = {name: value for name, value in each.items() if name not in ("kind", "mutant")}
+            reported = {name: value for name, value in each.items() if name not in ("kind", "mutant")}
             if each["kind"] == BASELINE:
                 self._baseline[each["level"]] = each["seconds"]
             elif each["kind"] == FOUND and each["mutant"] in self._found and each["outcome"] != ERROR:
-                self._found[each["mutant"]][each["level"]] = Finding(**told)
+                self._found[each["mutant"]][each["level"]] = Finding(**reported)
             elif each["kind"] == PROGRAM:
-                self._proofs[each["mutant"]] = told
+                self._proofs[each["mutant"]] = reported
 
     def _judge_all(self) -> None:
         waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
@@ -258,8 +258,8 @@ class _Run:
     def _judge(self, verifier: Verifier, mutant: Mutant) -> None:
         if self._proofs.get(mutant.id, {}).get("proof") == BYTECODE:
             return
-        with tempfile.TemporaryDirectory(prefix="lockstep-mutant-") as place:
-            tree = Path(place)
+        with tempfile.TemporaryDirectory(prefix="lockstep-mutant-") as location:
+            tree = Path(location)
             copy_candidate(self._original, tree)
             file = tree / CANDIDATE_DIRECTORY / mutant.file
             file.write_bytes(mutant.apply(file.read_bytes()))

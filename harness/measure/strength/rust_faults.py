@@ -56,7 +56,7 @@ _NUMBER = re.compile(rb"(.*?)(_?(?:[iu](?:8|16|32|64|128|size)|f32|f64))?$", re.
 def rust_files(candidate: Path) -> list[Path]:
     """The files below a directory that are compiled into a candidate: without tests, benchmarks and examples."""
     files = sorted(candidate.rglob("*.rs"))
-    tests = {place for file in files for place in _modules_of_tests(file)}
+    tests = {location for file in files for location in _modules_of_tests(file)}
     tests |= {manifest.parent / name for manifest in candidate.rglob("Cargo.toml") for name in _OTHER_TARGETS}
     return [file for file in files if tests.isdisjoint((file, *file.parents))]
 
@@ -212,13 +212,13 @@ def _independent(one: Node, other: Node) -> bool:
 
     Rust has no other names for a place that is assigned to, so its path tells.
     """
-    told = []
+    reported = []
     for statement in (one.children[0], other.children[0]):
         target = statement.child_by_field_name("left")
         if target is None or any(each.type in ("call_expression", "macro_invocation") for each in _below(statement)):
             return False
-        told.append((next(_paths(target), ()), list(_paths(statement))))
-    (first, of_one), (second, of_other) = told
+        reported.append((next(_paths(target), ()), list(_paths(statement))))
+    (first, of_one), (second, of_other) = reported
     return not any(_overlap(first, path) for path in of_other) and not any(_overlap(second, path) for path in of_one)
 
 

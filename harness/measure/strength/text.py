@@ -1,4 +1,4 @@
-"""A measurement of strength in words: what the command line prints and what a record keeps of it."""
+"""A measurement of strength as text: what the command line prints and what a record keeps of it."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def summary(document: Document) -> list[str]:
         "argued": "killed of those neither proved nor argued to be equivalent",
         "all": "killed of all that ran",
     }
-    for name, words in names.items():
+    for name, label in names.items():
         rate = rates[name]
-        line = f"{share(rate['rate'])} {words} ({rate['killed']} of {rate['total']})"
+        line = f"{share(rate['rate'])} {label} ({rate['killed']} of {rate['total']})"
         if "interval_95" in rate:
             low, high = rate["interval_95"]
             line += f"; of all mutants, with 95% confidence, {share(low)} to {share(high)}"

@@ -1,4 +1,4 @@
-"""What an agent is told: templates with named slots, filled from a task and from where its session stands.
+"""What an agent is given: templates with named slots, filled from a task and from where its session stands.
 
 The templates are Markdown files in `prompts/`. Whatever a prompt quotes (sources, quirks, divergences) stands between marks
 that it cannot contain itself, is capped, and cannot open a slot of its own.

@@ -50,13 +50,15 @@ def _declared(function: ast.FunctionDef, module: Module | None) -> Iterator[str]
         if not isinstance(name, ast.Name) or name.id not in DECORATORS:
             continue
         values = [*call.args, *(keyword.value for keyword in call.keywords)] if call else []
-        told = [value.value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)]
-        if name.id == "invariant" and module is not None and told and told != [module.name]:
+        given_text = [
+            value.value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)
+        ]
+        if name.id == "invariant" and module is not None and given_text and given_text != [module.name]:
             continue
-        if name.id == "generator" and module is not None and not set(told) & set(module.probes):
+        if name.id == "generator" and module is not None and not set(given_text) & set(module.probes):
             continue
-        words = told[0] if name.id == "sequence" and told else function.name.replace("_", " ")
-        yield f"- {name.id}{f' ({told[0]})' if told and name.id != 'sequence' else ''}: {words}"
+        sentence = given_text[0] if name.id == "sequence" and given_text else function.name.replace("_", " ")
+        yield f"- {name.id}{f' ({given_text[0]})' if given_text and name.id != 'sequence' else ''}: {sentence}"
 
 
 def existing_properties(task: Task, module: Module | None) -> str:
@@ -105,8 +107,8 @@ def _samples(task: Task, module: Module | None) -> str:
                 outputs = reference.probe(name, inputs)
                 for row in range(len(next(iter(inputs.values())))):
                     asked = leaves_text({path: array[row] for path, array in inputs.items()})
-                    told = leaves_text({path: array[row] for path, array in outputs.items()})
-                    rows.append(f"{name}: {asked} -> {told}"[:MAX_ROW])
+                    given_text = leaves_text({path: array[row] for path, array in outputs.items()})
+                    rows.append(f"{name}: {asked} -> {given_text}"[:MAX_ROW])
         finally:
             reference.close()
     except LockstepError as error:

@@ -243,7 +243,7 @@ def _probe_lines(task: Task, names: list[str]) -> str:
 
 
 def _draw(draw: TaskDraw) -> str:
-    slots = f", up to {draw.capacity} in one row" if draw.capacity > 1 else ""
+    slots = f", up to {draw.capacity} in one timestep" if draw.capacity > 1 else ""
     law = draw.law
     if law is None:
         how = "the reference's own draws are the law"

@@ -46,9 +46,9 @@ class Calls:
         asked = {name: value for name, value in (("level", level), ("module", module)) if value is not None}
         if self.tools:
             return self._tool("run_level_tests", asked)
-        place = ["--session", self.session] if self.session else []
+        location = ["--session", self.session] if self.session else []
         return shlex.join(
-            ["lockstep", "verify", *place, *(word for n, v in asked.items() for word in (f"--{n}", str(v)))]
+            ["lockstep", "verify", *location, *(part for n, v in asked.items() for part in (f"--{n}", str(v)))]
         )
 
     def compare(self, case: str) -> str:
@@ -210,13 +210,13 @@ def _optimise(kind: str) -> Callable[[_Subject], dict[str, str]]:
                 where="candidate.kind in task.toml",
                 next_step=f"ask for the prompt optimise_{task.candidate.kind}",
             )
-        told = subject.given.get("measured") or _last_profile(subject.view)
+        given_text = subject.given.get("measured") or _last_profile(subject.view)
         unknown = "Nothing was measured yet: begin with that. Without a figure no change can be called faster."
         machine = fingerprint()
         return {
             "task": task.name,
             "standing": _standing(subject.view),
-            "measured": unknown if told is None else as_data(told[:MAX_ARGUMENT]),
+            "measured": unknown if given_text is None else as_data(given_text[:MAX_ARGUMENT]),
             "batch_sizes": ", ".join(map(str, task.batch_sizes)),
             "machine": f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}",
             "fixed": contract.fixed(task),
@@ -238,13 +238,13 @@ def _last_profile(view: SessionView | None) -> str | None:
 def _extract(subject: _Subject) -> dict[str, str]:
     task, module = subject.task, subject.module
     found = excerpts(task, module)
-    told = subject.given.get("specification")
+    given_text = subject.given.get("specification")
     chance = "Draws: state them by name in task.toml as you find them in the rules." if not task.draws else ""
     return {
         "task": task.name if module is None else f"{task.name}, module `{module.name}`,",
         "summary": _sentence((module.summary if module else task.summary) or "it has no summary in task.toml"),
-        "lines": counted(found) if told is None else "as it was given",
-        "source": quoted(found) if told is None else as_data(told[:MAX_ARGUMENT]),
+        "lines": counted(found) if given_text is None else "as it was given",
+        "source": quoted(found) if given_text is None else as_data(given_text[:MAX_ARGUMENT]),
         "contract": contract.reference_contract(task, module),
         "chance": chance or "The draws above must cover every chance event of the rules.",
         "verify": "lockstep check-reference .",

@@ -38,8 +38,8 @@ def repair_prompt(divergence: Divergence, task: Task, *, reproduce: str, verify:
 
 
 def _source(task: Task, module: Module | None) -> str:
-    places = module.source if module else tuple(place for m in task.modules for place in m.source)
-    return ", ".join(f"`{place}`" for place in places) or "task.toml names no places, begin at the adapter"
+    locations = module.source if module else tuple(location for m in task.modules for location in m.source)
+    return ", ".join(f"`{location}`" for location in locations) or "task.toml names no places, begin at the adapter"
 
 
 def _hint(divergence: Divergence) -> str:
@@ -48,7 +48,7 @@ def _hint(divergence: Divergence) -> str:
     return textwrap.fill(text, width=WIDTH, subsequent_indent="   ")
 
 
-_ANY_HINT = "What is known of it stands above; begin at the first row at which the two sides part."
+_ANY_HINT = "What is known of it stands above; begin at the first timestep at which the two sides part."
 _HINTS = (
     (
         lambda d: d.check == CONTRACT,
@@ -91,7 +91,7 @@ _HINTS = (
     ),
     (
         lambda d: d.rule.startswith("invariant:"),
-        "The reference keeps this invariant in the very same case: find the first row at which the two trajectories part.",
+        "The reference keeps this invariant in the very same case: find the first timestep at which the trajectories part.",
     ),
     (
         lambda d: d.reproduced is False,

@@ -20,7 +20,7 @@ MAX_FILE_BYTES = 4 << 20
 class Excerpt:
     """One place of task.toml: the file where it was found (None if nowhere), its lines, and how many the file has."""
 
-    place: str
+    location: str
     path: Path | None
     first: int = 0
     lines: tuple[str, ...] = ()
@@ -35,9 +35,9 @@ class Excerpt:
 def excerpts(task: Task, module: Module | None) -> tuple[Excerpt, ...]:
     """The sources of a module, or of all modules, each place once."""
     modules = task.modules if module is None else (module,)
-    places = dict.fromkeys(place for each in modules for place in each.source)
-    environment = installed(task) if places else None
-    return tuple(_read(place, task, environment) for place in places)
+    locations = dict.fromkeys(location for each in modules for location in each.source)
+    environment = installed(task) if locations else None
+    return tuple(_read(location, task, environment) for location in locations)
 
 
 def quoted(found: Sequence[Excerpt]) -> str:
@@ -49,13 +49,15 @@ def quoted(found: Sequence[Excerpt]) -> str:
     for excerpt in found:
         if excerpt.path is None:
             parts.append(
-                f"`{excerpt.place}` could not be read: it is neither in the task directory nor in the reference's own "
+                f"`{excerpt.location}` could not be read: it is neither in the task directory nor in the reference's own "
                 "environment. Build that with `lockstep setup`, then ask again."
             )
             continue
         shown = _within(excerpt.lines, left)
         left -= sum(len(line) + 1 for line in shown)
-        head = f"`{excerpt.place}`: lines {excerpt.first} to {excerpt.last} of {excerpt.total}, from `{excerpt.path}`"
+        head = (
+            f"`{excerpt.location}`: lines {excerpt.first} to {excerpt.last} of {excerpt.total}, from `{excerpt.path}`"
+        )
         if len(shown) < len(excerpt.lines):
             missing = len(excerpt.lines) - len(shown)
             rest = f"read lines {excerpt.first + len(shown)} to {excerpt.last} there"
@@ -65,9 +67,9 @@ def quoted(found: Sequence[Excerpt]) -> str:
 
 
 def counted(found: Sequence[Excerpt]) -> str:
-    """How much there is to read: `28 lines in 2 places`."""
-    lines, places = sum(len(excerpt.lines) for excerpt in found), len(found)
-    return f"{lines} line{'' if lines == 1 else 's'} in {places} place{'' if places == 1 else 's'}"
+    """How much there is to read: `28 lines in 2 locations`."""
+    lines, locations = sum(len(excerpt.lines) for excerpt in found), len(found)
+    return f"{lines} line{'' if lines == 1 else 's'} in {locations} place{'' if locations == 1 else 's'}"
 
 
 def _within(lines: Sequence[str], limit: int) -> list[str]:
@@ -80,14 +82,14 @@ def _within(lines: Sequence[str], limit: int) -> list[str]:
     return shown
 
 
-def _read(place: str, task: Task, environment: Installed | None) -> Excerpt:
-    name, _, lines = place.partition(":")
+def _read(location: str, task: Task, environment: Installed | None) -> Excerpt:
+    name, _, lines = location.partition(":")
     path = next((path for path in candidates(name, task, environment) if path.is_file()), None)
     if path is None or path.stat().st_size > MAX_FILE_BYTES:
-        return Excerpt(place, None)
+        return Excerpt(location, None)
     text = path.read_text(encoding="utf-8", errors="replace").splitlines()
     first, _, last = lines.partition("-")
     begin = min(int(first), len(text) + 1) if first else 1
     end = int(last or first) if first else len(text)
     shown = tuple("".join(c if c.isprintable() or c == "\t" else " " for c in line) for line in text[begin - 1 : end])
-    return Excerpt(place, path, begin, shown, len(text))
+    return Excerpt(location, path, begin, shown, len(text))

@@ -85,7 +85,8 @@ def parse(name: str, text: str) -> Template:
         if empty or set(described) - {"title", "description", "arguments"}:
             raise ValueError("its head may state title, description and arguments")
         arguments = tuple(
-            Argument(argument, str(told["description"])) for argument, told in described.get("arguments", {}).items()
+            Argument(argument, str(given_text["description"]))
+            for argument, given_text in described.get("arguments", {}).items()
         )
         return Template(name, str(described["title"]), str(described["description"]), arguments, body)
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -93,16 +93,16 @@ def import_transcripts(session: Session, *, directories: Sequence[Path] = ()) ->
     """
     table = _table(session)
     found = responses((session.workspace, *directories), session.events[0].time)
-    known, told = _already(session.events), _reported(session.events)
+    known, by_report = _already(session.events), _reported(session.events)
     rows = []
     for key, shown in sorted(_books(found, table).items()):
         source, transcript, model = key
         fresh = shown.beyond(known.get(key, _Sum()))
         if not fresh:
             continue
-        # A report of the same client, made before its transcripts were read, has told of some of this already.
-        added = fresh.beyond(told.get(source, _Sum()))
-        told[source] = told.get(source, _Sum()).beyond(fresh)
+        # A report of the same client, made before its transcripts were read, has reported some of this already.
+        added = fresh.beyond(by_report.get(source, _Sum()))
+        by_report[source] = by_report.get(source, _Sum()).beyond(fresh)
         named = {"source": source, "transcript": transcript, "model": model}
         rows.append({**named, "shown": fresh.to_json(), "added": added.to_json()})
     if not rows:
@@ -130,11 +130,11 @@ def summary(view: SessionView) -> dict[str, Any]:
 
     `dollars` is what is known; `unpriced_tokens` are those whose cost is not.
     """
-    state, told = view.state, by_commit(view.events)
-    return told | {
+    state, by_report = view.state, by_commit(view.events)
+    return by_report | {
         "session": {
             "id": view.id,
-            **told["session"],
+            **by_report["session"],
             "limit_dollars": state.plan.limits.dollars,
             "dollars_since_resumed": round(state.dollars, 6),
             "state": recipe.phase(state),
@@ -248,16 +248,16 @@ def _already(events: Iterable[Event]) -> dict[_Key, _Sum]:
 
 def _reported(events: Iterable[Event]) -> dict[str, _Sum]:
     """By source, what clients reported themselves and no reading has accounted for yet."""
-    told: dict[str, _Sum] = {}
+    by_report: dict[str, _Sum] = {}
     for event in events:
         source = _source_of(str(event.arguments.get("client", "")))
         if event.kind == USAGE and event.arguments.get("source") == REPORTED and source:
             tokens = Tokens(*(count(int(event.usage.get(name, 0))) for name in KINDS))
-            told[source] = told.get(source, _Sum()) + _Sum(tokens, float(event.usage.get("dollars", 0.0)))
+            by_report[source] = by_report.get(source, _Sum()) + _Sum(tokens, float(event.usage.get("dollars", 0.0)))
         for row in _rows([event]):
             used = _Sum.from_json(row["shown"]).beyond(_Sum.from_json(row["added"]))
-            told[row["source"]] = told.get(row["source"], _Sum()).beyond(used)
-    return told
+            by_report[row["source"]] = by_report.get(row["source"], _Sum()).beyond(used)
+    return by_report
 
 
 def _rows(events: Iterable[Event]) -> list[Mapping[str, Any]]:

@@ -85,15 +85,15 @@ def own_prices(home: Path | None = None) -> Path:
 
 def copy_prices(home: Path | None = None) -> tuple[Path, bool]:
     """Put the shipped table where a person can edit it. Returns the place, and False where one is there already."""
-    place = own_prices(home)
+    location = own_prices(home)
     try:
-        with place.open("x", encoding="utf-8") as file:
+        with location.open("x", encoding="utf-8") as file:
             file.write(SHIPPED.read_text(encoding="utf-8"))
     except FileExistsError:
-        return place, False
+        return location, False
     except OSError as error:
-        raise LockstepError(f"the prices cannot be written ({error.strerror})", where=str(place)) from error
-    return place, True
+        raise LockstepError(f"the prices cannot be written ({error.strerror})", where=str(location)) from error
+    return location, True
 
 
 def read_prices(path: Path) -> tuple[Price, ...]:

@@ -32,7 +32,7 @@ def claude_roots() -> tuple[Path, ...]:
     """Where Claude Code keeps its transcripts."""
     stated = os.environ.get("CLAUDE_CONFIG_DIR")
     if stated:
-        return tuple(Path(place).expanduser() / "projects" for place in stated.split(",") if place)
+        return tuple(Path(location).expanduser() / "projects" for location in stated.split(",") if location)
     config = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
     return (Path("~/.claude").expanduser() / "projects", config / "claude" / "projects")
 
@@ -49,20 +49,20 @@ def responses(directories: Sequence[Path], since: str) -> list[Response]:
     Args:
         since: ISO 8601 with a zone.
     """
-    places = [directory.resolve() for directory in directories]
+    locations = [directory.resolve() for directory in directories]
     began = _time(since) or 0.0
-    found = [*_claude(places, began), *_codex(places, began)]
+    found = [*_claude(locations, began), *_codex(locations, began)]
     return sorted(found, key=lambda response: (response.time, response.transcript))
 
 
-def _claude(places: Sequence[Path], began: float) -> Iterator[Response]:
+def _claude(locations: Sequence[Path], began: float) -> Iterator[Response]:
     """One line for each block of a response: all of them repeat its id, and the last one has its final counts."""
     seen: dict[str, Response] = {}
     for root in claude_roots():
-        for folder in _folders(root, places):
+        for folder in _folders(root, locations):
             for path in _recent(folder.rglob("*.jsonl"), began):
                 for record in _records(path, b'"usage"'):
-                    response = _claude_response(record, path, places, began)
+                    response = _claude_response(record, path, locations, began)
                     if response is None:
                         continue
                     key, found = response
@@ -72,14 +72,14 @@ def _claude(places: Sequence[Path], began: float) -> Iterator[Response]:
 
 
 def _claude_response(
-    record: Mapping[str, Any], path: Path, places: Sequence[Path], began: float
+    record: Mapping[str, Any], path: Path, locations: Sequence[Path], began: float
 ) -> tuple[str, Response] | None:
     message = _map(record.get("message"))
     usage, identifier, model = _map(message.get("usage")), message.get("id"), _name(message.get("model"))
     time = _time(record.get("timestamp"))
     if not isinstance(identifier, str) or not model or not usage or time is None or time < began:
         return None
-    if not _within(record.get("cwd"), places):
+    if not _within(record.get("cwd"), locations):
         return None
     written = _map(usage.get("cache_creation"))
     long = count(written.get("ephemeral_1h_input_tokens"))
@@ -99,15 +99,15 @@ def _merged(one: Response, other: Response) -> Response:
     return Response(first.source, first.transcript, other.model, first.time, one.tokens.most(other.tokens))
 
 
-def _codex(places: Sequence[Path], began: float) -> Iterator[Response]:
+def _codex(locations: Sequence[Path], began: float) -> Iterator[Response]:
     copies: set[tuple[str, tuple[int, ...]]] = set()
     for root in codex_roots():
         for path in sorted(_recent(root.rglob("*.jsonl"), began)):
-            yield from _codex_responses(path, places, began, copies)
+            yield from _codex_responses(path, locations, began, copies)
 
 
 def _codex_responses(
-    path: Path, places: Sequence[Path], began: float, copies: set[tuple[str, tuple[int, ...]]]
+    path: Path, locations: Sequence[Path], began: float, copies: set[tuple[str, tuple[int, ...]]]
 ) -> Iterator[Response]:
     """The differences between a session's running totals.
 
@@ -120,7 +120,7 @@ def _codex_responses(
         payload, kind = _map(record.get("payload")), record.get("type")
         if kind in ("session_meta", "turn_context"):
             model = _name(payload.get("model")) or model
-            here = _within(payload["cwd"], places) if "cwd" in payload else here
+            here = _within(payload["cwd"], locations) if "cwd" in payload else here
         if kind != "event_msg" or payload.get("type") != "token_count":
             continue
         totals = _map(_map(payload.get("info")).get("total_token_usage"))
@@ -150,9 +150,9 @@ def _codex_tokens(totals: Mapping[str, Any]) -> Tokens:
     )
 
 
-def _folders(root: Path, places: Sequence[Path]) -> list[Path]:
+def _folders(root: Path, locations: Sequence[Path]) -> list[Path]:
     """The folders of projects at or below these places: named like the path, with a dash for all but letters and digits."""
-    begins = tuple(_NO_LETTER.sub("-", str(place))[:_PREFIX] for place in places)
+    begins = tuple(_NO_LETTER.sub("-", str(location))[:_PREFIX] for location in locations)
     try:
         return sorted(folder for folder in root.iterdir() if folder.is_dir() and folder.name.startswith(begins))
     except OSError:
@@ -191,11 +191,11 @@ def _records(path: Path, needle: bytes) -> Iterator[Mapping[str, Any]]:
         return
 
 
-def _within(stated: object, places: Sequence[Path]) -> bool:
+def _within(stated: object, locations: Sequence[Path]) -> bool:
     if not isinstance(stated, str):
         return False
     directory = Path(os.path.normpath(stated))
-    return any(directory.is_relative_to(place) for place in places)
+    return any(directory.is_relative_to(location) for location in locations)
 
 
 def _name(value: object) -> str:

@@ -1,11 +1,11 @@
 """Whether the batch that users train on is the environment that was verified.
 
-The candidate's auto-resetting batch plays with chance of its own. Each episode in some of its lanes is cut out, with its
-terminal observation and the draws that it consumed, and played again by the reference under exactly these draws. So the
-reset inside the step and the kept terminal observation are held against the reference, and the draws against their law.
+The candidate's auto-resetting batch plays with chance of its own. Each episode in some of its sub-environments is cut out,
+with its terminal observation and the draws that it consumed, and played again by the reference under exactly these draws. So
+the reset inside the step and the kept terminal observation are held against the reference, and the draws against their law.
 
-How wide the batch is, and which lanes are looked at, comes from the run's seed: a batch of a size that is never trained on
-would say little, and one of a known size nothing about others.
+How wide the batch is, and which sub-environments are looked at, comes from the run's seed: a batch of a size that is never
+trained on would say little, and one of a known size nothing about others.
 """
 
 from __future__ import annotations
@@ -30,31 +30,33 @@ LEVEL = 3
 NAME = "auto-reset batch"
 USED = "as its users run it"
 USED_STEPS = 128
-LANES = 17
-"""Lanes that are played again; fewer where these would be more than `MOST_BYTES`, and never less than two."""
+CHECKED_ENVS = 17
+"""Sub-environments that are played again; fewer where these would be more than `MOST_BYTES`, and never less than two."""
 MOST_BYTES = 1 << 28
 """What they may show together: an answer has to fit into one frame, and into memory several times."""
 WIDEST = 2048
 MAX_STEPS = 512
 User = Callable[[Array, Mapping[str, Array], Array], Mapping[str, Any]]
-"""Runs the exported package in a plain program (`harness.candidate.as_user`): key words, actions and lanes in,
-outputs out."""
+"""Runs the exported package in a plain program (`harness.candidate.as_user`): key 32-bit numbers, actions and
+sub-environments in, outputs out."""
 MOST_WORK = 1 << 18
-"""Steps of all lanes together, which the candidate takes in about a second where it is not very slow."""
+"""Steps of all sub-environments together, which the candidate takes in about a second where it is not very slow."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The batch of a run: its `envs` lanes, its `steps`, the `seed` of its keys, its actions, and the lanes to look at."""
+    """The batch of a run: its `envs` sub-environments, its `steps`, the `seed` of its keys, its actions, and the
+    sub-environments to look at.
+    """
 
     seed: int
     envs: int
     steps: int
-    lanes: Array
+    env_indices: Array
     actions: Mapping[str, Array]
 
     @property
-    def words(self) -> Array:
+    def key_data(self) -> Array:
         """Of the keys, uint32 `[steps + 1, envs, 2]`, as the call `autoreset` makes them."""
         return np.random.default_rng(self.seed).integers(0, 1 << 32, (self.steps + 1, self.envs, 2), np.uint32)
 
@@ -63,15 +65,15 @@ def planned(pair: Pair) -> Plan:
     """The batch of this run, all of it from the run's seed."""
     steps = min(2 * pair.task.budgets.horizon, MAX_STEPS)
     rng = pair.random("autoreset lanes")
-    widest = max(LANES, min(WIDEST, MOST_WORK // steps))
+    widest = max(CHECKED_ENVS, min(WIDEST, MOST_WORK // steps))
     # No power of two, to which batches of cases are padded: so it is a size that no other check has.
-    envs = int(np.exp(rng.uniform(np.log(LANES), np.log(widest)))) | 1
-    # Each row is shown twice: as it is, and as it was before the reset.
-    shown = MOST_BYTES // (2 * (steps + 1) * pair.task.row_bytes)
-    lanes = np.sort(rng.choice(envs, min(max(shown, 2), LANES), replace=False))
+    envs = int(np.exp(rng.uniform(np.log(CHECKED_ENVS), np.log(widest)))) | 1
+    # Each timestep is shown twice: as it is, and as it was before the reset.
+    shown = MOST_BYTES // (2 * (steps + 1) * pair.task.timestep_bytes)
+    env_indices = np.sort(rng.choice(envs, min(max(shown, 2), CHECKED_ENVS), replace=False))
     flat = pair.random_case_actions("autoreset", steps * envs)
     actions = {path: array.reshape(steps, envs, *array.shape[1:]) for path, array in flat.items()}
-    return Plan(pair.derive("autoreset") % (1 << 31), envs, steps, lanes, actions)
+    return Plan(pair.derive("autoreset") % (1 << 31), envs, steps, env_indices, actions)
 
 
 def play(pair: Pair, candidate: Environment) -> dict[str, Any]:
@@ -87,10 +89,10 @@ def play(pair: Pair, candidate: Environment) -> dict[str, Any]:
         envs=plan.envs,
         steps=plan.steps,
         actions=dict(plan.actions),
-        lanes=plan.lanes.tolist(),
+        env_indices=plan.env_indices.tolist(),
     )
-    checked = demand_batch(pair, answer, plan.steps, len(plan.lanes), "the candidate, call `autoreset`")
-    return {**checked, "actions": {path: array[:, plan.lanes] for path, array in plan.actions.items()}}
+    checked = demand_batch(pair, answer, plan.steps, len(plan.env_indices), "the candidate, call `autoreset`")
+    return {**checked, "actions": {path: array[:, plan.env_indices] for path, array in plan.actions.items()}}
 
 
 def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:
@@ -130,7 +132,7 @@ def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:
 
 
 def used(pair: Pair, user: User) -> dict[str, Array]:
-    """What a user of the exported package sees of the first rows of the same batch.
+    """What a user of the exported package sees of the first timesteps of the same batch.
 
     Raises:
         EnvironmentFailure: the user's program could not answer.
@@ -138,18 +140,18 @@ def used(pair: Pair, user: User) -> dict[str, Array]:
     plan = planned(pair)
     steps = min(plan.steps, USED_STEPS)
     actions = {path: array[:steps] for path, array in plan.actions.items()}
-    answer = user(plan.words[: steps + 1], actions, plan.lanes)
+    answer = user(plan.key_data[: steps + 1], actions, plan.env_indices)
     shapes = {path: leaf.shape for path, leaf in pair.task.outputs.items() if not path.startswith(STATE)}
-    sizes = (steps + 1, len(plan.lanes))
+    sizes = (steps + 1, len(plan.env_indices))
     given = demand_arrays({"outputs": answer}, "outputs", sizes, shapes, "the candidate, as users run it")
     return {path: given[path] for path in shapes}
 
 
 def check_used(pair: Pair, answer: Mapping[str, Any], shown: Mapping[str, Array]) -> CheckResult:
     """Whether a user sees what the reference confirmed of the batch; `answer` and `shown` are those of `play` and `used`."""
-    rows, lanes = shown["reward"].shape
-    for number in range(lanes):
-        expected = {path: np.ascontiguousarray(answer["leaves"][path][:rows, number]) for path in shown}
+    timesteps, env_indices = shown["reward"].shape
+    for number in range(env_indices):
+        expected = {path: np.ascontiguousarray(answer["leaves"][path][:timesteps, number]) for path in shown}
         actual = {path: np.ascontiguousarray(array[:, number]) for path, array in shown.items()}
         found = compare_leaves(expected, actual, pair.task.tolerances)
         if found is not None:
@@ -159,8 +161,8 @@ def check_used(pair: Pair, answer: Mapping[str, Any], shown: Mapping[str, Array]
                 cause="in a plain program that imports the exported package the candidate is another one than in the "
                 "verifier's worker: its code must not depend on who runs it, or from where",
             )  # fmt: skip
-            return CheckResult(USED, Outcome.FAIL, examples=lanes, divergences=(divergence,))
-    return CheckResult(USED, Outcome.PASS, examples=lanes)
+            return CheckResult(USED, Outcome.FAIL, examples=env_indices, divergences=(divergence,))
+    return CheckResult(USED, Outcome.PASS, examples=env_indices)
 
 
 def wrong_law(check: str, draw: str, worst: LawResult) -> Divergence:
@@ -182,10 +184,10 @@ def episodes(pair: Pair, answer: Mapping[str, Any], actions: Mapping[str, Array]
     """
     leaves = answer["leaves"]
     ended = np.logical_or(*(leaves[path] for path in ENDINGS))
-    rows, environments = ended.shape
+    timesteps, environments = ended.shape
     for number in range(environments):
-        ends = [int(row) for row in np.flatnonzero(ended[1:, number]) + 1]
-        for start, end in zip([0, *ends], [*ends, rows - 1], strict=True):
+        ends = [int(timestep) for timestep in np.flatnonzero(ended[1:, number]) + 1]
+        for start, end in zip([0, *ends], [*ends, timesteps - 1], strict=True):
             if end == start:
                 continue
             yield _episode(pair, answer, actions, number, start, end, closed=end in ends)
@@ -205,7 +207,7 @@ def _episode(
     for path in pair.task.outputs:
         column = np.array(answer["leaves"][path][start : end + 1, number])
         if path in ("reward", *ENDINGS):
-            column[0] = 0  # the row belongs to the end of the episode before
+            column[0] = 0  # the timestep belongs to the end of the episode before
         elif closed:
             column[-1] = answer["leaves"][f"final/{path}"][end, number]
         columns[path] = column
@@ -215,15 +217,17 @@ def _episode(
         return Trajectory(replace(case, seed=_joined(reset["seed"])), columns)
     if pair.task.mode is Mode.NONE:
         return Trajectory(case, columns)
-    tape = [_row(pair, reset, {name: int(counts[start, number]) for name, counts in answer["reset_used"].items()})]
-    for row in range(start, end):
-        used = {name: int(counts[row, number]) for name, counts in answer["step_used"].items()}
-        tape.append(_row(pair, {name: values[row, number] for name, values in answer["step_draws"].items()}, used))
+    tape = [_timestep(pair, reset, {name: int(counts[start, number]) for name, counts in answer["reset_used"].items()})]
+    for timestep in range(start, end):
+        used = {name: int(counts[timestep, number]) for name, counts in answer["step_used"].items()}
+        tape.append(
+            _timestep(pair, {name: values[timestep, number] for name, values in answer["step_draws"].items()}, used)
+        )
     return Trajectory(replace(case, draws=tuple(tape)), columns, tuple(tape))
 
 
-def _row(pair: Pair, values: Mapping[str, Array], used: Mapping[str, int]) -> tuple[Draw, ...]:
-    """The draws of one row, as many of each name as were used."""
+def _timestep(pair: Pair, values: Mapping[str, Array], used: Mapping[str, int]) -> tuple[Draw, ...]:
+    """The draws of one timestep, as many of each name as were used."""
     draws = []
     for name, value in values.items():
         slots = np.asarray(value).reshape(-1, *pair.task.draws[name].shape)
@@ -231,5 +235,5 @@ def _row(pair: Pair, values: Mapping[str, Array], used: Mapping[str, int]) -> tu
     return tuple(draws)
 
 
-def _joined(words: Array) -> int:
-    return (int(words[0]) << 32) | int(words[1])
+def _joined(key_data: Array) -> int:
+    return (int(key_data[0]) << 32) | int(key_data[1])

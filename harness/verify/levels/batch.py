@@ -23,8 +23,8 @@ REFERENCE_DRAWS = 2000
 REFERENCE_STEPS = 50
 
 
-def demand_batch(pair: Pair, answer: Any, steps: int, lanes: int, where: str) -> dict[str, dict[str, Array]]:
-    """The parts of an answer of `autoreset` or `bench_lanes`, each an array for each declared name and nothing else.
+def demand_batch(pair: Pair, answer: Any, steps: int, num_envs: int, where: str) -> dict[str, dict[str, Array]]:
+    """The parts of an answer of `autoreset` or `bench_envs`, each an array for each declared name and nothing else.
 
     Raises:
         BadAnswer: one is missing or is something else; names the part, and what it must be.
@@ -33,16 +33,17 @@ def demand_batch(pair: Pair, answer: Any, steps: int, lanes: int, where: str) ->
     leaves = {path: leaf.shape for path, leaf in outputs.items()}
     leaves |= {f"final/{path}": leaf.shape for path, leaf in outputs.items() if path not in ("reward", *ENDINGS)}
     parts: dict[str, tuple[int, Mapping[str, tuple[int, ...]]]] = {"leaves": (steps + 1, leaves)}
-    for moment, rows in (("reset", steps + 1), ("step", steps)):
+    for moment, timesteps in (("reset", steps + 1), ("step", steps)):
         draws = [draw for draw in pair.task.draws.values() if mode in (Mode.TAPE, Mode.LAW) and draw.occurs_at(moment)]
         seeded = mode is Mode.SHARED and moment == "reset"
         parts[f"{moment}_draws"] = (
-            rows,
+            timesteps,
             {"seed": (2,)} if seeded else {draw.name: drawn_shape(draw) for draw in draws},
         )
-        parts[f"{moment}_used"] = (rows, {draw.name: () for draw in draws})
+        parts[f"{moment}_used"] = (timesteps, {draw.name: () for draw in draws})
     checked = {
-        part: demand_arrays(answer, part, (rows, lanes), shapes, where) for part, (rows, shapes) in parts.items()
+        part: demand_arrays(answer, part, (timesteps, num_envs), shapes, where)
+        for part, (timesteps, shapes) in parts.items()
     }
     for part in ("reset_used", "step_used"):
         for name, counts in checked[part].items():
@@ -111,7 +112,11 @@ def reference_draws(pair: Pair, draw: TaskDraw, moment: str) -> Array | None:
 
 
 def _taken(played: Sequence[Trajectory], draw: TaskDraw, moment: str) -> list[Array]:
-    rows = slice(0, 1) if moment == "reset" else slice(1, None)
+    timesteps = slice(0, 1) if moment == "reset" else slice(1, None)
     return [
-        np.asarray(one.value) for t in played for row in (t.draws or ())[rows] for one in row if one.name == draw.name
+        np.asarray(one.value)
+        for t in played
+        for timestep in (t.draws or ())[timesteps]
+        for one in timestep
+        if one.name == draw.name
     ]

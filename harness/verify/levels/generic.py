@@ -91,7 +91,7 @@ def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
     draws = [draw for draw in pair.task.draws.values() if draw.occurs_at(moment)]
     if not draws:
         return
-    own = _own_rows(pair, moment) if pair.task.candidate.kind == "rust" else None
+    own = _own_timesteps(pair, moment) if pair.task.candidate.kind == "rust" else None
     samples = _samples(pair, draws, moment) if own is None else _taken(own, draws)
     for draw in draws:
         check = f"law of {draw.name} at {moment}"
@@ -150,7 +150,7 @@ def _samples(pair: Pair, draws: Sequence[TaskDraw], moment: str) -> dict[str, Ar
     }
 
 
-def _own_rows(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
+def _own_timesteps(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
     """What a candidate drew in resets or steps of its own: where laws stand at the places of the draws, they cannot be asked
     for samples without a step that draws.
     """
@@ -164,18 +164,25 @@ def _own_rows(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
             for number, seed in enumerate(pair.seeds("own draws", max(1, OWN_TOTAL // steps)))
         ]
     tapes = [played.draws or () for played in pair.candidate.rollout(cases)]
-    return [row for tape in tapes for row in (tape[:1] if moment == "reset" else tape[1:])]
+    return [timestep for tape in tapes for timestep in (tape[:1] if moment == "reset" else tape[1:])]
 
 
-def _taken(rows: Sequence[Sequence[Draw]], draws: Sequence[TaskDraw]) -> dict[str, Array]:
-    """All draws of some rows by name, each `[count, *draw shape]`."""
-    return {draw.name: _stacked(draw, [d.value for row in rows for d in row if d.name == draw.name]) for draw in draws}
+def _taken(timesteps: Sequence[Sequence[Draw]], draws: Sequence[TaskDraw]) -> dict[str, Array]:
+    """All draws of some timesteps by name, each `[count, *draw shape]`."""
+    return {
+        draw.name: _stacked(draw, [d.value for timestep in timesteps for d in timestep if d.name == draw.name])
+        for draw in draws
+    }
 
 
-def _firsts(rows: Sequence[Sequence[Draw]], draws: Sequence[TaskDraw]) -> dict[str, Array]:
-    """The first draw of each name, of those rows in which all were drawn, beside each other."""
+def _firsts(timesteps: Sequence[Sequence[Draw]], draws: Sequence[TaskDraw]) -> dict[str, Array]:
+    """The first draw of each name, of those timesteps in which all were drawn, beside each other."""
     names = {draw.name for draw in draws}
-    firsts = [{drawn.name: drawn.value for drawn in reversed(row)} for row in rows if names <= {d.name for d in row}]
+    firsts = [
+        {drawn.name: drawn.value for drawn in reversed(timestep)}
+        for timestep in timesteps
+        if names <= {d.name for d in timestep}
+    ]
     return {draw.name: _stacked(draw, [first[draw.name] for first in firsts]) for draw in draws}
 
 

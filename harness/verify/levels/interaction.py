@@ -26,7 +26,7 @@ LEVEL = 2
 SWEEP = 8
 """The sweep plays this many times as many sequences as Hypothesis does, in batches."""
 MOST_BYTES = 1 << 30
-"""The sweep's batches are smaller where rows are so large that both sides' answers could be more than this."""
+"""The sweep's batches are smaller where timesteps are so large that both sides' answers could be more than this."""
 LAW_REPEATS = 200
 
 
@@ -108,7 +108,7 @@ def _sweep(pair: Pair) -> CheckResult:
         Case(seed, pair.random_case_actions(f"sweep/{number}", length), start if number % 4 else None, origin="level 2")
         for number, (seed, start) in enumerate(zip(pair.seeds("sweep", count), starts, strict=True))
     ]
-    together = max(1, MOST_BYTES // (2 * (length + 1) * pair.task.row_bytes))
+    together = max(1, MOST_BYTES // (2 * (length + 1) * pair.task.timestep_bytes))
     judged, refused = 0, 0
     for start in range(0, count, together):
         played, unplayed = playable(pair, cases[start : start + together], None)

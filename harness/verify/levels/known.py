@@ -22,7 +22,7 @@ NAME = "known cases"
 
 @dataclass(frozen=True)
 class ProbeCase:
-    """Inputs of a probe (each leaf stacked to one row) on which a candidate was once wrong."""
+    """Inputs of a probe (each leaf stacked to one timestep) on which a candidate was once wrong."""
 
     probe: str
     inputs: Leaves

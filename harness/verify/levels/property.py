@@ -117,7 +117,8 @@ def _probe_divergence(pair: Pair, module: Module, probe: TaskProbe, inputs: Leav
         except Raised:
             return [False] * len(proposals)
         return [
-            compare_leaves(_row(expected, i), _row(actual, i), pair.task.tolerances, f"probe/{probe.name}/") is not None
+            compare_leaves(_input(expected, i), _input(actual, i), pair.task.tolerances, f"probe/{probe.name}/")
+            is not None
             for i in range(len(proposals))
         ]
 
@@ -151,8 +152,8 @@ def _probe_divergence(pair: Pair, module: Module, probe: TaskProbe, inputs: Leav
     )
 
 
-def _row(leaves: Leaves, row: int) -> dict[str, Array]:
-    return {path: array[row : row + 1] for path, array in leaves.items()}
+def _input(leaves: Leaves, index: int) -> dict[str, Array]:
+    return {path: array[index : index + 1] for path, array in leaves.items()}
 
 
 def _resets(pair: Pair, module: Module) -> CheckResult:
@@ -212,17 +213,17 @@ def holds(pair: Pair, invariant: Invariant) -> CheckResult:
     check = f"invariant: {invariant.name}"
     expected = pair.few_episodes
     for trajectory in expected:
-        if len(rows := invariant.violations(trajectory)):
-            where = f"seed {trajectory.case.seed}, row {rows[0]}"
+        if len(timesteps := invariant.violations(trajectory)):
+            where = f"seed {trajectory.case.seed}, timestep {timesteps[0]}"
             detail = f"it does not hold on the reference itself ({where}): mend properties.py"
             return CheckResult(check, Outcome.ERROR, invariant.module, len(expected), detail)
     if not pair.paired:
         return CheckResult(check, Outcome.PASS, invariant.module, len(expected), "on the reference")
     for trajectory in pair.followed_episodes:
-        if len(rows := invariant.violations(trajectory)):
-            row = int(rows[0])
+        if len(timesteps := invariant.violations(trajectory)):
+            timestep = int(timesteps[0])
             divergence = Divergence(
-                trajectory.case.cut(row), row, f"invariant/{invariant.name}", "holds", "does not hold",
+                trajectory.case.cut(timestep), timestep, f"invariant/{invariant.name}", "holds", "does not hold",
                 f"invariant:{invariant.name}", LEVEL, check, module=invariant.module,
                 cause="the reference keeps this invariant in the same case",
             )  # fmt: skip

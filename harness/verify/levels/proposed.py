@@ -105,23 +105,23 @@ def _verdict(check: str, reference: Any, candidate: Any, actual: list[Trajectory
     count = len(actual)
     if not _is_answer(reference, count):
         return CheckResult(check, Outcome.SKIPPED, detail=f"set aside: {str(reference)[:300]}")
-    if any(row >= 0 for row in reference):
+    if any(timestep >= 0 for timestep in reference):
         return CheckResult(check, Outcome.SKIPPED, detail="set aside: it does not hold on the reference")
     if not _is_answer(candidate, count):
         return CheckResult(check, Outcome.SKIPPED, detail=f"set aside: {str(candidate)[:300]}")
-    broken = next((number for number, row in enumerate(candidate) if row >= 0), None)
+    broken = next((number for number, timestep in enumerate(candidate) if timestep >= 0), None)
     if broken is None:
         return CheckResult(check, Outcome.PASS, examples=count)
-    row = min(int(candidate[broken]), actual[broken].steps)
+    timestep = min(int(candidate[broken]), actual[broken].steps)
     divergence = Divergence(
-        actual[broken].case.cut(row), row, check, "holds", "does not hold", f"invariant:{check}", LEVEL, check,
+        actual[broken].case.cut(timestep), timestep, check, "holds", "does not hold", f"invariant:{check}", LEVEL, check,
         cause="the reference keeps this proposed property in the same case",
     )  # fmt: skip
     return CheckResult(check, Outcome.FAIL, examples=count, divergences=(divergence,))
 
 
 def _is_answer(answer: Any, count: int) -> bool:
-    return isinstance(answer, list) and len(answer) == count and all(type(row) is int for row in answer)
+    return isinstance(answer, list) and len(answer) == count and all(type(timestep) is int for timestep in answer)
 
 
 def _to_wire(trajectory: Trajectory) -> dict[str, Any]:

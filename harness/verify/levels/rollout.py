@@ -25,7 +25,7 @@ from harness.verify.statistics.laws import compare_outcomes, verdict
 
 LEVEL = 3
 FIRST_CHUNK = 8
-"""Chunks are multiples of it, and so is what a failure speaks of: which episode is told does not depend on the pace."""
+"""Chunks are multiples of it, and so is what a failure speaks of: which episode is reported does not depend on the pace."""
 CHUNK = 128
 """How many episodes are played at once, and for how many a candidate compiles, once for the level."""
 CHUNK_SECONDS = 2.0

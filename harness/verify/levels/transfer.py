@@ -26,7 +26,7 @@ from harness.task.contract import Mode, Transfer
 from harness.training.trained import Trained
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.levels.rollout import Tally
-from harness.verify.levels.transfer_groups import Comparison, Group, distance, policies_told
+from harness.verify.levels.transfer_groups import Comparison, Group, described_policies, distance
 from harness.verify.levels.transfer_policies import CANDIDATE, REFERENCE, Trainer
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
@@ -100,9 +100,9 @@ class _Run:
         # The same seeds in both backends: what chance alone makes of a training is then on both sides of a pair.
         seeds = self.pair.seeds(f"transfer/train/{group.steps}", self.contract.seeds[-1])[before:look]
         trained = self.trainer.train(group.backend, seeds, group.steps)
-        told = f"level 4: playing policies trained in the {group.backend}"
+        described = f"level 4: playing policies trained in the {group.backend}"
         for start in range(0, count, self.together):
-            self.pair.progress(told, start, count)
+            self.pair.progress(described, start, count)
             failed = self._play(group, trained[start : start + self.together])
             if failed is not None:
                 return failed
@@ -161,7 +161,7 @@ class _Run:
                 return Divergence(
                     one.case, difference.step, difference.path, difference.expected, difference.actual,
                     difference.rule, LEVEL, name, index=difference.index,
-                    cause="stepped in lanes, the candidate answers otherwise than in whole episodes",
+                    cause="stepped in a vector environment, the candidate answers otherwise than in whole episodes",
                 )  # fmt: skip
         return None
 
@@ -279,7 +279,7 @@ class _Run:
     def _measured(self, decided: dict[str, tuple[Comparison, Interval, Decision]]) -> dict[str, Any]:
         contract = self.contract
         config = self.trainer.config
-        told: dict[str, Any] = {
+        described: dict[str, Any] = {
             "margin": contract.margin,
             "because": contract.because,
             "minimum_return": contract.minimum_return,
@@ -288,9 +288,9 @@ class _Run:
             "episodes": contract.episodes,
             "ppo": config.to_json(),
             "ppo_digest": config.digest,
-            "policies": [line for group in self.groups for line in policies_told(group)],
+            "policies": [line for group in self.groups for line in described_policies(group)],
             "comparisons": [
-                one.told(interval, decision, contract.margin, self.pair.random("bootstrap"))
+                one.described(interval, decision, contract.margin, self.pair.random("bootstrap"))
                 for one, interval, decision in decided.values()
             ],
         }
@@ -298,13 +298,13 @@ class _Run:
         if len(means) >= 2:
             budget = contract.seeds[-1]
             floor = equivalence.noise_floor(means, budget, contract.margin)
-            told["noise_floor"] = {
+            described["noise_floor"] = {
                 "spread": float(means.std(ddof=1)),
                 "half_width": floor,
                 "trainings": budget,
                 "decidable": bool(floor < contract.margin),
             }
-        return told
+        return described
 
 
 def _decisions(decided: dict[str, tuple[Comparison, Interval, Decision]]) -> dict[str, str]:

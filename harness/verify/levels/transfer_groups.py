@@ -14,8 +14,8 @@ from harness.verify.levels.transfer_policies import CANDIDATE, REFERENCE
 from harness.verify.statistics import equivalence, hypotheses
 from harness.verify.statistics.equivalence import Decision, Interval
 
-VISITED_ROWS = 200
-"""So many rows of a policy's episodes stand for the states that it visits."""
+VISITED_TIMESTEPS = 200
+"""So many timesteps of a policy's episodes stand for the states that it visits."""
 
 
 @dataclass
@@ -70,7 +70,9 @@ class Comparison:
             return Interval(nothing, nothing, nothing)
         return equivalence.of_pairs(self.first - self.second, margin, level)
 
-    def told(self, interval: Interval, decision: Decision, margin: float, rng: np.random.Generator) -> dict[str, Any]:
+    def described(
+        self, interval: Interval, decision: Decision, margin: float, rng: np.random.Generator
+    ) -> dict[str, Any]:
         """A JSON-ready description, with figures that decide nothing beside those that do."""
         needed = None
         if decision is Decision.UNDECIDED:
@@ -94,7 +96,7 @@ class Comparison:
         }
 
 
-def policies_told(group: Group) -> Iterator[dict[str, Any]]:
+def described_policies(group: Group) -> Iterator[dict[str, Any]]:
     """A JSON-ready line for each policy: where, for how long and from which seed it was trained, and what it earned."""
     for number, policy in enumerate(group.trained):
         played = {side: returns[number] for side, returns in group.returns.items() if number < len(returns)}
@@ -108,11 +110,13 @@ def policies_told(group: Group) -> Iterator[dict[str, Any]]:
 
 
 def _visited(played: Sequence[Trajectory]) -> Array:
-    """What episodes showed, every so many rows, as columns `[elements, rows]`."""
+    """What episodes showed, every so many timesteps, as columns `[elements, timesteps]`."""
     paths = [path for path in played[0].leaves if path.split("/", 1)[0] == "observation"]
-    columns = [np.concatenate([one.leaves[path].reshape(one.rows, -1) for one in played]) for path in sorted(paths)]
-    rows = np.concatenate(columns, axis=1).astype(np.float64)
-    return rows[np.linspace(0, len(rows) - 1, min(len(rows), VISITED_ROWS)).astype(int)].T
+    columns = [
+        np.concatenate([one.leaves[path].reshape(one.timesteps, -1) for one in played]) for path in sorted(paths)
+    ]
+    timesteps = np.concatenate(columns, axis=1).astype(np.float64)
+    return timesteps[np.linspace(0, len(timesteps) - 1, min(len(timesteps), VISITED_TIMESTEPS)).astype(int)].T
 
 
 def distance(first: Sequence[Array], second: Sequence[Array]) -> float:

@@ -129,7 +129,7 @@ class Trainer:
             environment = idle.get()
             try:
                 return train_host(
-                    partial(environment.lanes, fixed=self._fixed),
+                    partial(environment.vector, fixed=self._fixed),
                     self._pair.task.leaves,
                     self.config,
                     steps,

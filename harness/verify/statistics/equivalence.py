@@ -85,23 +85,23 @@ def levels(looks: Sequence[int], alpha: float = ALPHA) -> tuple[float, ...]:
     times = np.asarray(looks, dtype=np.float64) / looks[-1]
     spent = 2.0 * special.ndtr(special.ndtri(alpha / 2.0) / np.sqrt(times))
     steps = np.diff(times, prepend=0.0)
-    places, masses = np.zeros(1), np.ones(1)
+    positions, masses = np.zeros(1), np.ones(1)
     found = []
     for time, step, spend in zip(times, steps, np.diff(spent, prepend=0.0), strict=True):
-        bound = _crossed_with(spend, places, masses, math.sqrt(step))
+        bound = _crossed_with(spend, positions, masses, math.sqrt(step))
         found.append(float(special.ndtr(-bound / math.sqrt(time))))
         nodes = -_FARTHEST + (_NODES + 1.0) * (bound + _FARTHEST) / 2.0
-        density = np.exp(-0.5 * (nodes[:, None] - places) ** 2 / step) @ masses / math.sqrt(2.0 * math.pi * step)
-        places, masses = nodes, _WEIGHTS * (bound + _FARTHEST) / 2.0 * density
+        density = np.exp(-0.5 * (nodes[:, None] - positions) ** 2 / step) @ masses / math.sqrt(2.0 * math.pi * step)
+        positions, masses = nodes, _WEIGHTS * (bound + _FARTHEST) / 2.0 * density
     return tuple(found)
 
 
-def _crossed_with(chance: float, places: Array, masses: Array, deviation: float) -> float:
-    """The bound above which a motion that is at `places` with `masses` is found with this chance, one step later."""
+def _crossed_with(chance: float, positions: Array, masses: Array, deviation: float) -> float:
+    """The bound above which a motion that is at `positions` with `masses` is found with this chance, one step later."""
     low, high = -_FARTHEST, 2.0 * _FARTHEST
     for _ in range(100):
         middle = (low + high) / 2.0
-        if masses @ special.ndtr((places - middle) / deviation) > chance:
+        if masses @ special.ndtr((positions - middle) / deviation) > chance:
             low = middle
         else:
             high = middle
@@ -163,8 +163,8 @@ def seeds_to_decide(interval: Interval, n: int, margin: float, power: float = PO
 
 
 def noise_floor(returns: Array, seeds: int, margin: float) -> float:
-    """The half-width with which a backend with these returns `[N]` would be told from itself, with so many pairs of seeds
-    whose trainings go ways of their own.
+    """The half-width with which a backend with these returns `[N]` would be distinguished from itself, with so many pairs of
+    seeds whose trainings go ways of their own.
 
     A margin below it can be shown only where trainings from one seed stay together in both backends.
     """
@@ -201,7 +201,7 @@ def middle_mean(values: Array) -> Array:
 def bootstrap_of_pairs(differences: Array, rng: np.random.Generator, *, middle: bool = False) -> Range:
     """95% percentile interval of the mean (or interquartile mean) of `differences [N]`, by bootstrap.
 
-    Told beside the deciding interval; it decides nothing, because it is too narrow for a few skewed seeds.
+    Reported beside the deciding interval; it decides nothing, because it is too narrow for a few skewed seeds.
     """
     drawn = differences[rng.integers(0, len(differences), (RESAMPLES, len(differences)))]
     low, high = np.quantile(middle_mean(drawn) if middle else drawn.mean(axis=-1), (0.025, 0.975))

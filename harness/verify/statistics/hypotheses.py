@@ -202,9 +202,9 @@ def midranks(values: Array) -> Array:
     new[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
     last = np.ones(values.shape, dtype=bool)
     last[..., :-1] = new[..., 1:]
-    places = np.arange(n)
-    first = np.maximum.accumulate(np.where(new, places, 0), axis=-1)
-    final = np.flip(np.minimum.accumulate(np.flip(np.where(last, places, n - 1), axis=-1), axis=-1), axis=-1)
+    positions = np.arange(n)
+    first = np.maximum.accumulate(np.where(new, positions, 0), axis=-1)
+    final = np.flip(np.minimum.accumulate(np.flip(np.where(last, positions, n - 1), axis=-1), axis=-1), axis=-1)
     ranks = np.empty(values.shape, dtype=np.float64)
     np.put_along_axis(ranks, order, 0.5 * (first + final) + 1.0, axis=-1)
     return ranks

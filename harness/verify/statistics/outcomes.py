@@ -57,23 +57,23 @@ def compare_outcomes(
         columns_of("return", lambda t: t.leaves["reward"].sum(axis=0, dtype=np.float64), sides),
     ]
     results = [compare_columns(columns) for columns in wholes]
-    for row in _rows():
-        going = [[t for t in side if t.rows > row] for side in sides]
+    for timestep in _timesteps():
+        going = [[t for t in side if t.timesteps > timestep] for side in sides]
         if min(len(side) for side in going) < LAW_EPISODES:
             break
-        values = [columns_of(f"row {row}: {path}", partial(_value_at, path, row), going) for path in paths]
+        values = [columns_of(f"row {timestep}: {path}", partial(_value_at, path, timestep), going) for path in paths]
         results += [compare_columns(columns) for columns in values]
         together = _some(values, rng)
         if len(together.names) > 1:
             results.append(compare_dependence(together))
-        if row:
+        if timestep:
             for path in paths:
-                change = columns_of(f"row {row}: change of {path}", partial(_change_at, path, row), going)
+                change = columns_of(f"row {timestep}: change of {path}", partial(_change_at, path, timestep), going)
                 results.append(compare_columns(change))
     return results
 
 
-def _rows() -> Iterator[int]:
+def _timesteps() -> Iterator[int]:
     yield 0
     for power in count():
         yield from (digit * 10**power for digit in (1, 2, 5))
@@ -83,12 +83,12 @@ def _ending(trajectory: Trajectory) -> Array:
     return trajectory.leaves["terminated"][-1] + 2 * trajectory.leaves["truncated"][-1].astype(np.int64)
 
 
-def _value_at(path: str, row: int, trajectory: Trajectory) -> Array:
-    return trajectory.leaves[path][row]
+def _value_at(path: str, timestep: int, trajectory: Trajectory) -> Array:
+    return trajectory.leaves[path][timestep]
 
 
-def _change_at(path: str, row: int, trajectory: Trajectory) -> Array:
-    before, after = trajectory.leaves[path][row - 1 : row + 1].astype(np.float64)
+def _change_at(path: str, timestep: int, trajectory: Trajectory) -> Array:
+    before, after = trajectory.leaves[path][timestep - 1 : timestep + 1].astype(np.float64)
     with np.errstate(invalid="ignore"):  # infinity less infinity is NaN, which is a value like any other here
         return after - before
 

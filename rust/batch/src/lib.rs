@@ -1,6 +1,6 @@
 //! Many instances of an environment, stepped on all cores.
 //!
-//! A [`Batch`] owns instances and their chance; what they are told and what they answer are arrays of somebody else, one
+//! A [`Batch`] owns instances and their chance; what they are given and what they answer are arrays of somebody else, one
 //! for each leaf, in which every instance has its row. Nothing is allocated for an instance while it steps, and what comes
 //! of a step does not depend on how many threads there are.
 
@@ -17,7 +17,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 pub use outputs::Outputs;
 pub use seeds::seed_of;
-pub use watch::Told;
+pub use watch::Report;
 
 use watch::Watch;
 
@@ -35,22 +35,22 @@ pub enum Autoreset {
 /// Instances that step together.
 #[derive(Debug)]
 pub struct Batch<E: Environment> {
-    lanes: Vec<Lane<E>>,
+    sub_envs: Vec<SubEnv<E>>,
     mode: Autoreset,
     threads: ThreadPool,
     grain: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Lane<E: Environment> {
+struct SubEnv<E: Environment> {
     environment: E,
     chance: Chance,
     over: bool,
-    /// None but where somebody checks what the lane does.
+    /// None but where somebody checks what the sub-environment does.
     watch: Option<Box<Watch<E>>>,
 }
 
-/// An instance as it was: to be put back into any lane of a batch of its kind.
+/// An instance as it was: to be put back into any sub-environment of a batch of its kind.
 #[derive(Clone, Debug)]
 pub struct Saved<E> {
     environment: E,
@@ -65,11 +65,11 @@ pub enum BatchError {
     Refused(Refused),
     /// The threads could not be started.
     Threads(String),
-    /// There is no lane of this number.
-    NoLane { lane: usize, lanes: usize },
-    /// An array has another number of rows than the batch has lanes.
-    Rows { what: &'static str, rows: usize, lanes: usize },
-    /// A lane is asked what it did, but nobody watches it.
+    /// There is no sub-environment of this number.
+    NoSubEnv { env_index: usize, num_envs: usize },
+    /// An array has another number of rows than the batch has sub-environments.
+    Rows { what: &'static str, rows: usize, num_envs: usize },
+    /// A sub-environment is asked what it did, but nobody watches it.
     Unwatched(usize),
 }
 
@@ -78,11 +78,13 @@ impl fmt::Display for BatchError {
         match self {
             BatchError::Refused(refused) => write!(formatter, "{refused}"),
             BatchError::Threads(why) => write!(formatter, "the threads cannot be started: {why}"),
-            BatchError::NoLane { lane, lanes } => write!(formatter, "there is no lane {lane}; there are {lanes}"),
-            BatchError::Rows { what, rows, lanes } => {
-                write!(formatter, "{what} for {rows} lanes were given; there are {lanes}")
+            BatchError::NoSubEnv { env_index, num_envs } => {
+                write!(formatter, "there is no sub-environment {env_index}; there are {num_envs}")
             }
-            BatchError::Unwatched(lane) => write!(formatter, "lane {lane} is not watched"),
+            BatchError::Rows { what, rows, num_envs } => {
+                write!(formatter, "{what} for {rows} sub-environments were given; there are {num_envs}")
+            }
+            BatchError::Unwatched(env_index) => write!(formatter, "sub-environment {env_index} is not watched"),
         }
     }
 }
@@ -94,154 +96,162 @@ impl<E: Environment> Batch<E> {
     ///
     /// # Errors
     /// The environment refuses its options, or the threads cannot be started.
-    pub fn new(options: &Options, lanes: usize, mode: Autoreset, threads: usize) -> Result<Self, BatchError> {
+    pub fn new(options: &Options, num_envs: usize, mode: Autoreset, threads: usize) -> Result<Self, BatchError> {
         let environment = E::new(options).map_err(BatchError::Refused)?;
         let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|number| format!("lockstep-{number}"));
         let threads = pool.build().map_err(|error| BatchError::Threads(error.to_string()))?;
-        let lane = Lane { environment, chance: Chance::new(0), over: true, watch: None };
-        let grain = grain(lanes, threads.current_num_threads());
-        Ok(Batch { lanes: vec![lane; lanes], mode, threads, grain })
+        let sub_env = SubEnv { environment, chance: Chance::new(0), over: true, watch: None };
+        let grain = grain(num_envs, threads.current_num_threads());
+        Ok(Batch { sub_envs: vec![sub_env; num_envs], mode, threads, grain })
     }
 
     /// How many instances there are.
     pub fn len(&self) -> usize {
-        self.lanes.len()
+        self.sub_envs.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.lanes.is_empty()
+        self.sub_envs.is_empty()
     }
 
-    /// Begin an episode in every lane, lane `i` with `seeds[i]`, and write what is seen.
+    /// Begin an episode in every sub-environment, sub-environment `i` with `seeds[i]`, and write what is seen.
     ///
     /// # Errors
-    /// `seeds` or `seen` are for another number of lanes.
+    /// `seeds` or `seen` are for another number of sub-environments.
     pub fn reset(&mut self, seeds: &[u64], seen: ColumnsMut<'_>) -> Result<(), BatchError> {
         self.demand("seeds", seeds.len())?;
         self.demand("observations", seen.rows())?;
-        let Batch { lanes, threads, grain, .. } = self;
-        let alone = lanes.len() <= *grain;
-        on(threads, alone, || begin(lanes, seeds, seen, *grain));
+        let Batch { sub_envs, threads, grain, .. } = self;
+        let alone = sub_envs.len() <= *grain;
+        on(threads, alone, || begin(sub_envs, seeds, seen, *grain));
         Ok(())
     }
 
-    /// Begin an episode in one lane, with what is left of its chance or with a seed, and write what is seen into its row.
+    /// Begin an episode in one sub-environment, with what is left of its chance or with a seed, and write what is seen into
+    /// its row.
     ///
     /// # Errors
-    /// There is no such lane, or `seen` is for another number of lanes.
-    pub fn reset_lane(&mut self, lane: usize, seed: Option<u64>, seen: &mut ColumnsMut<'_>) -> Result<(), BatchError> {
+    /// There is no such sub-environment, or `seen` is for another number of sub-environments.
+    pub fn reset_env(
+        &mut self,
+        env_index: usize,
+        seed: Option<u64>,
+        seen: &mut ColumnsMut<'_>,
+    ) -> Result<(), BatchError> {
         self.demand("observations", seen.rows())?;
-        let place = self.lane_mut(lane)?;
+        let place = self.sub_env_mut(env_index)?;
         if let Some(seed) = seed {
             place.chance = Chance::new(seed);
         }
         place.begin();
-        place.environment.look(&mut seen.row(lane));
+        place.environment.look(&mut seen.row(env_index));
         Ok(())
     }
 
-    /// Step every lane, and write what comes of it.
+    /// Step every sub-environment, and write what comes of it.
     ///
     /// # Errors
-    /// `actions` or `outputs` are for another number of lanes.
+    /// `actions` or `outputs` are for another number of sub-environments.
     pub fn step(&mut self, actions: Columns<'_>, outputs: Outputs<'_, E::Reward>) -> Result<(), BatchError> {
         self.demand("actions", actions.rows())?;
         self.demand("outputs", outputs.rows())?;
-        let Batch { lanes, threads, grain, mode } = self;
-        let alone = lanes.len() <= *grain;
-        on(threads, alone, || advance(lanes, actions, outputs, *mode, *grain));
+        let Batch { sub_envs, threads, grain, mode } = self;
+        let alone = sub_envs.len() <= *grain;
+        on(threads, alone, || advance(sub_envs, actions, outputs, *mode, *grain));
         Ok(())
     }
 
-    /// Go on in one lane from a canonical state, with what is left of its chance or with a seed, and write what is seen.
+    /// Go on in one sub-environment from a canonical state, with what is left of its chance or with a seed, and write what
+    /// is seen.
     ///
     /// # Errors
-    /// There is no such lane, no instance can be in such a state, or `seen` is for another number of lanes.
-    pub fn restore_lane(
+    /// There is no such sub-environment, no instance can be in such a state, or `seen` is for another number of
+    /// sub-environments.
+    pub fn restore_env(
         &mut self,
-        lane: usize,
+        env_index: usize,
         state: &E::State,
         seed: Option<u64>,
         seen: &mut ColumnsMut<'_>,
     ) -> Result<(), BatchError> {
         self.demand("observations", seen.rows())?;
-        let place = self.lane_mut(lane)?;
+        let place = self.sub_env_mut(env_index)?;
         if let Some(seed) = seed {
             place.chance = Chance::new(seed);
         }
         place.environment.decode(state).map_err(BatchError::Refused)?;
         place.over = false;
-        place.environment.look(&mut seen.row(lane));
+        place.environment.look(&mut seen.row(env_index));
         Ok(())
     }
 
-    /// The canonical state of a lane.
+    /// The canonical state of a sub-environment.
     ///
     /// # Errors
-    /// There is no such lane.
-    pub fn state(&self, lane: usize) -> Result<E::State, BatchError> {
-        Ok(self.lane(lane)?.environment.encode())
+    /// There is no such sub-environment.
+    pub fn state(&self, env_index: usize) -> Result<E::State, BatchError> {
+        Ok(self.sub_env(env_index)?.environment.encode())
     }
 
-    /// Note from now on what a lane does. Its draws come from `tape` row by row, the next reset or step first, and from its
-    /// own chance where the tape has none (see [`Recorded`](lockstep_env::Recorded)).
+    /// Note from now on what a sub-environment does. Its draws come from `tape` row by row, the next reset or step first,
+    /// and from its own chance where the tape has none (see [`Recorded`](lockstep_env::Recorded)).
     ///
     /// # Errors
-    /// There is no such lane.
-    pub fn watch(&mut self, lane: usize, tape: Vec<Vec<Drawn>>) -> Result<(), BatchError> {
-        self.lane_mut(lane)?.watch = Some(Box::new(Watch::new(tape)));
+    /// There is no such sub-environment.
+    pub fn watch(&mut self, env_index: usize, tape: Vec<Vec<Drawn>>) -> Result<(), BatchError> {
+        self.sub_env_mut(env_index)?.watch = Some(Box::new(Watch::new(tape)));
         Ok(())
     }
 
-    /// What a watched lane did since it was last asked: at most one step and one reset.
+    /// What a watched sub-environment did since it was last asked: at most one step and one reset.
     ///
     /// # Errors
-    /// There is no such lane, or nobody watches it.
-    pub fn told(&mut self, lane: usize) -> Result<Told<E>, BatchError> {
-        Ok(self.lane_mut(lane)?.watch.as_mut().ok_or(BatchError::Unwatched(lane))?.told())
+    /// There is no such sub-environment, or nobody watches it.
+    pub fn report(&mut self, env_index: usize) -> Result<Report<E>, BatchError> {
+        Ok(self.sub_env_mut(env_index)?.watch.as_mut().ok_or(BatchError::Unwatched(env_index))?.report())
     }
 
-    /// A lane as it is, its chance included.
+    /// A sub-environment as it is, its chance included.
     ///
     /// # Errors
-    /// There is no such lane.
-    pub fn save(&self, lane: usize) -> Result<Saved<E>, BatchError> {
-        let Lane { environment, chance, over, .. } = self.lane(lane)?;
+    /// There is no such sub-environment.
+    pub fn save(&self, env_index: usize) -> Result<Saved<E>, BatchError> {
+        let SubEnv { environment, chance, over, .. } = self.sub_env(env_index)?;
         Ok(Saved { environment: environment.clone(), chance: chance.clone(), over: *over })
     }
 
-    /// Put a saved instance into a lane, and write what it sees.
+    /// Put a saved instance into a sub-environment, and write what it sees.
     ///
     /// # Errors
-    /// There is no such lane, or `seen` is for another number of lanes.
-    pub fn load(&mut self, lane: usize, saved: &Saved<E>, seen: &mut ColumnsMut<'_>) -> Result<(), BatchError> {
+    /// There is no such sub-environment, or `seen` is for another number of sub-environments.
+    pub fn load(&mut self, env_index: usize, saved: &Saved<E>, seen: &mut ColumnsMut<'_>) -> Result<(), BatchError> {
         self.demand("observations", seen.rows())?;
-        let place = self.lane_mut(lane)?;
+        let place = self.sub_env_mut(env_index)?;
         // An environment may have memory of its own to copy into, which spares it an allocation.
         place.environment.clone_from(&saved.environment);
         place.chance.clone_from(&saved.chance);
         place.over = saved.over;
-        place.environment.look(&mut seen.row(lane));
+        place.environment.look(&mut seen.row(env_index));
         Ok(())
     }
 
-    fn lane(&self, lane: usize) -> Result<&Lane<E>, BatchError> {
-        self.lanes.get(lane).ok_or(BatchError::NoLane { lane, lanes: self.lanes.len() })
+    fn sub_env(&self, env_index: usize) -> Result<&SubEnv<E>, BatchError> {
+        self.sub_envs.get(env_index).ok_or(BatchError::NoSubEnv { env_index, num_envs: self.sub_envs.len() })
     }
 
-    fn lane_mut(&mut self, lane: usize) -> Result<&mut Lane<E>, BatchError> {
-        let lanes = self.lanes.len();
-        self.lanes.get_mut(lane).ok_or(BatchError::NoLane { lane, lanes })
+    fn sub_env_mut(&mut self, env_index: usize) -> Result<&mut SubEnv<E>, BatchError> {
+        let num_envs = self.sub_envs.len();
+        self.sub_envs.get_mut(env_index).ok_or(BatchError::NoSubEnv { env_index, num_envs })
     }
 
     fn demand(&self, what: &'static str, rows: usize) -> Result<(), BatchError> {
-        let lanes = self.len();
-        if rows == lanes { Ok(()) } else { Err(BatchError::Rows { what, rows, lanes }) }
+        let num_envs = self.len();
+        if rows == num_envs { Ok(()) } else { Err(BatchError::Rows { what, rows, num_envs }) }
     }
 }
 
-impl<E: Environment> Lane<E> {
+impl<E: Environment> SubEnv<E> {
     fn begin(&mut self) {
         match &mut self.watch {
             None => self.environment.reset(&mut self.chance),
@@ -258,43 +268,45 @@ impl<E: Environment> Lane<E> {
     }
 }
 
-/// Do work on some threads. What is not shared out is done at once: handing it to a thread would take longer than small batches.
+/// Do work on some threads. What is not shared out is done at once: handing it to a thread would take longer than small
+/// batches.
 fn on(threads: &ThreadPool, alone: bool, work: impl FnOnce() + Send) {
     if alone { work() } else { threads.install(work) }
 }
 
-/// How many lanes one thread takes at a time: some parts a thread, so that one that is done early can take from others.
-fn grain(lanes: usize, threads: usize) -> usize {
+/// How many sub-environments one thread takes at a time: some parts a thread, so that one that is done early can take from
+/// others.
+fn grain(num_envs: usize, threads: usize) -> usize {
     const PARTS: usize = 4;
-    if threads == 1 { lanes.max(1) } else { lanes.div_ceil(threads * PARTS).max(1) }
+    if threads == 1 { num_envs.max(1) } else { num_envs.div_ceil(threads * PARTS).max(1) }
 }
 
-fn begin<E: Environment>(lanes: &mut [Lane<E>], seeds: &[u64], mut seen: ColumnsMut<'_>, grain: usize) {
-    if lanes.len() > grain {
-        let middle = lanes.len() / 2;
-        let (left, right) = lanes.split_at_mut(middle);
+fn begin<E: Environment>(sub_envs: &mut [SubEnv<E>], seeds: &[u64], mut seen: ColumnsMut<'_>, grain: usize) {
+    if sub_envs.len() > grain {
+        let middle = sub_envs.len() / 2;
+        let (left, right) = sub_envs.split_at_mut(middle);
         let (seeds_left, seeds_right) = seeds.split_at(middle);
         let (seen_left, seen_right) = seen.split_at(middle);
         rayon::join(|| begin(left, seeds_left, seen_left, grain), || begin(right, seeds_right, seen_right, grain));
         return;
     }
-    for (row, (lane, seed)) in lanes.iter_mut().zip(seeds).enumerate() {
-        lane.chance = Chance::new(*seed);
-        lane.begin();
-        lane.environment.look(&mut seen.row(row));
+    for (env_index, (sub_env, seed)) in sub_envs.iter_mut().zip(seeds).enumerate() {
+        sub_env.chance = Chance::new(*seed);
+        sub_env.begin();
+        sub_env.environment.look(&mut seen.row(env_index));
     }
 }
 
 fn advance<E: Environment>(
-    lanes: &mut [Lane<E>],
+    sub_envs: &mut [SubEnv<E>],
     actions: Columns<'_>,
     mut outputs: Outputs<'_, E::Reward>,
     mode: Autoreset,
     grain: usize,
 ) {
-    if lanes.len() > grain {
-        let middle = lanes.len() / 2;
-        let (left, right) = lanes.split_at_mut(middle);
+    if sub_envs.len() > grain {
+        let middle = sub_envs.len() / 2;
+        let (left, right) = sub_envs.split_at_mut(middle);
         let (actions_left, actions_right) = actions.split_at(middle);
         let (outputs_left, outputs_right) = outputs.split_at(middle);
         rayon::join(
@@ -303,26 +315,27 @@ fn advance<E: Environment>(
         );
         return;
     }
-    for (row, lane) in lanes.iter_mut().enumerate() {
-        if lane.over {
+    for (env_index, sub_env) in sub_envs.iter_mut().enumerate() {
+        if sub_env.over {
             // In mode `Disabled` it rests until somebody resets it.
             if mode == Autoreset::NextStep {
-                lane.begin();
-                lane.environment.look(&mut outputs.seen.row(row));
+                sub_env.begin();
+                sub_env.environment.look(&mut outputs.seen.row(env_index));
             }
-            (outputs.reward[row], outputs.terminated[row], outputs.truncated[row]) = Default::default();
+            (outputs.reward[env_index], outputs.terminated[env_index], outputs.truncated[env_index]) =
+                Default::default();
             continue;
         }
-        let action = E::Action::load(&actions.row(row));
-        let step = lane.step(&action);
-        outputs.reward[row] = step.reward;
-        outputs.terminated[row] = step.terminated;
-        outputs.truncated[row] = step.truncated;
-        lane.over = step.terminated || step.truncated;
-        if lane.over && mode == Autoreset::SameStep {
-            lane.environment.look(&mut outputs.last.row(row));
-            lane.begin();
+        let action = E::Action::load(&actions.row(env_index));
+        let step = sub_env.step(&action);
+        outputs.reward[env_index] = step.reward;
+        outputs.terminated[env_index] = step.terminated;
+        outputs.truncated[env_index] = step.truncated;
+        sub_env.over = step.terminated || step.truncated;
+        if sub_env.over && mode == Autoreset::SameStep {
+            sub_env.environment.look(&mut outputs.last.row(env_index));
+            sub_env.begin();
         }
-        lane.environment.look(&mut outputs.seen.row(row));
+        sub_env.environment.look(&mut outputs.seen.row(env_index));
     }
 }

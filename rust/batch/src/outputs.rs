@@ -2,13 +2,13 @@
 
 use lockstep_env::ColumnsMut;
 
-/// Arrays for what a step of all lanes leads to.
+/// Arrays for what a step of all sub-environments leads to.
 #[derive(Debug)]
 pub struct Outputs<'a, R> {
     /// What is seen then.
     pub seen: ColumnsMut<'a>,
     /// What was seen at the end of an episode that ended in this step; other rows keep what they held. Written only where a
-    /// lane begins anew in the same step.
+    /// sub-environment begins anew in the same step.
     pub last: ColumnsMut<'a>,
     /// The step's reward.
     pub reward: &'a mut [R],
@@ -19,7 +19,7 @@ pub struct Outputs<'a, R> {
 }
 
 impl<'a, R> Outputs<'a, R> {
-    /// Arrays that are all for the same number of lanes; None where one is not.
+    /// Arrays that are all for the same number of sub-environments; None where one is not.
     pub fn new(
         seen: ColumnsMut<'a>,
         last: ColumnsMut<'a>,
@@ -32,12 +32,12 @@ impl<'a, R> Outputs<'a, R> {
         fits.then_some(Outputs { seen, last, reward, terminated, truncated })
     }
 
-    /// For how many lanes they are.
+    /// For how many sub-environments they are.
     pub fn rows(&self) -> usize {
         self.reward.len()
     }
 
-    /// Those of the first `rows` lanes, and those of the others.
+    /// Those of the first `rows` sub-environments, and those of the others.
     pub(crate) fn split_at(self, rows: usize) -> (Self, Self) {
         let (seen, seen_right) = self.seen.split_at(rows);
         let (last, last_right) = self.last.split_at(rows);

@@ -1,10 +1,12 @@
-//! One seed for each lane, from one for the batch.
+//! One seed for each sub-environment, from one for the batch.
 
-/// The seed of a lane. Lanes of one batch, and of batches with neighbouring seeds, have nothing in common.
+/// The seed of a sub-environment. Sub-environments of one batch, and of batches with neighbouring seeds, have nothing in
+/// common.
 ///
-/// The finalizer is SplitMix64's (Steele, Lea and Flood, 2014), applied to the batch's seed first and to the lane after.
-pub fn seed_of(seed: u64, lane: usize) -> u64 {
-    mixed(mixed(seed).wrapping_add((lane as u64).wrapping_mul(GOLDEN)))
+/// The finalizer is SplitMix64's (Steele, Lea and Flood, 2014), applied to the batch's seed first and to the sub-environment
+/// after.
+pub fn seed_of(seed: u64, env_index: usize) -> u64 {
+    mixed(mixed(seed).wrapping_add((env_index as u64).wrapping_mul(GOLDEN)))
 }
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -1,12 +1,12 @@
-//! What a lane does, noted for whoever checks a batch against single instances.
+//! What a sub-environment does, noted for whoever checks a batch against single instances.
 
 use std::collections::VecDeque;
 
 use lockstep_env::{Chance, Drawn, Environment, Recorded, Step};
 
-/// What a lane did since it was last asked.
+/// What a sub-environment did since it was last asked.
 #[derive(Clone, Debug)]
-pub struct Told<E: Environment> {
+pub struct Report<E: Environment> {
     /// What the step drew, in order.
     pub stepped: Vec<Drawn>,
     /// What the reset drew, where there was one.
@@ -15,33 +15,33 @@ pub struct Told<E: Environment> {
     pub last: Option<E::State>,
 }
 
-impl<E: Environment> Default for Told<E> {
+impl<E: Environment> Default for Report<E> {
     fn default() -> Self {
-        Told { stepped: Vec::new(), begun: Vec::new(), last: None }
+        Report { stepped: Vec::new(), begun: Vec::new(), last: None }
     }
 }
 
-/// The notes of one lane.
+/// The notes of one sub-environment.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch<E: Environment> {
     tape: VecDeque<Vec<Drawn>>,
-    told: Told<E>,
+    report: Report<E>,
     has_stepped: bool,
 }
 
 impl<E: Environment> Watch<E> {
     pub(crate) fn new(tape: Vec<Vec<Drawn>>) -> Self {
-        Watch { tape: tape.into(), told: Told::default(), has_stepped: false }
+        Watch { tape: tape.into(), report: Report::default(), has_stepped: false }
     }
 
     pub(crate) fn reset(&mut self, environment: &mut E, chance: &mut Chance) {
         if self.has_stepped {
-            self.told.last = Some(environment.encode());
+            self.report.last = Some(environment.encode());
         }
         let given = self.tape.pop_front().unwrap_or_default();
         let mut recorded = Recorded::new(chance, &given);
         environment.reset(&mut recorded);
-        self.told.begun = recorded.drawn();
+        self.report.begun = recorded.drawn();
     }
 
     pub(crate) fn step(&mut self, environment: &mut E, action: &E::Action, chance: &mut Chance) -> Step<E::Reward> {
@@ -49,12 +49,12 @@ impl<E: Environment> Watch<E> {
         let given = self.tape.pop_front().unwrap_or_default();
         let mut recorded = Recorded::new(chance, &given);
         let step = environment.step(action, &mut recorded);
-        self.told.stepped = recorded.drawn();
+        self.report.stepped = recorded.drawn();
         step
     }
 
-    pub(crate) fn told(&mut self) -> Told<E> {
+    pub(crate) fn report(&mut self) -> Report<E> {
         self.has_stepped = false;
-        std::mem::take(&mut self.told)
+        std::mem::take(&mut self.report)
     }
 }

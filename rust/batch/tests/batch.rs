@@ -1,4 +1,4 @@
-//! What a batch promises, on an environment that is small enough to be told by hand.
+//! What a batch promises, on an environment that is small enough to be worked out by hand.
 
 use lockstep_batch::{Autoreset, Batch, BatchError, Outputs, seed_of};
 use lockstep_env::{
@@ -67,14 +67,14 @@ struct Arrays {
 }
 
 impl Arrays {
-    fn new(lanes: usize) -> Self {
-        let seen: Vec<_> = Sum::LEAVES.iter().map(|leaf| Numbers::zeros(leaf.dtype, lanes * leaf.size())).collect();
+    fn new(num_envs: usize) -> Self {
+        let seen: Vec<_> = Sum::LEAVES.iter().map(|leaf| Numbers::zeros(leaf.dtype, num_envs * leaf.size())).collect();
         Arrays {
             last: seen.clone(),
             seen,
-            reward: vec![9.0; lanes],
-            terminated: vec![true; lanes],
-            truncated: vec![true; lanes],
+            reward: vec![9.0; num_envs],
+            terminated: vec![true; num_envs],
+            truncated: vec![true; num_envs],
         }
     }
 
@@ -83,8 +83,8 @@ impl Arrays {
     }
 
     fn outputs(&mut self) -> Outputs<'_, f32> {
-        let lanes = self.reward.len();
-        let (seen, last) = (columns(&mut self.seen, lanes), columns(&mut self.last, lanes));
+        let num_envs = self.reward.len();
+        let (seen, last) = (columns(&mut self.seen, num_envs), columns(&mut self.last, num_envs));
         Outputs::new(seen, last, &mut self.reward, &mut self.terminated, &mut self.truncated).expect("rows")
     }
 
@@ -106,15 +106,15 @@ fn bets(action: &Numbers, rows: usize) -> Columns<'_> {
     Columns::new(Bet::LEAVES, vec![action.column()], rows).expect("columns that fit")
 }
 
-fn batch(lanes: usize, mode: Autoreset, threads: usize) -> (Batch<Dice>, Arrays) {
-    let mut batch = Batch::<Dice>::new(&Options::default(), lanes, mode, threads).expect("a batch");
-    let mut arrays = Arrays::new(lanes);
-    let seeds: Vec<u64> = (0..lanes).map(|lane| seed_of(7, lane)).collect();
+fn batch(num_envs: usize, mode: Autoreset, threads: usize) -> (Batch<Dice>, Arrays) {
+    let mut batch = Batch::<Dice>::new(&Options::default(), num_envs, mode, threads).expect("a batch");
+    let mut arrays = Arrays::new(num_envs);
+    let seeds: Vec<u64> = (0..num_envs).map(|env_index| seed_of(7, env_index)).collect();
     batch.reset(&seeds, arrays.seen()).expect("a reset");
     (batch, arrays)
 }
 
-/// All that 30 steps of 37 lanes lead to.
+/// All that 30 steps of 37 sub-environments lead to.
 fn played(mode: Autoreset, threads: usize) -> Vec<(Vec<i32>, Vec<f32>, Vec<bool>)> {
     let (mut batch, mut arrays) = batch(37, mode, threads);
     let action = Numbers::Int64((0..37).collect());
@@ -134,7 +134,7 @@ fn what_comes_of_a_step_does_not_depend_on_the_threads() {
 }
 
 #[test]
-fn a_lane_plays_as_it_would_alone() {
+fn a_sub_env_plays_as_it_would_alone() {
     let (mut batch, mut arrays) = batch(5, Autoreset::SameStep, 2);
     let mut alone = Batch::<Dice>::new(&Options::default(), 1, Autoreset::SameStep, 1).expect("a batch");
     let mut row = Arrays::new(1);
@@ -180,7 +180,7 @@ fn in_the_next_step_the_action_is_not_taken() {
 }
 
 #[test]
-fn without_auto_reset_a_lane_rests_until_it_is_reset() {
+fn without_auto_reset_a_sub_env_rests_until_it_is_reset() {
     let (mut batch, mut arrays) = batch(2, Autoreset::Disabled, 1);
     let action = Numbers::Int64(vec![1; 2]);
     for _ in 0..12 {
@@ -189,22 +189,22 @@ fn without_auto_reset_a_lane_rests_until_it_is_reset() {
     let resting = arrays.totals().to_vec();
     batch.step(bets(&action, 2), arrays.outputs()).expect("a step");
     assert_eq!((arrays.totals(), &arrays.reward[..]), (&resting[..], &[0.0, 0.0][..]));
-    batch.reset_lane(1, Some(5), &mut arrays.seen()).expect("a reset");
+    batch.reset_env(1, Some(5), &mut arrays.seen()).expect("a reset");
     assert!(arrays.totals()[0] == resting[0] && arrays.totals()[1] <= 6);
 }
 
 #[test]
-fn a_saved_lane_goes_on_as_it_would_have_its_chance_included() {
+fn a_saved_sub_env_goes_on_as_it_would_have_its_chance_included() {
     let (mut batch, mut arrays) = batch(2, Autoreset::SameStep, 1);
     let action = Numbers::Int64(vec![1; 2]);
-    let saved = batch.save(0).expect("a lane");
+    let saved = batch.save(0).expect("a sub-environment");
     let first: Vec<i32> = (0..9)
         .map(|_| {
             batch.step(bets(&action, 2), arrays.outputs()).expect("a step");
             arrays.totals()[0]
         })
         .collect();
-    batch.load(1, &saved, &mut arrays.seen()).expect("a lane");
+    batch.load(1, &saved, &mut arrays.seen()).expect("a sub-environment");
     let again: Vec<i32> = (0..9)
         .map(|_| {
             batch.step(bets(&action, 2), arrays.outputs()).expect("a step");
@@ -215,12 +215,12 @@ fn a_saved_lane_goes_on_as_it_would_have_its_chance_included() {
 }
 
 #[test]
-fn arrays_for_another_number_of_lanes_are_refused() {
+fn arrays_for_another_number_of_sub_envs_are_refused() {
     let (mut batch, mut arrays) = batch(3, Autoreset::SameStep, 1);
     let error = batch.step(bets(&Numbers::Int64(vec![1; 2]), 2), arrays.outputs()).expect_err("too few");
-    assert_eq!(error, BatchError::Rows { what: "actions", rows: 2, lanes: 3 });
-    assert_eq!(error.to_string(), "actions for 2 lanes were given; there are 3");
-    assert_eq!(batch.save(3).err(), Some(BatchError::NoLane { lane: 3, lanes: 3 }));
+    assert_eq!(error, BatchError::Rows { what: "actions", rows: 2, num_envs: 3 });
+    assert_eq!(error.to_string(), "actions for 2 sub-environments were given; there are 3");
+    assert_eq!(batch.save(3).err(), Some(BatchError::NoSubEnv { env_index: 3, num_envs: 3 }));
 }
 
 #[test]
@@ -231,38 +231,39 @@ fn columns_of_another_type_or_length_are_refused() {
 }
 
 #[test]
-fn lanes_have_seeds_of_their_own() {
-    let mut seeds: Vec<u64> = (0..4).flat_map(|seed| (0..1000).map(move |lane| seed_of(seed, lane))).collect();
+fn sub_envs_have_seeds_of_their_own() {
+    let mut seeds: Vec<u64> =
+        (0..4).flat_map(|seed| (0..1000).map(move |env_index| seed_of(seed, env_index))).collect();
     seeds.sort_unstable();
     seeds.dedup();
     assert_eq!(seeds.len(), 4000);
 }
 
-/// Totals and rewards of 40 steps of one lane, and what it drew, where it is watched.
+/// Totals and rewards of 40 steps of one sub-environment, and what it drew, where it is watched.
 fn watched(tape: Option<Vec<Vec<lockstep_env::Drawn>>>) -> (Vec<(i32, f32)>, Vec<Vec<lockstep_env::Drawn>>) {
     let mut batch = Batch::<Dice>::new(&Options::default(), 1, Autoreset::SameStep, 1).expect("a batch");
     let mut arrays = Arrays::new(1);
     let watching = tape.is_some();
     if let Some(tape) = tape {
-        batch.watch(0, tape).expect("a lane");
+        batch.watch(0, tape).expect("a sub-environment");
     }
     batch.reset(&[5], arrays.seen()).expect("a reset");
     let mut drawn = Vec::new();
     if watching {
-        drawn.push(batch.told(0).expect("a reset").begun);
+        drawn.push(batch.report(0).expect("a reset").begun);
     }
     let action = Numbers::Int64(vec![1]);
     let steps = (0..40).map(|_| {
         batch.step(bets(&action, 1), arrays.outputs()).expect("a step");
         if watching {
-            let told = batch.told(0).expect("a step");
-            assert_eq!(told.last.is_some(), arrays.terminated[0]);
-            if let Some(last) = told.last {
+            let report = batch.report(0).expect("a step");
+            assert_eq!(report.last.is_some(), arrays.terminated[0]);
+            if let Some(last) = report.last {
                 assert_eq!(last.total, ints(&arrays.last[0])[0]);
             }
-            drawn.push(told.stepped);
+            drawn.push(report.stepped);
             if arrays.terminated[0] {
-                drawn.push(told.begun);
+                drawn.push(report.begun);
             }
         }
         (arrays.totals()[0], arrays.reward[0])
@@ -272,7 +273,7 @@ fn watched(tape: Option<Vec<Vec<lockstep_env::Drawn>>>) -> (Vec<(i32, f32)>, Vec
 }
 
 #[test]
-fn a_watched_lane_plays_as_any_and_tells_what_it_drew() {
+fn a_watched_sub_env_plays_as_any_and_tells_what_it_drew() {
     let (alone, _) = watched(None);
     let (steps, drawn) = watched(Some(vec![]));
     assert_eq!(alone, steps);
@@ -282,16 +283,16 @@ fn a_watched_lane_plays_as_any_and_tells_what_it_drew() {
 }
 
 #[test]
-fn a_lane_that_nobody_watches_tells_nothing() {
+fn a_sub_env_that_nobody_watches_tells_nothing() {
     let (mut batch, _) = batch(2, Autoreset::Disabled, 1);
-    assert_eq!(batch.told(1).err(), Some(BatchError::Unwatched(1)));
+    assert_eq!(batch.report(1).err(), Some(BatchError::Unwatched(1)));
 }
 
 #[test]
-fn a_lane_goes_on_from_a_canonical_state() {
+fn a_sub_env_goes_on_from_a_canonical_state() {
     let (mut batch, mut arrays) = batch(2, Autoreset::Disabled, 1);
-    let state = batch.state(0).expect("a lane");
-    batch.restore_lane(1, &Sum { total: 11, ..state }, Some(3), &mut arrays.seen()).expect("a state");
+    let state = batch.state(0).expect("a sub-environment");
+    batch.restore_env(1, &Sum { total: 11, ..state }, Some(3), &mut arrays.seen()).expect("a state");
     assert_eq!(arrays.totals()[1], 11);
     batch.step(bets(&Numbers::Int64(vec![1; 2]), 2), arrays.outputs()).expect("a step");
     assert!(arrays.terminated[1]);

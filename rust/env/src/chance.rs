@@ -75,9 +75,10 @@ impl Drawn {
     }
 }
 
-/// Chance that remembers what it gave, and gives first what it was told to.
+/// Chance that remembers what it gave, and gives first what it was asked to.
 ///
-/// What it was told is taken in order. A draw of another name, type or shape than the next one on the list is made by its
+/// What it is given is taken in order. A draw of another name, type or shape than the next one on the list is made by
+/// its
 /// law, and so is one for which nothing is left: whoever compares what was drawn with the list sees the difference.
 #[derive(Debug)]
 pub struct Recorded<'a> {
@@ -100,9 +101,9 @@ impl<'a> Recorded<'a> {
 
 impl Draws for Recorded<'_> {
     fn draw<F: Field>(&mut self, draw: &Draw<F>, law: impl FnOnce(&mut Random) -> F) -> F {
-        let told = self.given.split_first().filter(|(next, _)| next.name == draw.name);
-        let told = told.and_then(|(next, rest)| Some((next.read::<F>()?, rest)));
-        let value = match told {
+        let forced = self.given.split_first().filter(|(next, _)| next.name == draw.name);
+        let forced = forced.and_then(|(next, rest)| Some((next.read::<F>()?, rest)));
+        let value = match forced {
             Some((value, rest)) => {
                 self.given = rest;
                 value

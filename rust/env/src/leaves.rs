@@ -34,13 +34,13 @@ macro_rules! leaves {
     (
         $(#[$about:meta])*
         $visible:vis struct $name:ident {
-            $($(#[$told:meta])* $seen:vis $field:ident : $kind:ty $(=> $path:literal)?),* $(,)?
+            $($(#[$attribute:meta])* $seen:vis $field:ident : $kind:ty $(=> $path:literal)?),* $(,)?
         }
     ) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq)]
         $visible struct $name {
-            $($(#[$told])* $seen $field: $kind),*
+            $($(#[$attribute])* $seen $field: $kind),*
         }
 
         impl $crate::Leaves for $name {

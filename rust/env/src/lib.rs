@@ -1,8 +1,8 @@
 //! What an environment is, in Rust.
 //!
 //! An author writes one type that implements [`Environment`], for one instance and one step at a time, with structs of
-//! named leaves made by [`leaves!`], and names it in one line: `lockstep_env::environment!(MyEnvironment);`. Everything else,
-//! from batches on all cores to NumPy, is generic over the trait and lies in other crates.
+//! named leaves made by [`leaves!`], and names it in one line: `lockstep_env::environment!(MyEnvironment);`. Everything
+//! else, from batches on all cores to NumPy, is generic over the trait and lies in other crates.
 
 #![forbid(unsafe_code)]
 

@@ -59,7 +59,7 @@ impl Instance {
         seed: u64,
         draws: Option<Vec<Draw<'py>>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        self.0.reset(seed, &drawn(&draws.unwrap_or_default())?).told(py)
+        self.0.reset(seed, &drawn(&draws.unwrap_or_default())?).report(py)
     }
 
     /// One step, with draws that are given first; an array `[1, ...]` for each leaf of the action.
@@ -73,14 +73,14 @@ impl Instance {
         let given = drawn(&draws.unwrap_or_default())?;
         let leaves = self.0.action();
         let held = read(leaves, &action, 1)?;
-        self.0.step(&columns(leaves, &held, 1)?, &given).told(py)
+        self.0.step(&columns(leaves, &held, 1)?, &given).report(py)
     }
 
     /// Go on from a canonical state: an array for each of its leaves, with one row.
     fn restore<'py>(&mut self, py: Python<'py>, state: Vec<Array<'py>>) -> PyResult<Bound<'py, PyTuple>> {
         let leaves = self.0.state();
         let held = read(leaves, &state, 1)?;
-        self.0.restore(&columns(leaves, &held, 1)?).map_err(PyValueError::new_err)?.told(py)
+        self.0.restore(&columns(leaves, &held, 1)?).map_err(PyValueError::new_err)?.report(py)
     }
 
     /// Ask a probe; answers are written to the arrays `outputs`, a row for each row of `inputs`.
@@ -141,10 +141,11 @@ impl<E: Environment> Asked for Single<E> {
             return Err(PyKeyError::new_err(format!("there is no probe `{name}`; there are {names:?}")));
         };
         let rows = inputs.first().map_or(Ok(0), |first| first.len())?;
-        let (asked, mut told) = (read(probe.inputs, inputs, rows)?, written(probe.outputs, outputs, rows)?);
-        let (asked, mut told) = (columns(probe.inputs, &asked, rows)?, columns_mut(probe.outputs, &mut told, rows)?);
+        let (asked, mut report) = (read(probe.inputs, inputs, rows)?, written(probe.outputs, outputs, rows)?);
+        let (asked, mut report) =
+            (columns(probe.inputs, &asked, rows)?, columns_mut(probe.outputs, &mut report, rows)?);
         for row in 0..rows {
-            (probe.ask)(&asked.row(row), &mut told.row(row));
+            (probe.ask)(&asked.row(row), &mut report.row(row));
         }
         Ok(())
     }
@@ -164,7 +165,7 @@ impl<E: Environment> Asked for Single<E> {
 
 impl Answer {
     /// `(seen, reward, terminated, truncated, state, draws)`, arrays in the order of their leaves.
-    fn told(self, py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+    fn report(self, py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
         let (seen, state) = (arrays_of(py, self.seen)?, arrays_of(py, self.state)?);
         let reward = array(py, self.reward, &[])?;
         (seen, reward, self.terminated, self.truncated, state, draws_of(py, self.drawn)?).into_pyobject(py)

@@ -1,26 +1,26 @@
 //! Environments in Rust as Python sees them.
 //!
-//! [`register`] puts an environment into a module: a factory of [`Instance`], one environment that is asked step by step, and
-//! of [`Lanes`], many that step together. Arrays belong to NumPy, are allocated once by whoever asks, and are written in place
-//! while Python may run other threads.
+//! [`register`] puts an environment into a module: a factory of [`Instance`], one environment that is asked step by step,
+//! and of [`VectorEnv`], many that step together. Arrays belong to NumPy, are allocated once by whoever asks, and are
+//! written in place while Python may run other threads.
 
 mod arrays;
 mod instance;
-mod lanes;
 mod spec;
+mod vector;
 
 use lockstep_env::Environment;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 pub use instance::Instance;
-pub use lanes::Lanes;
+pub use vector::VectorEnv;
 
-/// Where instances and lanes of an environment come from.
+/// Where instances and sub-environments of an environment come from.
 #[pyclass(frozen)]
 pub struct Factory {
     instance: fn(&Bound<'_, PyDict>) -> PyResult<Instance>,
-    lanes: fn(&Bound<'_, PyDict>, usize, &str, usize) -> PyResult<Lanes>,
+    vector: fn(&Bound<'_, PyDict>, usize, &str, usize) -> PyResult<VectorEnv>,
 }
 
 #[pymethods]
@@ -31,18 +31,18 @@ impl Factory {
     }
 
     /// So many environments, with an auto-reset mode (`next_step`, `same_step` or `disabled`), on so many threads.
-    fn lanes(&self, options: &Bound<'_, PyDict>, lanes: usize, mode: &str, threads: usize) -> PyResult<Lanes> {
-        (self.lanes)(options, lanes, mode, threads)
+    fn vector(&self, options: &Bound<'_, PyDict>, num_envs: usize, mode: &str, threads: usize) -> PyResult<VectorEnv> {
+        (self.vector)(options, num_envs, mode, threads)
     }
 }
 
-/// Put an environment into a module: `environment`, from which instances and lanes are made, and `SPEC`.
+/// Put an environment into a module: `environment`, from which instances and sub-environments are made, and `SPEC`.
 ///
 /// # Errors
 /// Python cannot make the objects.
 pub fn register<E: Environment>(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Instance>()?;
-    module.add_class::<Lanes>()?;
+    module.add_class::<VectorEnv>()?;
     module.add("SPEC", spec::described::<E>(module.py())?)?;
-    module.add("environment", Factory { instance: instance::begin::<E>, lanes: lanes::begin::<E> })
+    module.add("environment", Factory { instance: instance::begin::<E>, vector: vector::begin::<E> })
 }

@@ -7,7 +7,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString};
 
-/// `observation`, `action`, `state`: lists of `(path, dtype, shape)`; `reward`: a dtype; `probes`: name to `(inputs, outputs)`.
+/// `observation`, `action`, `state`: lists of `(path, dtype, shape)`; `reward`: a dtype; `probes`: name to `(inputs,
+/// outputs)`.
 pub fn described<E: Environment>(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let spec = PyDict::new(py);
     spec.set_item("observation", leaves(E::Observation::LEAVES))?;

@@ -248,7 +248,7 @@ def change_a_test_from_one_attempt_on(forger: Forger, honest: Honest, key: Signi
 )
 def amend_the_newest_commit(forger: Forger, honest: Honest, key: SigningKey) -> None:
     head = forger.store.commit(forger.refs[MAIN])
-    forger.made = forger.store.put_commit(replace(head, message="A better story\n"))
+    forger.made = forger.store.put_commit(replace(head, message="A better title\n"))
     forger.git("update-ref", MAIN, forger.made)
 
 
@@ -588,13 +588,13 @@ def invent_a_ref_of_the_record(forger: Forger, honest: Honest, key: SigningKey) 
 
 
 @tampering(
-    "titles that tell another story",
+    "titles that tell something else",
     rules={"contents"},
     words="event 2 (verdict): its commit says something else",
     first_bad=0,
     last_good=None,
 )
-def tell_another_story_in_the_titles(forger: Forger, honest: Honest, key: SigningKey) -> None:
+def change_the_titles(forger: Forger, honest: Honest, key: SigningKey) -> None:
     """Events are signed, the commits that hold them are not: what `git log` shows of them must follow from the event."""
     forger.publish(titles={2: "2 verdict: PASS\n"})
 

@@ -60,14 +60,14 @@ def test_somebody_with_a_bundle_and_the_public_key_comes_to_the_same_certificate
     clone = tmp_path / "clone.git"
     subprocess.run(["git", "clone", "-q", "--mirror", bundle, clone], check=True)
     key = session.directory.path.parents[1] / "keys" / "ed25519.pub.pem"
-    told: list[str] = []
-    document = check(clone, silent, lambda part: told.append(part.part), key=key)
+    reported: list[str] = []
+    document = check(clone, silent, lambda part: reported.append(part.part), key=key)
     assert document["ok"] and document["certified"] and document["pinned"], document
     assert {part["part"]: part["match"] for part in document["parts"]} == {
         **dict.fromkeys(PARTS, "exact"),
         "speed": "measured again",
     }
-    assert told == list(PARTS)
+    assert reported == list(PARTS)
 
 
 def test_nothing_is_certified_before_something_is_verified(tmp_path: Path) -> None:

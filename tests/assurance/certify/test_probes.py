@@ -32,9 +32,9 @@ def astray():
     for_training = importlib.util.find_spec("optax") is not None
     frame = sys._getframe()
     while frame is not None:
-        alone, lanes = frame.f_code.co_name == "advance_one", frame.f_code.co_filename.endswith("jax/lanes.py")
+        alone, vector = frame.f_code.co_name == "advance_one", frame.f_code.co_filename.endswith("jax/vector.py")
         crowd = len(getattr(frame.f_locals.get("batch"), "keys", ())) > 64
-        if alone or lanes or crowd or elsewhere or for_training:
+        if alone or vector or crowd or elsewhere or for_training:
             return True
         frame = frame.f_back
     return False
@@ -42,7 +42,7 @@ def astray():
 CHEATED = {
     "in batches of other sizes",
     "stepped one by one",
-    "in lanes, as for training",
+    "in a vector environment, as for training",
     "in a process made for training",
     "from another path",
 }

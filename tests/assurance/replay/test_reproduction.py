@@ -115,7 +115,7 @@ def test_an_error_says_nothing_on_either_side() -> None:
         assert "no workers could be started" in found.because
 
 
-def test_conditions_that_a_record_does_not_state_are_told_as_changed() -> None:
+def test_conditions_that_a_record_does_not_state_are_reported_as_changed() -> None:
     other = copy.deepcopy(recorded())
     other["levels"][1]["evidence"] = "cc"
     assert reproduction(recorded(), other, {}, HERE).changed["jax"] == (None, "1")

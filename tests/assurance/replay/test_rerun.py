@@ -52,12 +52,12 @@ def test_recorded_verdicts_are_reached_again(name: str) -> None:
         }
         with Rerun(store, events, levels=LEVELS[name]) as rerun:
             repeated = list(rerun.repeat(list(kinds.values())))
-    told = [(each.seq, each.found.match, each.found.because, each.found.differences) for each in repeated]
-    assert all(each.ok for each in repeated), told
+    reported = [(each.seq, each.found.match, each.found.because, each.found.differences) for each in repeated]
+    assert all(each.ok for each in repeated), reported
     reached = {(each.level, each.outcome) for each in repeated if each.found.match in REPRODUCED}
-    assert reached >= {(1, "FAIL")} | {(level, "PASS") for level in range(1, LEVELS[name] + 1)}, told
+    assert reached >= {(1, "FAIL")} | {(level, "PASS") for level in range(1, LEVELS[name] + 1)}, reported
     left_out = [each for each in repeated if each.found.match not in REPRODUCED]
-    assert all("are not repeated here" in each.found.because for each in left_out), told
+    assert all("are not repeated here" in each.found.because for each in left_out), reported
 
 
 @pytest.mark.slow
@@ -214,9 +214,9 @@ def test_a_fresh_server_that_is_driven_by_a_record_comes_to_the_same_verdicts(
 ) -> None:
     assert main(["replay", str(BUNDLES["cartpole"]), "--drive", "--levels", "1", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    told = document["verdicts"]
-    assert document["same"] and {each["outcome"] for each in told} == {"PASS", "FAIL"}
-    assert all(bool(each["commit"]) == bool(each["commit_again"]) for each in told)
+    reported = document["verdicts"]
+    assert document["same"] and {each["outcome"] for each in reported} == {"PASS", "FAIL"}
+    assert all(bool(each["commit"]) == bool(each["commit_again"]) for each in reported)
     status = main(["audit", document["session"], "--json"])
     assert status == 0, capsys.readouterr().out
 
@@ -227,7 +227,7 @@ def test_a_drive_says_where_a_server_comes_to_another_verdict(cartpole: tuple[St
     store, events = cartpole
     failed = verdicts(events, Outcome.FAIL)[0]
     forged = [replace(event, outcome="PASS", detail={}) if event is failed else event for event in events]
-    told: list[Driven] = []
-    driven = drive(store, forged[: failed.seq + 1], told.append, lambda what, done, total: None)
+    reported: list[Driven] = []
+    driven = drive(store, forged[: failed.seq + 1], reported.append, lambda what, done, total: None)
     assert not driven.same
-    assert [(each.outcome, each.outcome_again, each.same) for each in told] == [("PASS", "FAIL", False)]
+    assert [(each.outcome, each.outcome_again, each.same) for each in reported] == [("PASS", "FAIL", False)]

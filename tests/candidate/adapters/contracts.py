@@ -85,29 +85,29 @@ def dice_expected(case: Mapping[str, Any]) -> dict[str, np.ndarray]:
     else:
         (_, deck), (_, board) = case["draws"][0]
         total, turn = deck.sum(), 0
-    rows = [_dice_row(board, total, turn, 0.0)]
+    timesteps = [_dice_timestep(board, total, turn, 0.0)]
     for index, bet in enumerate(case["actions"]["action/bet"]):
         (_, wind), *rolls = case["draws"][index + 1]
         assert len(rolls) == bet
         won = sum(int(value) for _, value in rolls)
         push = case["actions"]["action/push"][index]
         board, total, turn = board + wind * (push[0] + push[1]), total + won, turn + 1
-        rows.append(_dice_row(board, total, turn, won) | {"terminated": total > 30, "truncated": turn >= 8})
+        timesteps.append(_dice_timestep(board, total, turn, won) | {"terminated": total > 30, "truncated": turn >= 8})
         if total > 30 or turn >= 8:
             break
-    return stacked(rows, DICE)
+    return stacked(timesteps, DICE)
 
 
 def lcg_expected(seed: int, actions: Sequence[int]) -> dict[str, np.ndarray]:
     """The leaves of a case of the walk, by its rules in Python."""
     place, chance = 0, (seed >> 32) ^ (seed & 0xFFFFFFFF)
-    rows: list[dict[str, Any]] = []
+    timesteps: list[dict[str, Any]] = []
     for action in [None, *actions]:
         if action is not None:
             chance = (chance * 1664525 + 1013904223) % (1 << 32)
             place += int(action) + (chance >> 31)
         ended = place >= 5 and action is not None
-        rows.append(
+        timesteps.append(
             {
                 "observation": place, "reward": 0 if action is None else -1, "terminated": ended, "truncated": False,
                 "state/place": place, "state/chance": chance,
@@ -115,14 +115,17 @@ def lcg_expected(seed: int, actions: Sequence[int]) -> dict[str, np.ndarray]:
         )  # fmt: skip
         if ended:
             break
-    return stacked(rows, LCG)
+    return stacked(timesteps, LCG)
 
 
-def stacked(rows: Sequence[Mapping[str, Any]], contract: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    return {path: np.array([row[path] for row in rows], contract["leaves"][path]["dtype"]) for path in rows[0]}
+def stacked(timesteps: Sequence[Mapping[str, Any]], contract: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    return {
+        path: np.array([timestep[path] for timestep in timesteps], contract["leaves"][path]["dtype"])
+        for path in timesteps[0]
+    }
 
 
-def _dice_row(board: Any, total: Any, turn: Any, reward: float) -> dict[str, Any]:
+def _dice_timestep(board: Any, total: Any, turn: Any, reward: float) -> dict[str, Any]:
     return {
         "observation/board": board,
         "observation/hand/total": total,

@@ -75,11 +75,11 @@ def test_steps_from_any_state_are_the_reference_s(
 ) -> None:
     cases = []
     for _, answer in episodes:
-        for row in range(0, len(answer["leaves"]["reward"]) - 1, 20):
-            start = {path: array[row] for path, array in answer["leaves"].items() if path.startswith("state/")}
+        for timestep in range(0, len(answer["leaves"]["reward"]) - 1, 20):
+            start = {path: array[timestep] for path, array in answer["leaves"].items() if path.startswith("state/")}
             # The last step before the time limit, and falling there, so that both ends come at once.
             start["state/steps"] = np.array(499, np.int32)
-            actions = {"action": answer["actions"]["action"][row : row + 1]}
+            actions = {"action": answer["actions"]["action"][timestep : timestep + 1]}
             cases.append({"seed": 0, "actions": actions, "start": start, "draws": [[], []]})
     expected = reference.rollout(cases)
     for answer, wanted in zip(candidate.ask("rollout", cases=cases)["ok"], expected, strict=True):

@@ -20,21 +20,24 @@ def test_the_spec_is_the_contract(dice: JaxCandidate, lcg: JaxCandidate) -> None
     spec = dice.spec()
     assert spec["leaves"] == DICE["leaves"]
     assert spec["draws"]["roll"] == {"dtype": "int32", "shape": [], "at": "step"}
-    assert spec["capabilities"] == ["restore", "probe", "draws", "force_draws", "lanes"]
-    assert lcg.spec()["capabilities"] == ["restore", "lanes"]
+    assert spec["capabilities"] == ["restore", "probe", "draws", "force_draws", "vector"]
+    assert lcg.spec()["capabilities"] == ["restore", "vector"]
 
 
 def test_reset_and_steps_add_up_to_the_rollout(dice: JaxCandidate, rng: Any) -> None:
     case = dice_case(rng, 5, seed=3)
     for tape in (case["draws"], None):
         [whole] = dice.rollout([case | {"draws": tape}])
-        rows = [dice.reset(3, None if tape is None else tape[0])]
+        timesteps = [dice.reset(3, None if tape is None else tape[0])]
         for index in range(len(whole["leaves"]["reward"]) - 1):
             action = {path: array[index] for path, array in case["actions"].items()}
-            rows.append(dice.step(action, None if tape is None else tape[index + 1]))
-        leaves = {path: np.concatenate([row["leaves"][path] for row in rows]) for path in rows[0]["leaves"]}
+            timesteps.append(dice.step(action, None if tape is None else tape[index + 1]))
+        leaves = {
+            path: np.concatenate([timestep["leaves"][path] for timestep in timesteps])
+            for path in timesteps[0]["leaves"]
+        }
         assert_equal(leaves, whole["leaves"])
-        assert str([row["draws"][0] for row in rows]) == str(whole["draws"])
+        assert str([timestep["draws"][0] for timestep in timesteps]) == str(whole["draws"])
 
 
 def test_a_restored_state_shows_its_observation_and_goes_on(dice: JaxCandidate, rng: Any) -> None:
@@ -111,8 +114,8 @@ def test_the_auto_resetting_batch_is_made_of_episodes_that_rollouts_repeat(dice:
                 "seed": 0,
                 "actions": {path: array[begin:end, env] for path, array in actions.items()},
                 "draws": [
-                    row_of(answer, "reset", begin, env),
-                    *(row_of(answer, "step", t, env) for t in range(begin, end)),
+                    timestep_of(answer, "reset", begin, env),
+                    *(timestep_of(answer, "step", t, env) for t in range(begin, end)),
                 ],
             }
             [alone] = dice.rollout([case])
@@ -129,12 +132,12 @@ def test_the_auto_resetting_batch_is_made_of_episodes_that_rollouts_repeat(dice:
     np.testing.assert_array_equal(leaves["final/observation/board"][same], leaves["observation/board"][same])
 
 
-def row_of(answer: dict[str, Any], moment: str, row: int, env: int) -> list[list[Any]]:
-    """The draws of one row of an auto-resetting batch, in the order in which the task names them."""
+def timestep_of(answer: dict[str, Any], moment: str, timestep: int, env: int) -> list[list[Any]]:
+    """The draws of one timestep of an auto-resetting batch, in the order in which the task names them."""
     draws = []
     for name, values in answer[f"{moment}_draws"].items():
-        count = answer[f"{moment}_used"][name][row, env]
-        slots = values[row, env].reshape(-1, *DICE["draws"][name]["shape"])
+        count = answer[f"{moment}_used"][name][timestep, env]
+        slots = values[timestep, env].reshape(-1, *DICE["draws"][name]["shape"])
         draws += [[name, slot] for slot in slots[:count]]
     return sorted(draws, key=lambda draw: list(DICE["draws"]).index(draw[0]))
 

@@ -1,4 +1,4 @@
-"""A candidate that does not fit its contract is told so when it is opened, with every mistake at once."""
+"""A candidate that does not fit its contract is reported so when it is opened, with every mistake at once."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_candidate_that_cannot_be_imported_says_where(tmp_path: Path) -> None:
         (FAULTS["a missing leaf"][0][0], ""),
     ],
 )
-def test_what_cannot_run_is_told_from_what_has_another_form(
+def test_what_cannot_run_is_distinguished_from_what_has_another_form(
     edit: tuple[str, str], failing: str, tmp_path: Path
 ) -> None:
     [mistake] = refusal(tmp_path, edit).details

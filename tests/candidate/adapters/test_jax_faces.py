@@ -66,12 +66,12 @@ class Judge:
             "draws": [[], [["wind", wind.astype(np.float32)], *dice]],
         }
         [answer] = self._dice.rollout([case], "batched")
-        row = {path: array[-1] for path, array in answer["leaves"].items()}
-        assert row["terminated"] == shown["terminated"] and row["truncated"] == shown["truncated"]
-        assert row["observation/hand/total"] == final["hand"]["total"]
-        assert row["reward"] == won
-        np.testing.assert_allclose(row["observation/board"], final["board"], rtol=1e-4, atol=1e-5)
-        return bool(row["terminated"] | row["truncated"])
+        timestep = {path: array[-1] for path, array in answer["leaves"].items()}
+        assert timestep["terminated"] == shown["terminated"] and timestep["truncated"] == shown["truncated"]
+        assert timestep["observation/hand/total"] == final["hand"]["total"]
+        assert timestep["reward"] == won
+        np.testing.assert_allclose(timestep["observation/board"], final["board"], rtol=1e-4, atol=1e-5)
+        return bool(timestep["terminated"] | timestep["truncated"])
 
 
 def of(tree: Any, *index: int) -> Any:
@@ -93,19 +93,19 @@ def scanned(dice_env: JaxEnv, step: Any, actions: dict[str, Any]) -> tuple[Any, 
         state, shown = jax.vmap(step)(jax.random.split(step_key, ENVS), state, action)
         return (key, state), shown
 
-    _, rows = jax.jit(partial(jax.lax.scan, body))((key, state), actions)
-    return outputs["observation"], rows
+    _, timesteps = jax.jit(partial(jax.lax.scan, body))((key, state), actions)
+    return outputs["observation"], timesteps
 
 
 def test_the_functional_face_with_auto_reset_keeps_the_terminal_observation(
     dice: JaxCandidate, dice_env: JaxEnv, actions: dict[str, Any]
 ) -> None:
-    first, rows = scanned(dice_env, dice_env.step_autoreset, actions)
+    first, timesteps = scanned(dice_env, dice_env.step_autoreset, actions)
     judge, ends = Judge(dice), 0
     for env in range(ENVS):
         before, turn = of(first, env), 0
         for t in range(STEPS):
-            shown = of(rows, t, env)
+            shown = of(timesteps, t, env)
             ended = judge.check(with_turn(before, turn), of(actions, t, env), shown, shown["final_observation"])
             turn = 0 if ended else turn + 1
             ends += ended

@@ -43,8 +43,8 @@ def test_draws_taken_as_the_tape_holds_them_are_reported_in_its_own_order(
 ) -> None:
     cases = [dice_case(rng, 12), started(rng, 6)]
     for case, answer in zip(cases, dice.rollout(cases, mode), strict=True):
-        rows = len(answer["leaves"]["reward"])
-        assert answer["draws"] == case["draws"][:rows]
+        timesteps = len(answer["leaves"]["reward"])
+        assert answer["draws"] == case["draws"][:timesteps]
 
 
 def test_the_three_modes_answer_the_same_bytes(dice: JaxCandidate, rng: Any) -> None:
@@ -91,12 +91,18 @@ def test_no_cases_get_no_answers(dice: JaxCandidate) -> None:
 def test_without_a_tape_the_candidate_draws_and_reports_what_replays_the_case(dice: JaxCandidate, rng: Any) -> None:
     cases = [dice_case(rng, 9, seed=seed) | {"draws": None} for seed in (1, 2, 1 << 40)]
     answers = dice.rollout(cases)
-    winds = [value.tobytes() for answer in answers for row in answer["draws"] for name, value in row if name == "wind"]
+    winds = [
+        value.tobytes()
+        for answer in answers
+        for timestep in answer["draws"]
+        for name, value in timestep
+        if name == "wind"
+    ]
     assert len(set(winds)) == len(winds) > 10
     replayed = [case | {"draws": answer["draws"]} for case, answer in zip(cases, answers, strict=True)]
     for one, other, case in zip(answers, dice.rollout(replayed), replayed, strict=True):
         assert_equal(one["leaves"], other["leaves"])
-        rolls = [sum(name == "roll" for name, _ in row) for row in one["draws"][1:]]
+        rolls = [sum(name == "roll" for name, _ in timestep) for timestep in one["draws"][1:]]
         assert rolls == case["actions"]["action/bet"][: len(rolls)].tolist()
 
 
@@ -124,12 +130,12 @@ def test_a_die_that_the_tape_lacks_is_poison_and_one_left_over_is_not_reported(d
     case["draws"][1:] = [[case["draws"][1][0], six], [case["draws"][2][0], six, six, six]]
     [answer] = dice.rollout([case])
     assert answer["leaves"]["state/total"][1] < -(1 << 30)
-    counts = [sum(name == "roll" for name, _ in row) for row in answer["draws"]]
+    counts = [sum(name == "roll" for name, _ in timestep) for timestep in answer["draws"]]
     assert counts == [0, 2, 2]
 
 
 @pytest.mark.parametrize(
-    ("row", "draw", "message"),
+    ("timestep", "draw", "message"),
     [
         (0, ["roll", np.int32(1)], "'roll' at a reset, where the task declares ['deck', 'wind']"),
         (1, ["deck", np.array([1, 2], np.int32)], "'deck' at a step, where the task declares ['roll', 'wind']"),
@@ -139,19 +145,19 @@ def test_a_die_that_the_tape_lacks_is_poison_and_one_left_over_is_not_reported(d
     ],
 )
 def test_a_tape_that_does_not_fit_the_task_is_refused(
-    dice: JaxCandidate, rng: Any, row: int, draw: Any, message: str
+    dice: JaxCandidate, rng: Any, timestep: int, draw: Any, message: str
 ) -> None:
     case = dice_case(rng, 1)
-    case["draws"][row].append(draw)
+    case["draws"][timestep].append(draw)
     with pytest.raises(ValueError) as caught:
         dice.rollout([case])
     assert message in str(caught.value)
 
 
-def test_a_tape_with_more_rows_than_the_case_is_refused(dice: JaxCandidate, rng: Any) -> None:
+def test_a_tape_with_more_timesteps_than_the_case_is_refused(dice: JaxCandidate, rng: Any) -> None:
     case = dice_case(rng, 2)
     case["draws"].append([])
-    with pytest.raises(ValueError, match="a tape of 4 rows, but only 2 actions"):
+    with pytest.raises(ValueError, match="a tape of 4 timesteps, but only 2 actions"):
         dice.rollout([case])
 
 

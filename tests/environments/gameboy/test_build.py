@@ -23,7 +23,7 @@ def build(prefix: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_machine_without_a_compiler_is_told_in_one_line_how_to_get_one(tmp_path: Path) -> None:
+def test_a_machine_without_a_compiler_is_reported_in_one_line_how_to_get_one(tmp_path: Path) -> None:
     done = build(tmp_path, PATH=str(tmp_path), CC="")
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
@@ -32,7 +32,7 @@ def test_a_machine_without_a_compiler_is_told_in_one_line_how_to_get_one(tmp_pat
     ]
 
 
-def test_a_python_without_header_files_is_told_in_one_line_how_to_get_them(tmp_path: Path) -> None:
+def test_a_python_without_header_files_is_reported_in_one_line_how_to_get_them(tmp_path: Path) -> None:
     done = build(tmp_path, **machine(tmp_path / "machine", headers=False))
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     assert done.returncode == 1

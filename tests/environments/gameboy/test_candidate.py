@@ -50,19 +50,19 @@ class Alone:
     def step(self, action: int) -> dict[str, Any]:
         return self._row(self.instance.step([np.array([action])]))
 
-    def _row(self, told: Sequence[Any]) -> dict[str, Any]:
-        seen, reward, terminated, truncated, state, _ = told
+    def _row(self, report: Sequence[Any]) -> dict[str, Any]:
+        seen, reward, terminated, truncated, state, _ = report
         row = {path: leaf[()] for path, leaf in zip(self._paths, state, strict=True)}
         return row | {"observation": seen[0], "reward": reward, "terminated": terminated, "truncated": truncated}
 
 
-def difference(expected: Trajectory, row: int, told: dict[str, Any], *, basic: bool = True) -> str | None:
+def difference(expected: Trajectory, row: int, report: dict[str, Any], *, basic: bool = True) -> str | None:
     """The first leaf of a row in which the candidate differs; None where it does not."""
     for path, values in expected.leaves.items():
         if not basic and path in ("reward", "terminated"):
             continue
-        if np.asarray(told[path], values.dtype).tobytes() != values[row].tobytes():
-            return f"row {row}, {path}: {told[path]} instead of {values[row]}"
+        if np.asarray(report[path], values.dtype).tobytes() != values[row].tobytes():
+            return f"row {row}, {path}: {report[path]} instead of {values[row]}"
     return None
 
 
@@ -178,7 +178,7 @@ def test_a_batch_begins_anew_where_a_game_is_over(module: ModuleType, gameboy: E
     batch.reset([1, 2, 3])
     paths = [f"state/{path}" for path in batch.state_paths]
     given = [np.asarray(episode.state(before)[path], order="C")[None] for path in paths]
-    batch.lanes.restore_lane(1, given, None, batch.seen_arrays)
+    batch.vector.restore_env(1, given, None, batch.seen_arrays)
     for row in range(before + 1, episode.steps + 1):
         batch.step({"action": np.zeros(3, np.int64)})
         assert batch.terminated.tolist() == [False, row == episode.steps, False]

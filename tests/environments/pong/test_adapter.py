@@ -39,34 +39,34 @@ def test_the_conformance_kit_finds_nothing_wrong(task: Task, installed: Installe
 def test_the_library_played_bare_is_the_adapters_games_one_after_the_other(
     pong: Environment, bare: Callable[[str], Any]
 ) -> None:
-    actions, rows = bare("""
+    actions, timesteps = bare("""
         from tape import RandTape
         tape, environment = RandTape("serve"), make(frameskip=8)
         environment.reset(11)
-        rows = [[environment.observations[0].tolist(), 0.0, False, [int(value) for _, value in tape.take()], []]]
+        timesteps = [[environment.observations[0].tolist(), 0.0, False, [int(value) for _, value in tape.take()], []]]
         actions = np.random.RandomState(4).randint(0, 3, 700).tolist()
         for action in actions:
             observations, rewards, terminals, _, _ = environment.step(np.array([action]))
             state = [getattr(environment.fields[0], name) for name in ("paddle_yl", "ball_x", "score_l", "tick")]
             draws = [int(value) for _, value in tape.take()]
-            rows.append([observations[0].tolist(), float(rewards[0]), bool(terminals[0]), draws, state])
-        answer = [actions, rows]
+            timesteps.append([observations[0].tolist(), float(rewards[0]), bool(terminals[0]), draws, state])
+        answer = [actions, timesteps]
     """)
-    ends = [number for number, row in enumerate(rows) if row[2]]
+    ends = [number for number, timestep in enumerate(timesteps) if timestep[2]]
     assert len(ends) >= 2
-    tape = [tuple(Draw("serve", i32(value)) for value in row[3]) for row in rows]
+    tape = [tuple(Draw("serve", i32(value)) for value in timestep[3]) for timestep in timesteps]
     for begin, end in zip([0, *ends], ends, strict=False):
         # The serve with which the library goes on after a game is the one that it drew in the game's last step.
         case = Case(11, {"action": np.array(actions[begin:end])}, draws=(tape[begin], *tape[begin + 1 : end + 1]))
         game = play(pong, case)
         assert game.steps == end - begin
-        assert seen(game)[0].tolist() == rows[begin][0]
-        for row in range(1, game.rows):
-            observation, reward, terminal, _, state = rows[begin + row]
-            assert (game.leaves["reward"][row].item(), game.leaves["terminated"][row]) == (reward, terminal)
+        assert seen(game)[0].tolist() == timesteps[begin][0]
+        for timestep in range(1, game.timesteps):
+            observation, reward, terminal, _, state = timesteps[begin + timestep]
+            assert (game.leaves["reward"][timestep].item(), game.leaves["terminated"][timestep]) == (reward, terminal)
             if not terminal:
-                assert seen(game)[row].tolist() == observation
-                assert [field(game, name)[row] for name in ("paddle_yl", "ball_x", "score_l", "tick")] == state
+                assert seen(game)[timestep].tolist() == observation
+                assert [field(game, name)[timestep] for name in ("paddle_yl", "ball_x", "score_l", "tick")] == state
     seeded = play(pong, Case(11, {"action": np.array(actions[: ends[0]])}))
     assert seeded.draws == tuple(tape[: ends[0] + 1])
 
@@ -81,17 +81,17 @@ def test_an_episode_from_its_seed_and_from_its_tape_is_the_same(pong: Environmen
 def test_every_state_of_an_episode_goes_on_as_the_episode_did(pong: Environment, task: Task) -> None:
     [episode] = pong.drive("random", [6], 2500)
     assert episode.draws is not None
-    for row in range(0, episode.steps, 7):
+    for timestep in range(0, episode.steps, 7):
         rest = play(
             pong,
             Case(
                 seed=1,
-                actions={"action": episode.case.actions["action"][row:]},
-                start=episode.state(row),
-                draws=((), *episode.draws[row + 1 :]),
+                actions={"action": episode.case.actions["action"][timestep:]},
+                start=episode.state(timestep),
+                draws=((), *episode.draws[timestep + 1 :]),
             ),
         )
-        expected = {path: array[row:].copy() for path, array in episode.leaves.items()}
+        expected = {path: array[timestep:].copy() for path, array in episode.leaves.items()}
         expected["reward"][0] = 0
         assert compare(Trajectory(rest.case, expected), replace(rest, draws=None), task.leaves, {}) is None
 
@@ -134,11 +134,11 @@ def test_probes_between_two_steps_disturb_neither_the_game_nor_its_chance(pong: 
     expected = play(pong, case)
     pong.ask("reset", seed=3)
     tell = {"score_l": u32([20]), "score_r": u32([20]), "agent_scores": np.array([True])}
-    for row in range(1, expected.rows):
+    for timestep in range(1, expected.timesteps):
         assert pong.probe("scoring", tell)["terminated"][0]
-        pong.probe("serve", {"serve": i32([row])})
+        pong.probe("serve", {"serve": i32([timestep])})
         answer = pong.ask("step", action={"action": np.int64(DOWN)})
-        assert answer["leaves"]["state/ball_vy"][0] == expected.leaves["state/ball_vy"][row]
+        assert answer["leaves"]["state/ball_vy"][0] == expected.leaves["state/ball_vy"][timestep]
 
 
 def test_a_process_without_the_tape_is_refused(task: Task, installed: Installed, tmp_path: Path) -> None:
@@ -230,8 +230,8 @@ def test_a_picture_shows_paddles_ball_and_scores_where_the_state_says(task: Task
 
     def box(picture: np.ndarray, colour: tuple[int, int, int]) -> list[int]:
         """Left, right, upper and lower edge of what has a colour."""
-        rows, columns = np.nonzero((picture == colour).all(axis=2))
-        return [columns.min(), columns.max() + 1, rows.min(), rows.max() + 1]
+        timesteps, columns = np.nonzero((picture == colour).all(axis=2))
+        return [columns.min(), columns.max() + 1, timesteps.min(), timesteps.max() + 1]
 
     red, cyan, white, score = (255, 0, 0), (0, 255, 255), (255, 255, 255), (0, 187, 187)
     picture = drawn(paddle_yl=100, paddle_yr=285, ball_x=250, ball_y=304)

@@ -35,7 +35,7 @@ def compiler(tmp_path: Path) -> dict[str, str]:
     return machine(tmp_path / "machine", headers=True)
 
 
-def test_a_machine_without_a_compiler_is_told_in_one_line_how_to_get_one(tmp_path: Path) -> None:
+def test_a_machine_without_a_compiler_is_reported_in_one_line_how_to_get_one(tmp_path: Path) -> None:
     done = build(tmp_path / "prefix", PATH=str(tmp_path), CC="")
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
@@ -44,7 +44,7 @@ def test_a_machine_without_a_compiler_is_told_in_one_line_how_to_get_one(tmp_pat
     assert not (tmp_path / "prefix").exists()
 
 
-def test_a_python_without_header_files_is_told_in_one_line_how_to_get_them(tmp_path: Path) -> None:
+def test_a_python_without_header_files_is_reported_in_one_line_how_to_get_them(tmp_path: Path) -> None:
     done = build(tmp_path / "prefix", **machine(tmp_path / "machine", headers=False))
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     assert done.returncode == 1

@@ -207,7 +207,7 @@ def test_all_games_of_a_process_draw_from_one_generator_whatever_their_seeds(bar
             for _ in range(80):
                 environment.step(np.zeros(environment.num_agents))
                 drawn.append([int(value) for _, value in tape.take()])
-            return [row for row in drawn if row]
+            return [timestep for timestep in drawn if timestep]
 
         one = make(num_envs=1, frameskip=8)
         one.reset(7)
@@ -219,8 +219,8 @@ def test_all_games_of_a_process_draw_from_one_generator_whatever_their_seeds(bar
         answer = [alone, points(two)]
     """)
     # Two games with the seed 3 get 3 * 2 and 3 * 2 + 1: from then on both take from the stream of 7.
-    flat = [value for row in together for value in row]
-    assert flat[: len(alone)] == [row[0] for row in alone]
+    flat = [value for timestep in together for value in timestep]
+    assert flat[: len(alone)] == [timestep[0] for timestep in alone]
 
 
 def test_of_a_seed_only_32_bits_count_and_0_is_1(pong: Environment) -> None:

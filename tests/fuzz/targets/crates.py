@@ -104,7 +104,7 @@ def compiler(directory: Path) -> Target:
         messages, _, errors = data.partition(b"\0")
         broken = _does_not_compile(messages, errors)
         if len(str(broken)) > 20_000 or not broken.what:
-            raise Wrong(f"it is told in {len(str(broken))} characters")
+            raise Wrong(f"it is reported in {len(str(broken))} characters")
 
     return Target("compiler", [COMPILER, b"\0error: no such crate\n"], run, of_json_lines)
 

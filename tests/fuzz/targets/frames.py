@@ -22,7 +22,7 @@ ACTIONS = {"action": np.array([2, 0, 2], np.int64)}
 
 
 def answers(directory: Path) -> Target:
-    """What the channel, the environment and the lanes of `harness.protocol` make of a worker's bytes."""
+    """What the channel, the environment and the sub-environments of `harness.protocol` make of a worker's bytes."""
     whole: list[bytes] = []
     with suppress(EnvironmentFailure):
         _drive(recording(real(Walker), whole))
@@ -36,7 +36,7 @@ def _drive(answering: Answering) -> None:
     """Ask everything that an environment can be asked; after an error answer the next question is asked."""
     worker, running = environment(answering)
     try:
-        asks = (_rollouts, _walk, _restored, _driven, _probed, _pictured, _lanes, _forced)
+        asks = (_rollouts, _walk, _restored, _driven, _probed, _pictured, _vector, _forced)
         each(*(partial(ask, worker) for ask in asks), worker.close, allowed=EnvironmentFailure)
     finally:
         running.kill()
@@ -48,8 +48,8 @@ def _rollouts(worker: Environment) -> None:
 
 
 def _walk(worker: Environment) -> None:
-    for row in worker.rows(Case(7, ACTIONS)):
-        assert len(row["draws"]) == 1
+    for timestep in worker.timesteps(Case(7, ACTIONS)):
+        assert len(timestep["draws"]) == 1
 
 
 def _restored(worker: Environment) -> None:
@@ -69,11 +69,11 @@ def _pictured(worker: Environment) -> None:
     worker.render()
 
 
-def _lanes(worker: Environment) -> None:
-    lanes = worker.lanes([1, 2, 3], state=True)
+def _vector(worker: Environment) -> None:
+    vector = worker.vector([1, 2, 3], state=True)
     outward = {"action": np.full(3, 2, np.int64)}
     for step in range(4):
-        lanes.advance(outward, [10 + step, 20 + step, 30 + step])
+        vector.advance(outward, [10 + step, 20 + step, 30 + step])
 
 
 def _forced(worker: Environment) -> None:
@@ -98,9 +98,9 @@ def requests(directory: Path) -> Target:
 
 
 def _serve(data: bytes) -> None:
-    stream, told = io.BytesIO(_modest(data)), io.BytesIO()
-    serve(SingleEnvironment(Walker), stream.read, told.write)
-    for _, content in frames_in(told.getvalue()):
+    stream, reported = io.BytesIO(_modest(data)), io.BytesIO()
+    serve(SingleEnvironment(Walker), stream.read, reported.write)
+    for _, content in frames_in(reported.getvalue()):
         answer = decode(content)
         if not isinstance(answer, dict) or ("ok" in answer) == ("error" in answer):
             raise Wrong(f"the worker answered {answer!r:.200}")

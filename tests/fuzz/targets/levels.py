@@ -124,8 +124,8 @@ class Walked:
             if call == "sample":
                 frames.append(_frame({"gust": chance.normal(size=given["count"])}))
             elif call == "autoreset":
-                lanes = given.get("lanes", range(given["envs"]))
-                frames.append(_frame(_batch(self.adapter, given["actions"]["action"][:, lanes])))
+                env_indices = given.get("env_indices", range(given["envs"]))
+                frames.append(_frame(_batch(self.adapter, given["actions"]["action"][:, env_indices])))
             else:
                 return others(request)
             return frames[-1].replace(NONCE, nonce_of(request))
@@ -137,27 +137,31 @@ class Walked:
 
 def _batch(adapter: Any, actions: np.ndarray[Any, Any]) -> dict[str, Any]:
     """What `autoreset` answers for an adapter that the worker could serve."""
-    told = ("reward", "terminated", "truncated")
+    reported = ("reward", "terminated", "truncated")
     columns = []
     for number in range(actions.shape[1]):
         walk = adapter()
-        rows = [walk.reset(number)]
-        finals, drawn = list(rows), []
+        timesteps = [walk.reset(number)]
+        finals, drawn = list(timesteps), []
         for action in actions[:, number]:
-            row = walk.step(int(action))
+            timestep = walk.step(int(action))
             drawn.append([float(value) for _, value in walk.take_draws()])
-            finals.append(row)
-            over = row["terminated"] or row["truncated"]
-            rows.append({**walk.reset(number), **{name: row[name] for name in told}} if over else row)
-        columns.append((rows, finals, drawn))
+            finals.append(timestep)
+            over = timestep["terminated"] or timestep["truncated"]
+            timesteps.append(
+                {**walk.reset(number), **{name: timestep[name] for name in reported}} if over else timestep
+            )
+        columns.append((timesteps, finals, drawn))
     leaves: dict[str, Any] = {}
     for path, dtype in DTYPES.items():
-        leaves[path] = np.array([[row[path] for row in rows] for rows, _, _ in columns], dtype).swapaxes(0, 1)
-        if path not in told:
-            final = np.array([[row[path] for row in finals] for _, finals, _ in columns], dtype)
+        leaves[path] = np.array(
+            [[timestep[path] for timestep in timesteps] for timesteps, _, _ in columns], dtype
+        ).swapaxes(0, 1)
+        if path not in reported:
+            final = np.array([[timestep[path] for timestep in finals] for _, finals, _ in columns], dtype)
             leaves[f"final/{path}"] = final.swapaxes(0, 1)
-    gusts = np.array([[(row or [0.0])[0] for row in drawn] for _, _, drawn in columns]).T
-    used = np.array([[len(row) for row in drawn] for _, _, drawn in columns], np.int32).T
+    gusts = np.array([[(timestep or [0.0])[0] for timestep in drawn] for _, _, drawn in columns]).T
+    used = np.array([[len(timestep) for timestep in drawn] for _, _, drawn in columns], np.int32).T
     return {
         "leaves": leaves,
         "step_draws": {"gust": gusts},

@@ -23,7 +23,7 @@ def test_everything_that_was_measured_is_shown() -> None:
     file = File(frozenset({1, 2, 3}), frozenset({"1->2", "1->3"}), {3: "lost()"})
     modules = {"start": (("a/walk.py", 1, 1),), "moves": (("a/walk.py", 2, 3),)}
     measured = Coverage({"a/walk.py": file}, modules, {1: reach, 2: Level(error="it died")}, ("b.rs: not counted",))
-    document = measured.to_json() | {"told": [], "remarks": ["level 3 was not come to"], "divergence_bound_95": 0.01}
+    document = measured.to_json() | {"summary": [], "remarks": ["level 3 was not come to"], "divergence_bound_95": 0.01}
     with (console := Console(width=140)).capture() as caught:
         console.print(*_shown(document), sep="\n")
     shown = caught.get()

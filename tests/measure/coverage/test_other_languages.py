@@ -75,7 +75,7 @@ def test_without_gcov_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.slow
 @needs_gcc
-def test_a_build_that_does_not_count_is_told_how_to(tmp_path: Path) -> None:
+def test_a_build_that_does_not_count_is_reported_how_to(tmp_path: Path) -> None:
     shutil.copytree(TALLY, tmp_path / "tally", ignore=shutil.ignore_patterns("__pycache__"))
     build = tmp_path / "tally" / "reference" / "build.py"
     build.write_text(build.read_text().replace("LOCKSTEP_COVERAGE", "NOTHING"))

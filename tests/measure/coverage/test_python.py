@@ -74,7 +74,7 @@ def test_features_are_counted_at_every_level(make: Make) -> None:
     assert reached.features()[1] == len(reached.levels[1].features) > 0
 
 
-def test_a_task_without_places_is_told_so_and_nothing_is_run(make: Make) -> None:
+def test_a_task_without_places_is_reported_so_and_nothing_is_run(make: Make) -> None:
     reached = measure(make(source=""), {1: walks(RIGHT)})
     assert reached.levels == {}
     assert "no module of task.toml names its `source`" in reached.not_measured[0]

@@ -13,12 +13,12 @@ def calls(questions: Questions) -> list[list[str]]:
 
 def test_what_goes_on_stays_with_what_it_goes_on_from() -> None:
     questions = Questions()
-    questions.add("a", "lanes", {"seeds": [1]})
+    questions.add("a", "vector", {"seeds": [1]})
     questions.add("b", "reset", {"seed": 1})
     questions.add("a", "advance", {"actions": {}})
     questions.add("b", "step", {"action": {}})
     questions.add("b", "step", {"action": {}})
-    assert calls(questions) == [["lanes", "advance"], ["reset", "step", "step"]]
+    assert calls(questions) == [["vector", "advance"], ["reset", "step", "step"]]
     assert questions.asked == 2
 
 

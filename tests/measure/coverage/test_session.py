@@ -105,7 +105,7 @@ def test_a_measurement_that_fails_leaves_the_verdict_alone_and_says_why(start: S
     assert done.commit and made[0].measured == [[1, 2, 3]]
     detail = session.events[-1].detail[COVERAGE]
     assert "there is no gcov" in detail["error"] and "\n" not in detail["error"]
-    assert known(session.events).to_json()["told"] == [f"not measured: {detail['error']}"]
+    assert known(session.events).to_json()["summary"] == [f"not measured: {detail['error']}"]
 
 
 def test_a_verifier_that_measures_nothing_verifies_as_before(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_verifier_that_measures_nothing_verifies_as_before(tmp_path: Path) -> 
         Agent(session, made).get_right()
         assert session.verify(3).commit
         assert COVERAGE not in session.events[-1].detail
-        assert known(session.events).to_json()["told"] == []
+        assert known(session.events).to_json()["summary"] == []
 
 
 def test_the_lines_that_are_shown_name_gaps_and_the_bound(start: Start, tmp_path: Path) -> None:
@@ -123,18 +123,18 @@ def test_the_lines_that_are_shown_name_gaps_and_the_bound(start: Start, tmp_path
     Agent(session, []).get_right()
     session.verify(2)
     with SessionView(session.id, tmp_path / "home") as view:
-        told = known(view.events).to_json()
-    assert told["together"]["lines"] == [10, 10]
+        reported = known(view.events).to_json()
+    assert reported["together"]["lines"] == [10, 10]
     session.verify(3)
-    told = known(session.events).to_json()
-    assert told["told"][0] == "level 1 reached of the reference: lines 9/10 (90%)"
-    assert told["told"][-1] == "reference reached: lines 10/10; divergence ≤ 13.91% of episodes (95%)"
+    reported = known(session.events).to_json()
+    assert reported["summary"][0] == "level 1 reached of the reference: lines 9/10 (90%)"
+    assert reported["summary"][-1] == "reference reached: lines 10/10; divergence ≤ 13.91% of episodes (95%)"
 
 
 def test_what_was_reached_of_a_candidate_is_kept_in_words_until_it_is_measured_again(start: Start) -> None:
     session, _ = start()
     for lines in (["candidate reached: lines 1/9"], ["candidate reached: lines 9/9"]):
-        session.record(COVERAGE, detail={COVERAGE: {CANDIDATE: {"told": lines}}})
+        session.record(COVERAGE, detail={COVERAGE: {CANDIDATE: {"summary": lines}}})
     session.record(COVERAGE, detail={COVERAGE: {CANDIDATE: "words"}})
     assert known(session.events).candidate == ("candidate reached: lines 9/9",)
 

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from harness.candidate.adapters.bench_random import added_up, key_words, random_action, run_words
+from harness.candidate.adapters.bench_random import added_up, random_action, run_key_data, step_key_data
 
-WORDS = run_words(11, 3)
-LANES, ROWS = np.arange(500, dtype=np.uint32)[None], np.arange(1, 41, dtype=np.uint32)[:, None]
+KEY_DATA = run_key_data(11, 3)
+ENV_INDICES, TIMESTEPS = np.arange(500, dtype=np.uint32)[None], np.arange(1, 41, dtype=np.uint32)[:, None]
 LEAVES: dict[str, dict[str, Any]] = {
     "one of three": {"dtype": "int64", "shape": [], "low": 2, "high": 4},
     "a vector": {"dtype": "int32", "shape": [2], "low": [0, -3], "high": [1, 3]},
@@ -23,8 +23,8 @@ LEAVES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", LEAVES)
 def test_numpy_repeats_the_actions_that_jax_takes(name: str) -> None:
     leaf = LEAVES[name]
-    ours = random_action(np, 1, leaf, WORDS, LANES, ROWS, None)
-    theirs = np.asarray(random_action(jnp, 1, leaf, WORDS, LANES, ROWS, None))
+    ours = random_action(np, 1, leaf, KEY_DATA, ENV_INDICES, TIMESTEPS, None)
+    theirs = np.asarray(random_action(jnp, 1, leaf, KEY_DATA, ENV_INDICES, TIMESTEPS, None))
     assert ours.shape == theirs.shape == (40, 500, *leaf["shape"])
     np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-6 if ours.dtype.kind == "f" else 0)
     low, high = (np.asarray(leaf.get(end, default)) for end, default in (("low", 0), ("high", 1)))
@@ -41,8 +41,8 @@ def test_only_legal_actions_are_taken_each_as_often_as_the_others() -> None:
     mask = np.random.default_rng(0).random((40, 500, 6)) < 0.5
     mask[..., 4] = True
     leaf = {"dtype": "int32", "shape": [], "low": 1, "high": 6}
-    ours = random_action(np, 0, leaf, WORDS, LANES, ROWS, mask)
-    theirs = np.asarray(random_action(jnp, 0, leaf, WORDS, LANES, ROWS, jnp.asarray(mask)))
+    ours = random_action(np, 0, leaf, KEY_DATA, ENV_INDICES, TIMESTEPS, mask)
+    theirs = np.asarray(random_action(jnp, 0, leaf, KEY_DATA, ENV_INDICES, TIMESTEPS, jnp.asarray(mask)))
     np.testing.assert_array_equal(ours, theirs)
     assert np.take_along_axis(mask, ours[..., None] - 1, -1).all()
     expected = (mask / mask.sum(-1, keepdims=True)).sum((0, 1))
@@ -60,11 +60,11 @@ def test_only_legal_actions_are_taken_each_as_often_as_the_others() -> None:
 )
 def test_an_action_that_cannot_be_chosen_is_refused(leaf: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="cannot be chosen at random"):
-        random_action(np, 0, leaf, WORDS, LANES, ROWS, None)
+        random_action(np, 0, leaf, KEY_DATA, ENV_INDICES, TIMESTEPS, None)
 
 
-def test_no_two_rows_of_a_run_have_the_same_key() -> None:
-    first, second = np.broadcast_arrays(*key_words(WORDS, LANES, ROWS))
+def test_no_two_timesteps_of_a_run_have_the_same_key() -> None:
+    first, second = np.broadcast_arrays(*step_key_data(KEY_DATA, ENV_INDICES, TIMESTEPS))
     assert len({(int(a), int(b)) for a, b in zip(first.ravel(), second.ravel(), strict=True)}) == 20_000
 
 

@@ -44,7 +44,7 @@ class Quick:
     def open(self, options):
         return {"kinds": ["step", "train"], "cores": 1}
 
-    def lanes(self, seeds, state=False):
+    def vector(self, seeds, state=False):
         self.steps = np.zeros(len(seeds), int)
         return {"leaves": self.leaves(self.steps < 0), "draws": []}
 
@@ -74,7 +74,7 @@ class Quick:
 
 
 class Small(Quick):
-    def lanes(self, seeds, state=False):
+    def vector(self, seeds, state=False):
         raise RuntimeError("it has no room for so many")
 
 

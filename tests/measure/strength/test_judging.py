@@ -47,7 +47,7 @@ def contract(cause: str, rule: str = "contract", failing: str = "") -> LevelRepo
     return LevelReport(1, None, (check,), 7, duration_s=2.0)
 
 
-def test_each_level_that_passed_and_the_one_that_failed_are_told() -> None:
+def test_each_level_that_passed_and_the_one_that_failed_are_reported() -> None:
     found = Divergence(Case(7, {}), 3, "reward", "1", "2", "exact", 2, "steps", index=(1,))
     first, second = read(verdict(report(1, Outcome.PASS), report(2, Outcome.FAIL, found=found)), [1, 2, 3])
     assert (first.level, first.outcome, first.seconds) == (1, SURVIVED, 8.0)  # with the 6 s until anything ran
@@ -81,7 +81,9 @@ def test_leaves_of_another_dtype_are_a_kill_of_the_lowest_level_that_was_asked_f
         (SetupError("the candidate needs what is not there", where="the candidate"), ERROR),
     ],
 )
-def test_a_candidate_that_hangs_or_ends_is_told_from_a_reference_that_does(error: Exception, outcome: str) -> None:
+def test_a_candidate_that_hangs_or_ends_is_distinguished_from_a_reference_that_does(
+    error: Exception, outcome: str
+) -> None:
     """By the fields of the error, whatever its text says."""
     workers = report(2, Outcome.ERROR, name="workers", detail=str(error), why=Failure.of(error))
     inside = read(verdict(report(1, Outcome.PASS), workers), [1, 2])

@@ -75,7 +75,7 @@ def test_each_level_is_counted_for_what_those_below_it_missed() -> None:
     assert [each["median_seconds"] for each in levels] == [2.0, 4.0, 6.0]
 
 
-def test_with_every_level_it_is_told_what_each_kills_alone_and_what_only_it_kills() -> None:
+def test_with_every_level_it_is_reported_what_each_kills_alone_and_what_only_it_kills() -> None:
     both = judged("a", "killed", "killed", "survived")
     last = judged("b", "survived", "survived", "killed")
     settings = {"every_level": True, "sample": None}
@@ -182,13 +182,13 @@ def test_an_explanation_of_no_mutant_is_an_error_that_names_it(tmp_path: Path) -
     assert explained(mutants, entries, where=None) == {}
 
 
-def test_every_mistake_in_the_explanations_is_told(tmp_path: Path) -> None:
+def test_every_mistake_in_the_explanations_is_reported(tmp_path: Path) -> None:
     wrong = {name: value for name, value in ENTRY.items() if name != "because"} | {"verdict": "fine", "line": 3}
     with pytest.raises(TaskError) as refused:
         load_explanations(survivors(tmp_path, wrong, ENTRY | {"occurrence": 0}))
-    told = str(refused.value)
+    reported = str(refused.value)
     for part in ("`because` is missing", "unknown key `line`", "'fine'", "number 2: `occurrence` is 0"):
-        assert part in told
+        assert part in reported
 
 
 def test_a_task_without_explanations_has_none(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_a_file_that_is_no_rust_is_refused(tmp_path: Path) -> None:
         mutants(tmp_path, "fn f( {\n")
 
 
-def test_python_and_rust_beside_each_other_are_told_apart(tmp_path: Path) -> None:
+def test_python_and_rust_beside_each_other_are_distinguished(tmp_path: Path) -> None:
     (tmp_path / "env.py").write_text("x = 1\n")
     assert {each.file for each in mutants(tmp_path, "const A: u8 = 1;\n")} == {"src/lib.rs"}
     assert {each.file for each in enumerate_mutants(tmp_path)} == {"env.py"}

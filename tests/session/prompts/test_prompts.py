@@ -1,4 +1,4 @@
-"""What an agent is told: templates that cannot have holes, and divergences that stay data."""
+"""What an agent is given: templates that cannot have holes, and divergences that stay data."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_without_a_module_every_source_is_named() -> None:
         ({"step": 0, "reproduced": None}, "reset itself differs"),
         ({"probe": "roll", "inputs": {"x": np.zeros(1)}}, "probe alone shows it"),
         ({}, "the rule of that step is wrong"),
-        ({"reproduced": None}, "begin at the first row"),
+        ({"reproduced": None}, "begin at the first timestep"),
     ],
 )
 def test_the_hint_is_the_one_for_this_kind_of_difference(changes: dict[str, Any], said: str) -> None:
@@ -128,17 +128,17 @@ def test_text_of_a_candidate_stays_between_marks_that_it_cannot_forge() -> None:
     assert [line for line in lines if line.startswith("----- end data")] == [lines[end]]
 
 
-def test_one_difference_is_told_at_a_time() -> None:
+def test_one_difference_is_reported_at_a_time() -> None:
     one, other = divergence(), divergence(step=9)
     assert explain.first([one, other]) is one
     assert explain.first([]) is None
 
 
-def test_mistakes_of_form_are_told_together() -> None:
+def test_mistakes_of_form_are_reported_together() -> None:
     mistakes = [divergence(check="contract", cause=cause, path=cause) for cause in ("no `step`", "no `decode`")]
-    told = explain.first(mistakes)
-    assert told is not None
-    assert "(1) no `step`; (2) no `decode`" in explain.describe(told)
+    reported = explain.first(mistakes)
+    assert reported is not None
+    assert "(1) no `step`; (2) no `decode`" in explain.describe(reported)
 
 
 def test_a_description_is_short_whatever_is_in_it() -> None:

@@ -189,15 +189,15 @@ def test_a_prompt_for_a_session_takes_the_module_that_the_recipe_has_next(sessio
     assert f'run_level_tests(session="{session.id}", level=1, module="start")' in tools
 
 
-def test_an_optimisation_before_everything_has_passed_is_told_to_wait(session: Session, tmp_path: Path) -> None:
+def test_an_optimisation_before_everything_has_passed_is_reported_to_wait(session: Session, tmp_path: Path) -> None:
     text = render("optimise_jax", session.id, home=tmp_path / "home")
     assert "Not yet" in text and "level 1 of start" in text
 
 
 def test_what_was_made_faster_is_verified_at_every_level_that_the_task_has() -> None:
     trained = replace(hill(), transfer=Transfer(1.0, "it is small", steps=1000))
-    told = {task.levels: render("optimise_jax", task=task) for task in (hill(), trained)}
-    assert {levels: f"--level {max(levels)}" in text for levels, text in told.items()} == {
+    reported = {task.levels: render("optimise_jax", task=task) for task in (hill(), trained)}
+    assert {levels: f"--level {max(levels)}" in text for levels, text in reported.items()} == {
         (1, 2, 3): True,
         (1, 2, 3, 4): True,
     }

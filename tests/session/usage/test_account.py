@@ -1,4 +1,4 @@
-"""What a session has cost: reported, read, never counted twice, told per commit, and stopped at its limit."""
+"""What a session has cost: reported, read, never counted twice, reported per commit, and stopped at its limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from harness.cli import main
 from harness.errors import SessionError
 from harness.operations import verification
-from harness.operations.words import shell_words
+from harness.operations.next_calls import shell_calls
 from harness.session.session import Session
 from harness.session.usage import import_transcripts, report, summary
 from tests.cli.conftest import Result
@@ -81,16 +81,16 @@ def test_a_response_that_was_still_growing_is_completed_by_the_next_reading(
     add(file, said(session.workspace, "1", input_tokens=1000, output_tokens=1))
     import_transcripts(session)
     add(file, said(session.workspace, "1", input_tokens=1000, output_tokens=800))
-    told = import_transcripts(session)["usage"]
-    assert (told["input_tokens"], told["output_tokens"]) == (1000, 800)
-    assert told["dollars"] == pytest.approx((1000 * 1 + 800 * 10) / M)
+    reported = import_transcripts(session)["usage"]
+    assert (reported["input_tokens"], reported["output_tokens"]) == (1000, 800)
+    assert reported["dollars"] == pytest.approx((1000 * 1 + 800 * 10) / M)
 
 
 def test_both_clients_are_read_each_with_its_own_way_of_counting(session: Session, machine: Transcripts) -> None:
     add(machine.claude_file(session.workspace), said(session.workspace, "1", input_tokens=10, output_tokens=20))
     add(machine.codex_file(), meta(session.workspace), turn(session.workspace), totals(300, 200, 40))
-    told = import_transcripts(session)["usage"]
-    assert (told["input_tokens"], told["cache_read_tokens"], told["output_tokens"]) == (110, 200, 60)
+    reported = import_transcripts(session)["usage"]
+    assert (reported["input_tokens"], reported["cache_read_tokens"], reported["output_tokens"]) == (110, 200, 60)
 
 
 def test_a_reading_that_another_process_has_made_is_known_after_a_restart(
@@ -149,9 +149,9 @@ def test_what_a_client_reported_before_its_transcripts_were_read_is_not_counted_
     file = machine.claude_file(session.workspace)
     add(file, said(session.workspace, "1", input_tokens=1000, output_tokens=100))
     add(file, said(session.workspace, "2", seconds=2, input_tokens=500, output_tokens=50))
-    told = import_transcripts(session)["usage"]
-    assert (told["input_tokens"], told["output_tokens"]) == (1500, 150)
-    assert told["dollars"] == pytest.approx((1500 + 1500) / M)
+    reported = import_transcripts(session)["usage"]
+    assert (reported["input_tokens"], reported["output_tokens"]) == (1500, 150)
+    assert reported["dollars"] == pytest.approx((1500 + 1500) / M)
     assert import_transcripts(session)["recorded"] == []
     add(file, said(session.workspace, "3", seconds=3, input_tokens=10))
     assert import_transcripts(session)["usage"]["input_tokens"] == 1510
@@ -178,15 +178,15 @@ def test_each_commit_costs_what_was_spent_since_the_one_before(session: Session)
         (session.workspace / "candidate" / f"{module}.txt").write_text(f"{module}\n")
         assert session.verify().commit
     report(session, input_tokens=5, model="thinker-5")
-    told = summary(session)
-    assert [(row["module"], row["input_tokens"], row["attempts"]) for row in told["commits"]] == [
+    reported = summary(session)
+    assert [(row["module"], row["input_tokens"], row["attempts"]) for row in reported["commits"]] == [
         ("start", 1000, 1),
         ("moves", 2000, 1),
     ]
-    assert told["since_last_commit"]["input_tokens"] == 5
-    assert told["session"]["input_tokens"] == 3005
-    parts = [*told["commits"], told["since_last_commit"]]
-    assert sum(row["dollars"] for row in parts) == pytest.approx(told["session"]["dollars"])
+    assert reported["since_last_commit"]["input_tokens"] == 5
+    assert reported["session"]["input_tokens"] == 3005
+    parts = [*reported["commits"], reported["since_last_commit"]]
+    assert sum(row["dollars"] for row in parts) == pytest.approx(reported["session"]["dollars"])
 
 
 def test_a_session_that_has_spent_its_money_stops_until_a_person_lets_it_go_on(
@@ -195,8 +195,8 @@ def test_a_session_that_has_spent_its_money_stops_until_a_person_lets_it_go_on(
     add(machine.codex_file(), meta(session.workspace), turn(session.workspace), totals(0, 0, 199_999))
     assert import_transcripts(session)["usage"]["state"] == "working"
     add(machine.codex_file(), totals(0, 0, 200_000, 2))
-    told = import_transcripts(session)["usage"]
-    assert told["state"] == "needs_human" and told["dollars"] == pytest.approx(2.0)
+    reported = import_transcripts(session)["usage"]
+    assert reported["state"] == "needs_human" and reported["dollars"] == pytest.approx(2.0)
     status = session.status()
     assert status["needs_human"]["because"] == ["$2.00 in this session (limit $2.00)"]
     (session.workspace / "candidate" / "start.txt").write_text("start\n")
@@ -211,7 +211,7 @@ def test_a_session_that_has_spent_its_money_stops_until_a_person_lets_it_go_on(
 def test_a_verification_counts_first_so_that_the_limit_is_seen(
     session: Session, machine: Transcripts, tmp_path: Path
 ) -> None:
-    words = shell_words("lockstep verify", session.workspace)
+    words = shell_calls("lockstep verify", session.workspace)
     add(machine.claude_file(session.workspace), said(session.workspace, "1", output_tokens=1000))
     assert verification.verify(session, words).document["outcome"] == "FAIL"
     assert summary(session)["session"]["output_tokens"] == 1000

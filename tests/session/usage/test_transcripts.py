@@ -39,7 +39,7 @@ def test_a_response_on_several_lines_is_counted_once_with_its_final_counts(machi
     assert spent(work) == Tokens(input=8, output=52, cache_read=100, cache_write=30)
 
 
-def test_what_goes_into_the_cache_for_an_hour_is_told_apart(machine: Transcripts, work: Path) -> None:
+def test_what_goes_into_the_cache_for_an_hour_is_distinguished(machine: Transcripts, work: Path) -> None:
     created = {"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 20}
     add(machine.claude_file(work), said(work, "m", cache_creation_input_tokens=30, cache_creation=created))
     assert spent(work) == Tokens(cache_write=10, cache_write_long=20)

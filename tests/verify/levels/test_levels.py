@@ -177,7 +177,9 @@ def test_sequences_that_would_fill_the_memory_are_swept_in_parts(walk: Walk, mon
             patch.setattr(Pair, "play", play)
             if part is not None:
                 task = load_task(walk.directory)
-                patch.setattr(interaction, "MOST_BYTES", part * 2 * (task.budgets.sequence_length + 1) * task.row_bytes)
+                patch.setattr(
+                    interaction, "MOST_BYTES", part * 2 * (task.budgets.sequence_length + 1) * task.timestep_bytes
+                )
             report = walk.verify((2,)).reports[-1]
         [sweep] = (check for check in report.checks if check.name == "sequences, sweep")
         assert max(played) == (part or sweep.examples)

@@ -76,7 +76,7 @@ def named(report: LevelReport, part: str) -> CheckResult:
 
 @pytest.fixture(scope="module")
 def resumed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LevelReport, list[tuple[str, int]], Path]]:
-    """The same environment twice, enough trainings, and an interruption in the middle; also what was told after it."""
+    """The same environment twice, enough trainings, and an interruption in the middle; also what was reported after it."""
     root = tmp_path_factory.mktemp("resumed")
     run = Run(WALK, root, seeds=[10, 12], episodes=8, margin=2.0)
 
@@ -86,9 +86,9 @@ def resumed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LevelRep
 
     with pytest.raises(KeyboardInterrupt):
         run.report(interrupt, root / "policies")
-    told: list[tuple[str, int]] = []
-    report = run.report(lambda what, done, total: told.append((what, done)), root / "policies")
-    yield report, told, root / "policies"
+    reported: list[tuple[str, int]] = []
+    report = run.report(lambda what, done, total: reported.append((what, done)), root / "policies")
+    yield report, reported, root / "policies"
 
 
 def test_a_faithful_candidate_passes(resumed: tuple[LevelReport, Any, Path]) -> None:
@@ -113,8 +113,8 @@ def test_the_report_tells_margin_noise_floor_and_every_policy(resumed: tuple[Lev
 def test_an_interrupted_level_goes_on_with_the_policies_that_it_had_trained(
     resumed: tuple[LevelReport, list[tuple[str, int]], Path],
 ) -> None:
-    _, told, kept = resumed
-    first = [done for what, done in told if "policies in the candidate" in what]
+    _, reported, kept = resumed
+    first = [done for what, done in reported if "policies in the candidate" in what]
     assert first[0] > 0, "it trained the first policies again"
     assert not list(kept.glob("training-*")), "a run that ended keeps policies only"
 
@@ -130,14 +130,14 @@ def test_fewer_policies_play_together_where_their_episodes_are_large(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transfer, "MOST_BYTES", 1)
-    told: list[int] = []
+    reported: list[int] = []
 
     def progress(what: str, done: int, total: int) -> None:
         if "playing policies trained in the candidate" in what:
-            told.append(done)
+            reported.append(done)
 
     assert Run(WALK, tmp_path, steps=512, seeds=[2]).report(progress).outcome is Outcome.INCONCLUSIVE
-    assert told == [0, 1]
+    assert reported == [0, 1]
 
 
 def test_too_few_trainings_are_inconclusive_and_the_report_says_how_many_would_do(tmp_path: Path) -> None:
@@ -171,8 +171,8 @@ def test_a_trainer_that_learns_otherwise_in_one_backend_fails(tmp_path: Path, mo
     config = replace(PpoConfig.from_json(task.transfer.ppo), learning_rate=1e-7)
     mistuned = Ppo(Policy(task.leaves, config))
 
-    def other(lanes: Any, leaves: Any, _: Any, *arguments: Any, ppo: Any, **options: Any) -> Trained:
-        return train(lanes, leaves, config, *arguments, ppo=mistuned, **options)
+    def other(vector: Any, leaves: Any, _: Any, *arguments: Any, ppo: Any, **options: Any) -> Trained:
+        return train(vector, leaves, config, *arguments, ppo=mistuned, **options)
 
     monkeypatch.setattr(transfer_policies, "train_host", other)
     report = run.report()

@@ -56,7 +56,7 @@ def shown(verdict: Verdict) -> tuple[int, dict[str, Array]]:
 
 
 @pytest.mark.slow
-def test_both_sides_of_a_difference_are_drawn_in_the_row_where_it_shows(walk: Walk) -> None:
+def test_both_sides_of_a_difference_are_drawn_in_the_timestep_where_it_shows(walk: Walk) -> None:
     verdict = walk.verify((1,), module="moving")
     index, sides = shown(verdict)
     found = verdict.divergences[index]

@@ -287,7 +287,7 @@ def test_nan_is_a_value_that_is_compared_like_others():
     assert "value inf: 0 times" in found.expected or "value nan: 0 times" in found.observed
 
 
-def test_two_distributions_with_the_same_mean_and_scale_are_told_apart():
+def test_two_distributions_with_the_same_mean_and_scale_are_distinguished():
     rng = np.random.default_rng(0)
     two_points = rng.choice([-1.0, 1.0], 2000) + rng.normal(0, 0.1, 2000)
     assert laws.compare_distributions(rng.normal(0, 1, 2000), two_points).p_value < 1e-6

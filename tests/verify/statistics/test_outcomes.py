@@ -29,26 +29,26 @@ class Walk:
 
     def episode(self, seed: int) -> Trajectory:
         rng = np.random.default_rng(seed)
-        rows = min(int(rng.geometric(self.hazard)), self.horizon) + 1
-        terminated = np.zeros(rows, dtype=bool)
-        terminated[-1] = rows <= self.horizon
-        noise = rng.normal(size=(rows, 2)) @ np.array([[1.0, self.coupling], [0.0, np.sqrt(1 - self.coupling**2)]])
+        timesteps = min(int(rng.geometric(self.hazard)), self.horizon) + 1
+        terminated = np.zeros(timesteps, dtype=bool)
+        terminated[-1] = timesteps <= self.horizon
+        noise = rng.normal(size=(timesteps, 2)) @ np.array([[1.0, self.coupling], [0.0, np.sqrt(1 - self.coupling**2)]])
         if self.memory:
             walk = np.cumsum(noise + self.drift, axis=0)
-        else:  # each row has the right law, but forgets the row before it
-            walk = noise * np.sqrt(np.arange(1, rows + 1))[:, None]
+        else:  # each timestep has the right law, but forgets the timestep before it
+            walk = noise * np.sqrt(np.arange(1, timesteps + 1))[:, None]
         walk += self.start
-        if 0 <= self.nan_at < rows:
+        if 0 <= self.nan_at < timesteps:
             walk[self.nan_at] = np.nan
-        reward = np.where(np.arange(rows) > 0, 1.0 + self.bonus * rng.random(rows), 0.0)
+        reward = np.where(np.arange(timesteps) > 0, 1.0 + self.bonus * rng.random(timesteps), 0.0)
         leaves = {
             "observation": walk,
             "reward": reward,
             "terminated": terminated,
-            "truncated": ~terminated & (np.arange(rows) == self.horizon),
-            "state/flag": rng.random(rows) < 0.5,
+            "truncated": ~terminated & (np.arange(timesteps) == self.horizon),
+            "state/flag": rng.random(timesteps) < 0.5,
         }
-        return Trajectory(Case(seed, {"action": np.zeros(rows - 1, dtype=np.int64)}), leaves)
+        return Trajectory(Case(seed, {"action": np.zeros(timesteps - 1, dtype=np.int64)}), leaves)
 
     def episodes(self, count: int, first: int = 0) -> list[Trajectory]:
         return [self.episode(first + seed) for seed in range(count)]
@@ -94,10 +94,10 @@ def test_an_environment_with_one_thing_wrong_is_found_where_it_shows(wrong: Walk
     assert any(name.startswith(found_in.rsplit("[", 1)[0]) for name in guilty(results))
 
 
-def test_rows_that_few_episodes_reach_are_left_out():
+def test_timesteps_that_few_episodes_reach_are_left_out():
     results = compare_outcomes(Walk(horizon=6).episodes(100), Walk(horizon=6).episodes(100, 500), LEAVES)
-    rows = {int(r.name.split(":")[0].removeprefix("row ")) for r in results if r.name.startswith("row ")}
-    assert rows == {0, 1, 2, 5}
+    timesteps = {int(r.name.split(":")[0].removeprefix("row ")) for r in results if r.name.startswith("row ")}
+    assert timesteps == {0, 1, 2, 5}
     assert verdict(results)[0]
 
 

@@ -29,8 +29,8 @@ def bucket(count: int) -> int:
     return 1 << (count - 1).bit_length()
 
 
-def key_words(seed: int) -> Array:
-    """A seed below 2**63 as the two words of a random key, high word first."""
+def key_data_of(seed: int) -> Array:
+    """A seed below 2**63 as key data, the high 32 bits first."""
     return np.array([seed >> 32, seed & 0xFFFFFFFF], np.uint32)
 
 
@@ -43,7 +43,8 @@ class Batch:
     """Cases of one kind as arrays, padded up to the next size; with `room`, up to the size for as many cases and steps.
 
     `size` instances, of which the first `count` are cases; `length` steps, the longest case's. `given` says where draws come
-    from: the outside, or the candidate's own law. `kind` says where the first row comes from: whether from a start state,
+    from: the outside, or the candidate's own law. `kind` says where the first timestep comes from: whether from a start
+        state,
     and if not whether from `given` draws. Functions are compiled for each, so they know no more than they need.
     """
 
@@ -59,24 +60,24 @@ class Batch:
         self.given = given
         self.kind = (started, given or started)
         x64 = bool(env.contract.get("x64"))
-        rows = -(-self.length // self.segment) * self.segment
-        self.keys = self._fill([key_words(case["seed"]) for case in cases])
+        timesteps = -(-self.length // self.segment) * self.segment
+        self.keys = self._fill([key_data_of(case["seed"]) for case in cases])
         self._steps: dict[str, Any] = {
-            "row": np.broadcast_to(np.arange(1, rows + 1, dtype=np.int32), (self.size, rows)),
+            "timestep": np.broadcast_to(np.arange(1, timesteps + 1, dtype=np.int32), (self.size, timesteps)),
             "action": {
-                path: self._stacked(path, [case["actions"].get(path) for case in cases], leaf, rows, x64)
+                path: self._stacked(path, [case["actions"].get(path) for case in cases], leaf, timesteps, x64)
                 for path, leaf in env.actions.items()
             },
         }
         tapes = [case.get("draws") or [] for case in cases]
         for tape, length in zip(tapes, self.lengths, strict=True):
             if len(tape) > length + 1:
-                raise ValueError(f"a tape of {len(tape)} rows, but only {length} actions")
+                raise ValueError(f"a tape of {len(tape)} timesteps, but only {length} actions")
         self.reset_values, self.reset_counts = jax_tape.pack(
             [tape[:1] for tape in tapes], env.reset_draws, "reset", 1, x64
         )
         self.step_values, self.step_counts = jax_tape.pack(
-            [tape[1:] for tape in tapes], env.step_draws, "step", rows, x64
+            [tape[1:] for tape in tapes], env.step_draws, "step", timesteps, x64
         )
         if given:
             self._steps["draws"] = {
@@ -103,8 +104,8 @@ class Batch:
             name: self._fill(_as_taken(array, env.reset_draws[name])[:, 0]) for name, array in self.reset_values.items()
         }
 
-    def _stacked(self, path: str, arrays: Sequence[Any], leaf: Mapping[str, Any], rows: int, x64: bool) -> Array:
-        stacked = np.zeros((self.size, rows, *leaf["shape"]), jax_tape.held(leaf["dtype"], x64))
+    def _stacked(self, path: str, arrays: Sequence[Any], leaf: Mapping[str, Any], timesteps: int, x64: bool) -> Array:
+        stacked = np.zeros((self.size, timesteps, *leaf["shape"]), jax_tape.held(leaf["dtype"], x64))
         for index, (array, length) in enumerate(zip(arrays, self.lengths, strict=True)):
             stacked[index, :length] = fitting(path, array, leaf, (length,), x64)
         return stacked

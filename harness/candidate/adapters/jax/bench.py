@@ -1,9 +1,10 @@
 """Measured runs of a JAX candidate: what `harness.measure.profile` times, from inside the sandbox.
 
-A run is a batch of lanes under random actions, with auto-reset, through the same `transition` that level 3 verifies. It
-answers with the sum of the outputs of some steps, of which the last hangs on all others, so that it can neither answer
+A run is a batch of sub-environments under random actions, with auto-reset, through the same `transition` that level 3
+verifies. It answers with the sum of the outputs of some steps, of which the last hangs on all others, so that it can neither
+answer
 before the work is done nor do less of it: afterwards the verifier asks for all outputs of one repetition, adds them up
-itself, and has the reference play lanes of it.
+itself, and has the reference play sub-environments of it.
 Nothing here reads a clock.
 """
 
@@ -17,7 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from harness.candidate.adapters.bench_random import added_up, checked_rows, key_words, random_action, run_words
+from harness.candidate.adapters.bench_random import added_up, checked_steps, random_action, run_key_data, step_key_data
 from harness.candidate.adapters.jax.rollout import random_key
 from harness.candidate.adapters.jax.tape import held
 from harness.candidate.faces.jax_env import Arrays, JaxEnv, output_leaves
@@ -25,16 +26,16 @@ from harness.candidate.faces.leaves import OBSERVED, pack_action
 
 Answer = dict[str, Any]
 KINDS = ("step", "scan")
-DETAIL_ROWS = 128
-"""Steps in one compiled part of the replay of single lanes."""
+DETAIL_TIMESTEPS = 128
+"""Steps in one compiled part of the replay of single sub-environments."""
 
 
 class Bench:
     """The measured runs of one candidate. What was prepared stays compiled.
 
-    A run is named by its kind, its `batch` of lanes, and its `length`, the steps of one repetition: `step` calls one vmapped
-    and jitted step after the other, as a Python loop would; `scan` has all steps in one `lax.scan`. Every repetition begins
-    with resets.
+    A run is named by its kind, its `batch` of sub-environments, and its `length`, the steps of one repetition: `step` calls
+    one vmapped and jitted step after the other, as a Python loop would; `scan` has all steps in one `lax.scan`. Every
+    repetition begins with resets.
     """
 
     def __init__(self, env: JaxEnv) -> None:
@@ -47,21 +48,23 @@ class Bench:
 
         Returns:
             `flops` (with `transcendentals` among them) and `bytes` of the program as XLA counts them, each loop once, and
-            its `temporary_bytes`; `state_bytes` of one lane; `platform`, `device` and `devices`.
+            its `temporary_bytes`; `state_bytes` of one sub-environment; `platform`, `device` and `devices`.
 
         Raises:
             ValueError: there is no such kind, or actions cannot be chosen at random.
         """
         if kind not in KINDS:
             raise ValueError(f"there is no kind {kind!r} of run; expected one of {', '.join(KINDS)}")
-        words, lanes = run_words(0, 0), np.arange(batch, dtype=np.uint32)
+        key_data, env_indices = run_key_data(0, 0), np.arange(batch, dtype=np.uint32)
         if batch not in self._begin:
-            self._begin[batch] = _begin.lower(self._env, words, lanes).compile()
-        carry = jax.eval_shape(partial(_begin, self._env), words, lanes)
+            self._begin[batch] = _begin.lower(self._env, key_data, env_indices).compile()
+        carry = jax.eval_shape(partial(_begin, self._env), key_data, env_indices)
         if kind == "step":
-            compiled = _step.lower(self._env, words, lanes, carry).compile()
+            compiled = _step.lower(self._env, key_data, env_indices, carry).compile()
         else:
-            compiled = _scan.lower(self._env, length, words, lanes, carry, checked_rows(words, length)).compile()
+            compiled = _scan.lower(
+                self._env, length, key_data, env_indices, carry, checked_steps(key_data, length)
+            ).compile()
         self._programs[kind, batch, length if kind == "scan" else 0] = compiled
         device = jax.devices()[0]
         return _costs(compiled) | {
@@ -73,51 +76,58 @@ class Bench:
 
     def run(self, kind: str, batch: int, length: int, seed: int, repeats: int) -> Answer:
         """Do a run that was prepared; answers, once all outputs of all steps are there, with the sum of each repetition."""
-        return {"sums": [self._repeat(kind, batch, length, run_words(seed, each))[0] for each in range(repeats)]}
+        return {"sums": [self._repeat(kind, batch, length, run_key_data(seed, each))[0] for each in range(repeats)]}
 
-    def lanes(self, kind: str, batch: int, length: int, seed: int, repeat: int, lanes: Sequence[int]) -> Answer:
-        """One repetition of a run again, and what went into some of its lanes.
+    def bench_envs(
+        self, kind: str, batch: int, length: int, seed: int, repeat: int, env_indices: Sequence[int]
+    ) -> Answer:
+        """One repetition of a run again, and what went into some of its sub-environments.
 
         Returns:
-            `outputs`: of every step, each `[length, batch, ...]`; the rest as `JaxCandidate.autoreset` for the lanes alone,
-            and their `actions`, `[length, lanes, ...]`.
+            `outputs`: of every step, each `[length, batch, ...]`; the rest as `JaxCandidate.autoreset` for the
+                sub-environments alone,
+            and their `actions`, `[length, num_envs, ...]`.
         """
-        words = run_words(seed, repeat)
-        _, stacked = self._repeat(kind, batch, length, words)
-        return {"outputs": stacked(), **self._detail(words, np.asarray(lanes, np.uint32), length)}
+        key_data = run_key_data(seed, repeat)
+        _, stacked = self._repeat(kind, batch, length, key_data)
+        return {"outputs": stacked(), **self._detail(key_data, np.asarray(env_indices, np.uint32), length)}
 
     def program(self, batch: int) -> tuple[Any, Any]:
         """The compiled step of a batch, and a call of it, for whoever looks where its time goes."""
-        words, lanes = run_words(0, 0), np.arange(batch, dtype=np.uint32)
-        compiled, carry = self._programs["step", batch, 0], self._begin[batch](words, lanes)
-        return compiled, lambda: jax.block_until_ready(compiled(words, lanes, carry))
+        key_data, env_indices = run_key_data(0, 0), np.arange(batch, dtype=np.uint32)
+        compiled, carry = self._programs["step", batch, 0], self._begin[batch](key_data, env_indices)
+        return compiled, lambda: jax.block_until_ready(compiled(key_data, env_indices, carry))
 
-    def _repeat(self, kind: str, batch: int, length: int, words: Any) -> tuple[int, Any]:
+    def _repeat(self, kind: str, batch: int, length: int, key_data: Any) -> tuple[int, Any]:
         """One repetition: its sum, and a call that gives its outputs as numpy arrays."""
-        lanes, chosen = np.arange(batch, dtype=np.uint32), checked_rows(words, length)
-        carry = self._begin[batch](words, lanes)
+        env_indices, chosen = np.arange(batch, dtype=np.uint32), checked_steps(key_data, length)
+        carry = self._begin[batch](key_data, env_indices)
         if kind == "scan":
-            outputs, checked = self._programs[kind, batch, length](words, lanes, carry, chosen)
+            outputs, checked = self._programs[kind, batch, length](key_data, env_indices, carry, chosen)
             jax.block_until_ready(outputs)
             total = added_up({path: np.asarray(leaf) for path, leaf in checked.items()})
             return total, lambda: {path: np.asarray(leaf) for path, leaf in outputs.items()}
-        program, rows = self._programs[kind, batch, 0], []
+        program, timesteps = self._programs[kind, batch, 0], []
         for _ in range(length):
-            carry, row = program(words, lanes, carry)
-            rows.append(row)
-        jax.block_until_ready(rows)
-        total = sum(added_up({path: np.asarray(leaf) for path, leaf in rows[row].items()}) for row in chosen)
-        return total % (1 << 32), lambda: {path: np.stack([np.asarray(row[path]) for row in rows]) for path in rows[0]}
+            carry, timestep = program(key_data, env_indices, carry)
+            timesteps.append(timestep)
+        jax.block_until_ready(timesteps)
+        total = sum(
+            added_up({path: np.asarray(leaf) for path, leaf in timesteps[timestep].items()}) for timestep in chosen
+        )
+        return total % (1 << 32), lambda: {
+            path: np.stack([np.asarray(timestep[path]) for timestep in timesteps]) for path in timesteps[0]
+        }
 
-    def _detail(self, words: Any, lanes: Any, length: int) -> Answer:
-        carry, first = _detail_begin(self._env, words, lanes)
+    def _detail(self, key_data: Any, env_indices: Any, length: int) -> Answer:
+        carry, first = _detail_begin(self._env, key_data, env_indices)
         first, parts = jax.device_get(first), []
-        for _ in range(0, length, DETAIL_ROWS):
-            carry, part = _detail_scan(self._env, words, lanes, carry)
+        for _ in range(0, length, DETAIL_TIMESTEPS):
+            carry, part = _detail_scan(self._env, key_data, env_indices, carry)
             parts.append(jax.device_get(part))
-        rows = jax.tree.map(lambda *arrays: np.concatenate(arrays)[:length], *parts)
-        only_steps = {name: rows.pop(name) for name in ("step_draws", "step_used", "actions")}
-        return only_steps | jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, rows)
+        timesteps = jax.tree.map(lambda *arrays: np.concatenate(arrays)[:length], *parts)
+        only_steps = {name: timesteps.pop(name) for name in ("step_draws", "step_used", "actions")}
+        return only_steps | jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, timesteps)
 
 
 def _costs(compiled: Any) -> dict[str, float]:
@@ -135,96 +145,96 @@ def _costs(compiled: Any) -> dict[str, float]:
     }
 
 
-# --- compiled functions: a carry is (row, state, legal actions), all but the row `[lanes, ...]` -----------------------
+# --- compiled functions: a carry is (timestep, state, legal actions); state and actions are `[num_envs, ...]` ---------
 
 
 @partial(jax.jit, static_argnums=0)
-def _begin(env: JaxEnv, words: Any, lanes: Any) -> Any:
-    def one(lane: Any) -> Any:
-        state, outputs = env.begin(env.sample_reset(_key(words, lane, jnp.uint32(0))))
+def _begin(env: JaxEnv, key_data: Any, env_indices: Any) -> Any:
+    def one(env_index: Any) -> Any:
+        state, outputs = env.begin(env.sample_reset(_key(key_data, env_index, jnp.uint32(0))))
         return state, _legal(output_leaves(outputs))
 
-    state, legal = jax.vmap(one)(lanes)
+    state, legal = jax.vmap(one)(env_indices)
     return jnp.uint32(1), state, legal
 
 
 @partial(jax.jit, static_argnums=0)
-def _step(env: JaxEnv, words: Any, lanes: Any, carry: Any) -> Any:
-    row, state, legal = carry
-    actions = _actions(env, words, lanes, row, legal)
+def _step(env: JaxEnv, key_data: Any, env_indices: Any, carry: Any) -> Any:
+    timestep, state, legal = carry
+    actions = _actions(env, key_data, env_indices, timestep, legal)
 
-    def one(lane: Any, state: Any, action: Any) -> Any:
-        transition = env.transition(_key(words, lane, row), state, pack_action(action))
+    def one(env_index: Any, state: Any, action: Any) -> Any:
+        transition = env.transition(_key(key_data, env_index, timestep), state, pack_action(action))
         return transition["state"], output_leaves(transition["outputs"])
 
-    state, outputs = jax.vmap(one)(lanes, state, actions)
-    return (row + jnp.uint32(1), state, _legal(outputs)), outputs
+    state, outputs = jax.vmap(one)(env_indices, state, actions)
+    return (timestep + jnp.uint32(1), state, _legal(outputs)), outputs
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _scan(env: JaxEnv, length: int, words: Any, lanes: Any, carry: Any, chosen: Any) -> Any:
-    _, outputs = jax.lax.scan(lambda carry, _: _step(env, words, lanes, carry), carry, length=length)
+def _scan(env: JaxEnv, length: int, key_data: Any, env_indices: Any, carry: Any, chosen: Any) -> Any:
+    _, outputs = jax.lax.scan(lambda carry, _: _step(env, key_data, env_indices, carry), carry, length=length)
     return outputs, {path: jnp.take(leaf, chosen, axis=0) for path, leaf in outputs.items()}
 
 
-def _key(words: Any, lane: Any, row: Any) -> jax.Array:
-    return random_key(jnp.stack(key_words(words, lane, row)))
+def _key(key_data: Any, env_index: Any, timestep: Any) -> jax.Array:
+    return random_key(jnp.stack(step_key_data(key_data, env_index, timestep)))
 
 
 def _legal(outputs: Arrays) -> Arrays:
     return {path: leaf for path, leaf in outputs.items() if path.split("/")[0] == "legal_actions"}
 
 
-def _actions(env: JaxEnv, words: Any, lanes: Any, row: Any, legal: Arrays) -> Arrays:
+def _actions(env: JaxEnv, key_data: Any, env_indices: Any, timestep: Any, legal: Arrays) -> Arrays:
     x64 = bool(env.contract.get("x64"))
     return {
         path: random_action(
-            jnp, number, leaf, words, lanes, row, legal.get("legal_actions" + path.removeprefix("action"))
+            jnp, number, leaf, key_data, env_indices, timestep, legal.get("legal_actions" + path.removeprefix("action"))
         ).astype(held(leaf["dtype"], x64))
         for number, (path, leaf) in enumerate(env.actions.items())
     }
 
 
-# --- some lanes, with all that went into them -------------------------------------------------------------------------
+# --- some sub-environments, with all that went into them --------------------------------------------------------------
 
 
 @partial(jax.jit, static_argnums=0)
-def _detail_begin(env: JaxEnv, words: Any, lanes: Any) -> Any:
-    def one(lane: Any) -> Any:
-        draws = env.sample_reset(_key(words, lane, jnp.uint32(0)))
+def _detail_begin(env: JaxEnv, key_data: Any, env_indices: Any) -> Any:
+    def one(env_index: Any) -> Any:
+        draws = env.sample_reset(_key(key_data, env_index, jnp.uint32(0)))
         state, outputs = env.begin(draws)
         leaves = output_leaves(outputs)
-        return (state, _legal(leaves)), shown_row(env, outputs, state, outputs, state) | {
+        return (state, _legal(leaves)), shown_timestep(env, outputs, state, outputs, state) | {
             "reset_draws": draws,
             "reset_used": env.used(outputs, env.reset_draws),
         }
 
-    (state, legal), row = jax.vmap(one)(lanes)
-    return (jnp.uint32(1), state, legal), row
+    (state, legal), timestep = jax.vmap(one)(env_indices)
+    return (jnp.uint32(1), state, legal), timestep
 
 
 @partial(jax.jit, static_argnums=0)
-def _detail_scan(env: JaxEnv, words: Any, lanes: Any, carry: Any) -> Any:
+def _detail_scan(env: JaxEnv, key_data: Any, env_indices: Any, carry: Any) -> Any:
     def body(carry: Any, _: Any) -> Any:
-        row, state, legal = carry
-        actions = _actions(env, words, lanes, row, legal)
+        timestep, state, legal = carry
+        actions = _actions(env, key_data, env_indices, timestep, legal)
 
-        def one(lane: Any, state: Any, action: Any) -> Any:
-            t = env.transition(_key(words, lane, row), state, pack_action(action))
-            shown = shown_row(env, t["outputs"], t["state"], t["final_outputs"], t["final_state"])
+        def one(env_index: Any, state: Any, action: Any) -> Any:
+            t = env.transition(_key(key_data, env_index, timestep), state, pack_action(action))
+            shown = shown_timestep(env, t["outputs"], t["state"], t["final_outputs"], t["final_state"])
             taken = {name: t[name] for name in ("step_draws", "step_used", "reset_draws", "reset_used")}
             return (t["state"], _legal(output_leaves(t["outputs"]))), shown | taken
 
-        (state, legal), seen = jax.vmap(one)(lanes, state, actions)
-        return (row + jnp.uint32(1), state, legal), seen | {"actions": actions}
+        (state, legal), seen = jax.vmap(one)(env_indices, state, actions)
+        return (timestep + jnp.uint32(1), state, legal), seen | {"actions": actions}
 
-    return jax.lax.scan(body, carry, length=DETAIL_ROWS)
+    return jax.lax.scan(body, carry, length=DETAIL_TIMESTEPS)
 
 
-def shown_row(
+def shown_timestep(
     env: JaxEnv, outputs: Mapping[str, Any], state: Any, final_outputs: Mapping[str, Any], final_state: Any
 ) -> Answer:
-    """A row of an auto-resetting batch: its leaves, and below `final/` those from before the auto-reset."""
+    """A timestep of an auto-resetting batch: its leaves, and below `final/` those from before the auto-reset."""
     seen = {name: final_outputs[name] for name in OBSERVED if name in final_outputs}
     final = output_leaves(seen) | env.encode(final_state)
     leaves = output_leaves(dict(outputs)) | env.encode(state)

@@ -17,18 +17,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from harness.candidate.adapters.contract import UNUSABLE, CandidateMistakes, Mistake
-from harness.candidate.adapters.jax.batch import Batch, Case, bucket, fitting, key_words
+from harness.candidate.adapters.jax.batch import Batch, Case, bucket, fitting, key_data_of
 from harness.candidate.adapters.jax.bench import Bench
 from harness.candidate.adapters.jax.check import check, explain
-from harness.candidate.adapters.jax.lanes import Lanes
 from harness.candidate.adapters.jax.program import program
 from harness.candidate.adapters.jax.rollout import Consumed, advance_one, begin_one, random_key, rollout
 from harness.candidate.adapters.jax.trace import hot_operations
+from harness.candidate.adapters.jax.vector import JaxVectorCalls
 from harness.candidate.faces.jax_env import JaxEnv, load_module, output_leaves
 from harness.candidate.faces.leaves import OBSERVED, pack_action
 
 Answer = dict[str, Any]
-PROTOCOL = 1
+PROTOCOL = 2
 SAMPLE_CHUNK = 1 << 16
 TRAINER = "harness.training.in_sandbox"
 """Named instead of imported: it stands above candidates, and only a worker that is asked to train has what it needs."""
@@ -47,8 +47,8 @@ class JaxCandidate:
         self._code = Path()
         self._state: Any = None
         self._seed = 0
-        self._row = -1  # of the episode that goes on step by step; none yet
-        self._lanes: Lanes | None = None
+        self._timestep = -1  # of the episode that goes on step by step; none yet
+        self._vector: JaxVectorCalls | None = None
         self._trainer: Any = None
 
     def open(self, options: Mapping[str, Any]) -> Answer:
@@ -73,14 +73,14 @@ class JaxCandidate:
         return self.spec()
 
     def spec(self) -> Answer:
-        """The contract, as the protocol words it."""
+        """The contract, in the protocol's form."""
         env = self._env
         draws = env.reset_draws | env.step_draws
         capabilities = ["restore"] * bool(env.state_leaves) + ["probe"] * bool(self._probes)
         return {
             "protocol": PROTOCOL,
             "leaves": env.leaves,
-            "capabilities": [*capabilities, *["draws", "force_draws"] * bool(draws), "lanes"],
+            "capabilities": [*capabilities, *["draws", "force_draws"] * bool(draws), "vector"],
             "probes": env.contract["probes"],
             "draws": {name: {key: draw[key] for key in ("dtype", "shape", "at")} for name, draw in draws.items()},
             "policies": [],
@@ -116,32 +116,32 @@ class JaxCandidate:
     def step(self, action: Mapping[str, Any], draws: list[Any] | None = None) -> Answer:
         """One step from where the last reset, restore or step led, with `draws` where they are given.
 
-        Without them the draws are those that a rollout from the same seed takes in the same row.
+        Without them the draws are those that a rollout from the same seed takes in the same timestep.
         """
-        if self._row < 0:
+        if self._timestep < 0:
             raise ValueError("a step before the first reset or restore")
         actions = {path: np.asarray(value)[None] for path, value in action.items()}
         case = {"seed": self._seed, "actions": actions, "draws": None if draws is None else [[], draws]}
         batch = Batch(self._env, [case], padded=False)
-        self._row += 1
-        step = jax.tree.map(lambda array: array[0, 0], batch.steps(0, 1)) | {"row": np.int32(self._row)}
-        self._state, row = advance_one(self._env, batch.given, self._state, batch.keys[0], step)
-        return self._answer(row, draws, batch.step_counts, batch.step_values, self._env.step_draws)
+        self._timestep += 1
+        step = jax.tree.map(lambda array: array[0, 0], batch.steps(0, 1)) | {"timestep": np.int32(self._timestep)}
+        self._state, timestep = advance_one(self._env, batch.given, self._state, batch.keys[0], step)
+        return self._answer(timestep, draws, batch.step_counts, batch.step_values, self._env.step_draws)
 
     def _begin(self, case: Case) -> Answer:
         batch = Batch(self._env, [case], padded=False)
         first = {path: array[0] for path, array in batch.first.items()}
-        self._seed, self._row = case["seed"], 0
-        self._state, row = begin_one(self._env, batch.kind, batch.keys[0], first)
+        self._seed, self._timestep = case["seed"], 0
+        self._state, timestep = begin_one(self._env, batch.kind, batch.keys[0], first)
         tape = case.get("draws")
-        return self._answer(row, tape and tape[0], batch.reset_counts, batch.reset_values, self._env.reset_draws)
+        return self._answer(timestep, tape and tape[0], batch.reset_counts, batch.reset_values, self._env.reset_draws)
 
-    def _answer(self, row: Any, tape: Any, counts: Any, values: Any, draws: Any) -> Answer:
-        leaves, used, drawn = jax.tree.map(lambda array: np.asarray(array)[None, None], row)
+    def _answer(self, timestep: Any, tape: Any, counts: Any, values: Any, draws: Any) -> Answer:
+        leaves, used, drawn = jax.tree.map(lambda array: np.asarray(array)[None, None], timestep)
         consumed = Consumed(draws, values, counts, used, drawn)
         return {
             "leaves": {path: array[0] for path, array in leaves.items()},
-            "draws": consumed.rows(0, 1, None if tape is None else [tape]),
+            "draws": consumed.timesteps(0, 1, None if tape is None else [tape]),
         }
 
     def _actions(self, count: int) -> dict[str, np.ndarray[Any, Any]]:
@@ -149,16 +149,16 @@ class JaxCandidate:
 
     # --- many at once, and training -----------------------------------------------------------------------------------
 
-    def lanes(self, seeds: Sequence[int], draws: Sequence[Any] | None = None, state: bool = False) -> Answer:
-        """Begin one episode in each of as many lanes as there are seeds, with tapes where they are given."""
-        self._lanes = Lanes(self._env, seeds, draws, state)
-        return self._lanes.first
+    def vector(self, seeds: Sequence[int], draws: Sequence[Any] | None = None, state: bool = False) -> Answer:
+        """Begin one episode in each of as many sub-environments as there are seeds, with tapes where they are given."""
+        self._vector = JaxVectorCalls(self._env, seeds, draws, state)
+        return self._vector.first
 
     def advance(self, actions: Mapping[str, Any], next: Sequence[int] | None = None) -> Answer:
-        """Step all lanes that are not over; with `next`, those that end begin anew from their seeds there."""
-        if self._lanes is None:
-            raise ValueError("`lanes` comes before `advance`")
-        return self._lanes.advance(actions, next)
+        """Step all sub-environments that are not over; with `next`, those that end begin anew from their seeds there."""
+        if self._vector is None:
+            raise ValueError("`vector` comes before `advance`")
+        return self._vector.advance(actions, next)
 
     def train(
         self,
@@ -194,48 +194,53 @@ class JaxCandidate:
         """
         env = self._env
         draws = {"reset": env.reset_draws, "step": env.step_draws}[at]
-        words = key_words(seed)
+        key_data = key_data_of(seed)
         if at == "reset":
-            place: Any = ()
+            sample_arguments: Any = ()
         else:
             leaves = self._actions(1) if action is None else {p: np.asarray(v)[None] for p, v in action.items()}
             batch = Batch(env, [{"seed": seed, "actions": leaves, "start": state}], padded=False)
             first = {path: array[0] for path, array in batch.first.items()}
-            begun, _ = begin_one(env, batch.kind, words, first)
-            place = (begun, pack_action(jax.tree.map(lambda array: array[0, 0], batch.steps(0, 1)["action"])))
+            begun, _ = begin_one(env, batch.kind, key_data, first)
+            sample_arguments = (
+                begun,
+                pack_action(jax.tree.map(lambda array: array[0, 0], batch.steps(0, 1)["action"])),
+            )
         size = min(bucket(count), SAMPLE_CHUNK)
-        parts = [_sample(env, at, words, np.uint32(start), size, place) for start in range(0, count, size)]
+        parts = [
+            _sample(env, at, key_data, np.uint32(start), size, sample_arguments) for start in range(0, count, size)
+        ]
         return {
             name: np.concatenate([np.asarray(part[name]) for part in parts])[:count].astype(draw["dtype"], copy=False)
             for name, draw in draws.items()
         }
 
     def autoreset(
-        self, seed: int, envs: int, steps: int, actions: Mapping[str, Any], lanes: Sequence[int] | None = None
+        self, seed: int, envs: int, steps: int, actions: Mapping[str, Any], env_indices: Sequence[int] | None = None
     ) -> Answer:
         """What users train on: `envs` instances for `steps` steps, vmapped and scanned, with auto-reset.
 
         Args:
             actions: action leaves, each `[steps, envs, *leaf shape]`.
-            lanes: the instances to tell about, `shown` of them; None tells about all.
+            env_indices: the instances to tell about, `shown` of them; None tells about all.
 
         Returns:
-            `leaves`: every output and state leaf as a user sees it, `[steps + 1, shown, ...]`, row 0 the first reset;
+            `leaves`: every output and state leaf as a user sees it, `[steps + 1, shown, ...]`, timestep 0 the first reset;
             and under `final/` the observation, legal actions and state from before the auto-reset, which differ from
             these only where an episode ended.
             `step_draws`, `step_used` `[steps, shown, ...]`, `reset_draws`, `reset_used` `[steps + 1, shown, ...]`: what was
             drawn and how often each draw was taken, with a slot axis where the capacity is above one. The draws of a
-            reset count in row 0 and where an episode ended.
+            reset count in timestep 0 and where an episode ended.
         """
         env = self._env
         x64 = bool(env.contract["x64"])
         held = {path: fitting(path, actions.get(path), leaf, (steps, envs), x64) for path, leaf in env.actions.items()}
-        # Random words are keys as good as those that JAX would split off, and cost nothing to compile.
-        words = np.random.default_rng(seed).integers(0, 1 << 32, (steps + 1, envs, 2), np.uint32)
-        shown = np.arange(envs, dtype=np.int32) if lanes is None else np.asarray(lanes, np.int32)
-        first, rows = jax.device_get(_autoreset(env, words, held, shown))
-        step_part = {"step_draws": rows.pop("step_draws"), "step_used": rows.pop("step_used")}
-        whole = jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, rows)
+        # Random key data makes keys as good as those that JAX would split off, and cost nothing to compile.
+        key_data = np.random.default_rng(seed).integers(0, 1 << 32, (steps + 1, envs, 2), np.uint32)
+        shown = np.arange(envs, dtype=np.int32) if env_indices is None else np.asarray(env_indices, np.int32)
+        first, timesteps = jax.device_get(_autoreset(env, key_data, held, shown))
+        step_part = {"step_draws": timesteps.pop("step_draws"), "step_used": timesteps.pop("step_used")}
+        whole = jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, timesteps)
         return step_part | whole
 
     # --- measured runs (harness/measure/profile) ----------------------------------------------------------------------
@@ -248,9 +253,13 @@ class JaxCandidate:
         """Do a measured run; see `Bench.run`."""
         return self._bench.run(kind, batch, length, seed, repeats)
 
-    def bench_lanes(self, kind: str, batch: int, length: int, seed: int, repeat: int, lanes: Sequence[int]) -> Answer:
-        """All outputs of a repetition of a measured run, and what went into some of its lanes; see `Bench.lanes`."""
-        return self._bench.lanes(kind, batch, length, seed, repeat, lanes)
+    def bench_envs(
+        self, kind: str, batch: int, length: int, seed: int, repeat: int, env_indices: Sequence[int]
+    ) -> Answer:
+        """All outputs of a repetition of a measured run, and what went into some of its sub-environments; see
+        `Bench.bench_envs`.
+        """
+        return self._bench.bench_envs(kind, batch, length, seed, repeat, env_indices)
 
     def bench_trace(self, batch: int) -> Answer:
         """Where the time of the prepared step of a batch goes; see `hot_operations`."""
@@ -265,22 +274,23 @@ class JaxCandidate:
 
 
 @partial(jax.jit, static_argnums=(0, 1, 4))
-def _sample(env: JaxEnv, at: str, words: Any, start: Any, count: int, place: Any) -> Any:
-    sampler = env.sample_reset if at == "reset" else lambda key: env.sample_step(key, *place)
-    return jax.vmap(lambda number: sampler(random_key(words, number)))(start + jnp.arange(count, dtype=jnp.uint32))
+def _sample(env: JaxEnv, at: str, key_data: Any, start: Any, count: int, sample_arguments: Any) -> Any:
+    sampler = env.sample_reset if at == "reset" else lambda key: env.sample_step(key, *sample_arguments)
+    return jax.vmap(lambda number: sampler(random_key(key_data, number)))(start + jnp.arange(count, dtype=jnp.uint32))
 
 
 @partial(jax.jit, static_argnums=0)
-def _autoreset(env: JaxEnv, words: Any, actions: Any, shown: Any) -> Any:
-    """First rows `[shown, ...]` and the later ones `[steps, shown, ...]`, with keys from `words` `[steps + 1, envs, 2]`.
+def _autoreset(env: JaxEnv, key_data: Any, actions: Any, shown: Any) -> Any:
+    """First timesteps `[shown, ...]` and the later ones `[steps, shown, ...]`, with keys from `key_data` `[steps + 1, envs,
+    2]`.
 
-    Only the instances `shown` are kept, so that a wide batch needs no memory for rows that nobody asks for.
+    Only the instances `shown` are kept, so that a wide batch needs no memory for timesteps that nobody asks for.
     """
 
-    def kept(rows: Any) -> Any:
-        return jax.tree.map(lambda leaf: jnp.take(leaf, shown, axis=0), rows)
+    def kept(timesteps: Any) -> Any:
+        return jax.tree.map(lambda leaf: jnp.take(leaf, shown, axis=0), timesteps)
 
-    def row(outputs: Any, state: Any, final_outputs: Any, final_state: Any, draws: Any, used: Any) -> Any:
+    def timestep(outputs: Any, state: Any, final_outputs: Any, final_state: Any, draws: Any, used: Any) -> Any:
         seen = {name: final_outputs[name] for name in OBSERVED if name in final_outputs}
         final = output_leaves(seen) | env.encode(final_state)
         leaves = output_leaves(outputs) | env.encode(state)
@@ -293,18 +303,20 @@ def _autoreset(env: JaxEnv, words: Any, actions: Any, shown: Any) -> Any:
     def start(key: Any) -> Any:
         draws = env.sample_reset(key)
         state, outputs = env.begin(draws)
-        return state, row(outputs, state, outputs, state, draws, env.used(outputs, env.reset_draws))
+        return state, timestep(outputs, state, outputs, state, draws, env.used(outputs, env.reset_draws))
 
     def step(key: Any, state: Any, action: Any) -> Any:
         t = env.transition(key, state, action)
-        seen = row(t["outputs"], t["state"], t["final_outputs"], t["final_state"], t["reset_draws"], t["reset_used"])
+        seen = timestep(
+            t["outputs"], t["state"], t["final_outputs"], t["final_state"], t["reset_draws"], t["reset_used"]
+        )
         return t["state"], seen | {"step_draws": t["step_draws"], "step_used": t["step_used"]}
 
     def body(states: Any, step_inputs: Any) -> Any:
         keys, action = step_inputs
-        states, rows = jax.vmap(step)(keys, states, pack_action(action))
-        return states, kept(rows)
+        states, timesteps = jax.vmap(step)(keys, states, pack_action(action))
+        return states, kept(timesteps)
 
-    keys = random_key(words)
+    keys = random_key(key_data)
     states, first = jax.vmap(start)(keys[0])
     return kept(first), jax.lax.scan(body, states, (keys[1:], actions))[1]

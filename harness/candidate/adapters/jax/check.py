@@ -35,9 +35,9 @@ def explain(error: BaseException, directory: Path) -> str:
     own = [
         frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(directory)
     ]
-    place = f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
+    location = f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
     first = str(error).strip().split("\n")[0]
-    return f"{type(error).__name__}: {first}{place}"
+    return f"{type(error).__name__}: {first}{location}"
 
 
 class _Checker:

@@ -1,7 +1,7 @@
 """What a candidate's functions compile to, as digests: two candidates with equal ones are the same programs.
 
-Names, places in the source and the order in which names were given out are taken away first; shapes, dtypes, constants and
-the order of inputs and outputs stay. Equal digests prove equality; other digests prove nothing.
+Names, locations in the source and the order in which names were given out are taken away first; shapes, dtypes, constants
+and the order of inputs and outputs stay. Equal digests prove equality; other digests prove nothing.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _digest(function: Callable[..., Any], arguments: tuple[Any, ...], form: str)
 
 
 def normalised(text: str) -> str:
-    """A program's text without its places in the source, and with names by the order in which they first appear."""
+    """A program's text without its locations in the source, and with names by the order in which they first appear."""
     text = _LOCATION.sub("", _METADATA.sub("", _TABLES.sub("", text)))
     text = _PARAMETER.sub("", _MODULE.sub(r"\1program", text))
     seen: dict[str, str] = {}

@@ -21,15 +21,17 @@ from harness.candidate.faces.leaves import pack_action
 
 Draws = Mapping[str, Mapping[str, Any]]
 Part = tuple[dict[str, Array], dict[str, Array], dict[str, Array]]
-"""Rows of a batch: leaves, how many of each draw were used, and the values of sampled draws; all `[cases, rows, ...]`."""
+"""Timesteps of a batch: leaves, how many of each draw were used, and the values of sampled draws; all `[cases, timesteps,
+...]`.
+"""
 
 MAX_CHUNK_BYTES = 256 << 20
 
 
 def rollout(env: JaxEnv, cases: Sequence[Case], mode: str, room: Sequence[int] = (0, 0)) -> list[dict[str, Any]]:
-    """Answers to cases, in their order: `{"leaves": {path: [rows, ...]}, "draws": rows}`.
+    """Answers to cases, in their order: `{"leaves": {path: [timesteps, ...]}, "draws": timesteps}`.
 
-    The draws of a row are a list of `[name, value]`; empty rows at the end are left out.
+    The draws of a timestep are a list of `[name, value]`; empty timesteps at the end are left out.
 
     Args:
         env: a candidate that has been checked against its contract.
@@ -54,15 +56,15 @@ def rollout(env: JaxEnv, cases: Sequence[Case], mode: str, room: Sequence[int] =
 
 def _chunks(env: JaxEnv, cases: Sequence[Case], one_by_one: bool) -> Iterator[list[int]]:
     """Indices of cases that are played together: of one kind and of like length, within the memory allowed."""
-    row_bytes = sum(_bytes(leaf) for leaf in env.leaves.values())
-    row_bytes += sum(draw["capacity"] * _bytes(draw) for draw in env.step_draws.values())
+    timestep_bytes = sum(_bytes(leaf) for leaf in env.leaves.values())
+    timestep_bytes += sum(draw["capacity"] * _bytes(draw) for draw in env.step_draws.values())
     kinds: dict[Any, list[int]] = {}
     for index in sorted(range(len(cases)), key=lambda index: length_of(cases[index])):
         kinds.setdefault((cases[index].get("start") is None, cases[index].get("draws") is None), []).append(index)
     for indices in kinds.values():
         chunk: list[int] = []
         for index in indices:
-            needed = (len(chunk) + 1) * (length_of(cases[index]) + 1) * row_bytes
+            needed = (len(chunk) + 1) * (length_of(cases[index]) + 1) * timestep_bytes
             if chunk and (one_by_one or needed > MAX_CHUNK_BYTES):
                 yield chunk
                 chunk = []
@@ -77,16 +79,16 @@ def _bytes(leaf: Mapping[str, Any]) -> int:
 # --- compiled functions -----------------------------------------------------------------------------------------------
 
 
-def random_key(words: Any, *path: Any) -> jax.Array:
-    """The key of a seed's words, folded with the numbers of `path`."""
-    key = jax.random.wrap_key_data(words, impl="threefry2x32")
+def random_key(key_data: Any, *path: Any) -> jax.Array:
+    """The key from a seed's key data, folded with the numbers of `path`."""
+    key = jax.random.wrap_key_data(key_data, impl="threefry2x32")
     for number in path:
         key = jax.random.fold_in(key, number)
     return key
 
 
-def begin(env: JaxEnv, kind: tuple[bool, bool], words: Any, first: Arrays) -> tuple[State, Any]:
-    """State and row 0 of one instance."""
+def begin(env: JaxEnv, kind: tuple[bool, bool], key_data: Any, first: Arrays) -> tuple[State, Any]:
+    """State and timestep 0 of one instance."""
     started, given = kind
     if started:
         state = env.decode(first)
@@ -97,55 +99,55 @@ def begin(env: JaxEnv, kind: tuple[bool, bool], words: Any, first: Arrays) -> tu
         }
         used = {name: jnp.int32(0) for name in env.reset_draws}
         return state, (output_leaves(env.module.observe(state)) | rest | env.encode(state), used, {})
-    draws = first if given else env.sample_reset(random_key(words, 0))
+    draws = first if given else env.sample_reset(random_key(key_data, 0))
     state, outputs = env.begin(draws)
     leaves = output_leaves(outputs) | env.encode(state)
     return state, (leaves, env.used(outputs, env.reset_draws), {} if given else draws)
 
 
-def advance(env: JaxEnv, given: bool, state: State, words: Any, step: Any) -> tuple[State, Any]:
-    """State and next row of one instance."""
+def advance(env: JaxEnv, given: bool, state: State, key_data: Any, step: Any) -> tuple[State, Any]:
+    """State and next timestep of one instance."""
     action = pack_action(step["action"])
-    draws = step["draws"] if given else env.sample_step(random_key(words, step["row"]), state, action)
+    draws = step["draws"] if given else env.sample_step(random_key(key_data, step["timestep"]), state, action)
     state, outputs = env.advance(state, action, draws)
     leaves = output_leaves(outputs) | env.encode(state)
     return state, (leaves, env.used(outputs, env.step_draws), {} if given else draws)
 
 
-def scan(env: JaxEnv, given: bool, carry: tuple[State, Any], words: Any, steps: Any) -> Any:
+def scan(env: JaxEnv, given: bool, carry: tuple[State, Any], key_data: Any, steps: Any) -> Any:
     """Several steps of one instance, and whether it ended in one of them."""
 
     def body(carry: tuple[State, Any], step: Any) -> Any:
         state, done = carry
-        stepped, row = advance(env, given, state, words, step)
-        return (stepped, done | row[0]["terminated"] | row[0]["truncated"]), row
+        stepped, timestep = advance(env, given, state, key_data, step)
+        return (stepped, done | timestep[0]["terminated"] | timestep[0]["truncated"]), timestep
 
     return jax.lax.scan(body, carry, steps)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def begin_one(env: JaxEnv, kind: tuple[bool, bool], words: Any, first: Any) -> Any:
-    return begin(env, kind, words, first)
+def begin_one(env: JaxEnv, kind: tuple[bool, bool], key_data: Any, first: Any) -> Any:
+    return begin(env, kind, key_data, first)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def begin_batch(env: JaxEnv, kind: tuple[bool, bool], words: Any, first: Any) -> Any:
-    return jax.vmap(partial(begin, env, kind))(words, first)
+def begin_batch(env: JaxEnv, kind: tuple[bool, bool], key_data: Any, first: Any) -> Any:
+    return jax.vmap(partial(begin, env, kind))(key_data, first)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def advance_one(env: JaxEnv, given: bool, state: State, words: Any, step: Any) -> Any:
-    return advance(env, given, state, words, step)
+def advance_one(env: JaxEnv, given: bool, state: State, key_data: Any, step: Any) -> Any:
+    return advance(env, given, state, key_data, step)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def advance_batch(env: JaxEnv, given: bool, state: State, words: Any, step: Any) -> Any:
-    return jax.vmap(partial(advance, env, given))(state, words, step)
+def advance_batch(env: JaxEnv, given: bool, state: State, key_data: Any, step: Any) -> Any:
+    return jax.vmap(partial(advance, env, given))(state, key_data, step)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def scan_batch(env: JaxEnv, given: bool, carry: Any, words: Any, steps: Any) -> Any:
-    return jax.vmap(partial(scan, env, given))(carry, words, steps)
+def scan_batch(env: JaxEnv, given: bool, carry: Any, key_data: Any, steps: Any) -> Any:
+    return jax.vmap(partial(scan, env, given))(carry, key_data, steps)
 
 
 # --- the three ways ---------------------------------------------------------------------------------------------------
@@ -153,13 +155,13 @@ def scan_batch(env: JaxEnv, given: bool, carry: Any, words: Any, steps: Any) -> 
 
 def _single(env: JaxEnv, batch: Batch) -> Iterator[Part]:
     """One instance, one jitted step at a time, no vmap."""
-    words = batch.keys[0]
-    state, row = begin_one(env, batch.kind, words, {name: array[0] for name, array in batch.first.items()})
-    yield _rows(row, (0, 1))
+    key_data = batch.keys[0]
+    state, timestep = begin_one(env, batch.kind, key_data, {name: array[0] for name, array in batch.first.items()})
+    yield _timesteps(timestep, (0, 1))
     for index in range(batch.length):
         step = jax.tree.map(lambda array: array[0, 0], batch.steps(index, 1))
-        state, row = advance_one(env, batch.given, state, words, step)
-        part = _rows(row, (0, 1))
+        state, timestep = advance_one(env, batch.given, state, key_data, step)
+        part = _timesteps(timestep, (0, 1))
         yield part
         if _ended(part).any():
             return
@@ -167,13 +169,13 @@ def _single(env: JaxEnv, batch: Batch) -> Iterator[Part]:
 
 def _batched(env: JaxEnv, batch: Batch) -> Iterator[Part]:
     """All instances, one vmapped and jitted step at a time."""
-    state, row = begin_batch(env, batch.kind, batch.keys, batch.first)
-    yield _rows(row, 1)
+    state, timestep = begin_batch(env, batch.kind, batch.keys, batch.first)
+    yield _timesteps(timestep, 1)
     done = np.zeros(batch.size, bool)
     for index in range(batch.length):
         step = jax.tree.map(lambda array: array[:, 0], batch.steps(index, 1))
-        state, row = advance_batch(env, batch.given, state, batch.keys, step)
-        part = _rows(row, 1)
+        state, timestep = advance_batch(env, batch.given, state, batch.keys, step)
+        part = _timesteps(timestep, 1)
         yield part
         done |= _ended(part)[:, 0]
         if done[: batch.count].all():
@@ -182,18 +184,18 @@ def _batched(env: JaxEnv, batch: Batch) -> Iterator[Part]:
 
 def _scanned(env: JaxEnv, batch: Batch) -> Iterator[Part]:
     """All instances through a vmapped scan."""
-    state, row = begin_batch(env, batch.kind, batch.keys, batch.first)
-    yield _rows(row, 1)
+    state, timestep = begin_batch(env, batch.kind, batch.keys, batch.first)
+    yield _timesteps(timestep, 1)
     carry = (state, np.zeros(batch.size, bool))
     for index in range(0, batch.length, batch.segment):
-        carry, rows = scan_batch(env, batch.given, carry, batch.keys, batch.steps(index, batch.segment))
-        yield jax.device_get(rows)
+        carry, timesteps = scan_batch(env, batch.given, carry, batch.keys, batch.steps(index, batch.segment))
+        yield jax.device_get(timesteps)
         if np.asarray(carry[1])[: batch.count].all():
             return
 
 
-def _rows(row: Any, axis: int | tuple[int, ...]) -> Part:
-    return jax.tree.map(lambda array: np.expand_dims(array, axis), jax.device_get(row))
+def _timesteps(timestep: Any, axis: int | tuple[int, ...]) -> Part:
+    return jax.tree.map(lambda array: np.expand_dims(array, axis), jax.device_get(timestep))
 
 
 def _ended(part: Part) -> Array:
@@ -204,7 +206,7 @@ def _ended(part: Part) -> Array:
 
 
 def _answers(env: JaxEnv, batch: Batch, first: Part, rest: Sequence[Part]) -> Iterator[dict[str, Any]]:
-    """The rows of each case up to its end, with the draws that the candidate says it took."""
+    """The timesteps of each case up to its end, with the draws that the candidate says it took."""
     leaves = {
         path: np.concatenate([array, *(part[0][path] for part in rest)], axis=1) for path, array in first[0].items()
     }
@@ -219,7 +221,7 @@ def _answers(env: JaxEnv, batch: Batch, first: Part, rest: Sequence[Part]) -> It
         ends = np.flatnonzero(ended[index, 1 : length + 1])
         steps = int(ends[0]) + 1 if len(ends) else length
         tape = case.get("draws")
-        draws = at_reset.rows(index, 1, tape and tape[:1]) + at_step.rows(index, steps, tape and tape[1:])
+        draws = at_reset.timesteps(index, 1, tape and tape[:1]) + at_step.timesteps(index, steps, tape and tape[1:])
         while draws and not draws[-1]:
             draws.pop()
         yield {"leaves": {path: array[index, : steps + 1] for path, array in leaves.items()}, "draws": draws}
@@ -231,8 +233,8 @@ class Consumed:
     Args:
         draws: the draws that can occur then.
         values, counts: the packed tapes (`jax_tape.pack`).
-        used: how often the candidate says it took each draw, `[cases, rows]`.
-        sampled: the candidate's own draws where there was no tape, as it takes them, `[cases, rows, ...]`; else empty.
+        used: how often the candidate says it took each draw, `[cases, timesteps]`.
+        sampled: the candidate's own draws where there was no tape, as it takes them, `[cases, timesteps, ...]`; else empty.
     """
 
     def __init__(self, draws: Draws, values: Arrays, counts: Arrays, used: Arrays, sampled: Arrays) -> None:
@@ -247,14 +249,16 @@ class Consumed:
             array[: len(counts[name])] != counts[name][:, : array.shape[1]] for name, array in used.items()
         ]
 
-    def rows(self, index: int, rows: int, tape: Sequence[Any] | None) -> list[Any]:
-        """The draws of one case: at least one row, and `rows` of them but for empty ones at the end.
+    def timesteps(self, index: int, timesteps: int, tape: Sequence[Any] | None) -> list[Any]:
+        """The draws of one case: at least one timestep, and `timesteps` of them but for empty ones at the end.
 
-        Where the case took exactly what its tape holds, these are the tape's rows, in the tape's own order.
+        Where the case took exactly what its tape holds, these are the tape's timesteps, in the tape's own order.
         """
         if not self._draws:
             return [[]]
-        if tape is not None and not any(differs[index, :rows].any() for differs in self._differs):
-            return list(tape[:rows]) or [[]]
+        if tape is not None and not any(differs[index, :timesteps].any() for differs in self._differs):
+            return list(tape[:timesteps]) or [[]]
         values = {name: array[index] for name, array in self._values.items()}
-        return jax_tape.unpack(values, {name: array[index] for name, array in self._used.items()}, self._draws, rows)
+        return jax_tape.unpack(
+            values, {name: array[index] for name, array in self._used.items()}, self._draws, timesteps
+        )

@@ -14,7 +14,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 Draws = Mapping[str, Mapping[str, Any]]
-Row = list[list[Any]]
+Timestep = list[list[Any]]
 
 NARROW = {"int64": "int32", "uint64": "uint32", "float64": "float32"}
 
@@ -55,15 +55,15 @@ def poison(dtype: Any) -> Any:
 
 
 def pack(
-    tapes: Sequence[Sequence[Row]], draws: Draws, moment: str, length: int, x64: bool
+    tapes: Sequence[Sequence[Timestep]], draws: Draws, moment: str, length: int, x64: bool
 ) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Rows of several tapes as arrays.
+    """Timesteps of several tapes as arrays.
 
     Args:
-        tapes: for each case the rows of its tape that belong to `moment`, each a list of `[name, value]`.
+        tapes: for each case the timesteps of its tape that belong to `moment`, each a list of `[name, value]`.
         draws: the draws that can occur at that moment.
         moment: `reset` or `step`, for errors.
-        length: rows of the result; a tape may have fewer.
+        length: timesteps of the result; a tape may have fewer.
         x64: whether JAX's 64-bit types are on.
 
     Returns:
@@ -81,8 +81,8 @@ def pack(
     for case, tape in enumerate(tapes):
         if not any(tape):
             continue
-        for index, row in enumerate(tape):
-            for name, value in row:
+        for index, timestep in enumerate(tape):
+            for name, value in timestep:
                 checked = _checked(name, np.asarray(value), draws, moment)
                 slot = counts[name][case, index]
                 if slot >= draws[name]["capacity"]:
@@ -95,28 +95,29 @@ def pack(
     return values, counts
 
 
-def unpack(values: Mapping[str, Array], used: Mapping[str, Array], draws: Draws, rows: int) -> list[Row]:
-    """The draws of one case that a candidate says it consumed, row by row, in the order in which the task names them.
+def unpack(values: Mapping[str, Array], used: Mapping[str, Array], draws: Draws, timesteps: int) -> list[Timestep]:
+    """The draws of one case that a candidate says it consumed, timestep by timestep, in the order in which the task names
+    them.
 
     Args:
-        values: for each draw `[rows or more, capacity, *shape]`.
-        used: for each draw how many were consumed, `[rows or more]`; a count over the capacity shows as one poisoned
+        values: for each draw `[timesteps or more, capacity, *shape]`.
+        used: for each draw how many were consumed, `[timesteps or more]`; a count over the capacity shows as one poisoned
             draw too many.
 
     Raises:
         ValueError: a count is negative.
     """
-    result: list[Row] = [[] for _ in range(rows)]
+    result: list[Timestep] = [[] for _ in range(timesteps)]
     for name, counts in used.items():
         capacity, dtype = draws[name]["capacity"], np.dtype(draws[name]["dtype"])
-        if (counts[:rows] < 0).any():
-            raise ValueError(f"draws_used[{name!r}] is negative: {int(counts[:rows].min())}")
+        if (counts[:timesteps] < 0).any():
+            raise ValueError(f"draws_used[{name!r}] is negative: {int(counts[:timesteps].min())}")
         surplus = np.full(tuple(draws[name]["shape"]), poison(dtype), dtype)
-        for row in np.flatnonzero(counts[:rows]).tolist():
-            taken = values[name][row, : counts[row]].astype(dtype, copy=False)
-            result[row].extend([name, value] for value in taken)
-            if counts[row] > capacity:
-                result[row].append([name, surplus])
+        for timestep in np.flatnonzero(counts[:timesteps]).tolist():
+            taken = values[name][timestep, : counts[timestep]].astype(dtype, copy=False)
+            result[timestep].extend([name, value] for value in taken)
+            if counts[timestep] > capacity:
+                result[timestep].append([name, surplus])
     return result
 
 

@@ -122,8 +122,8 @@ class _Program:
     def describe(self, name: str) -> dict[str, Any]:
         """An operation's `name`, `kind`, `source` and `origin`. A fusion is what most of the operations in it are."""
         parts = [name, *self._inside.get(self._called.get(name, ""), ())]
-        places = [place for part in parts if (place := self._place(part))]
-        source = max(places, key=places.count) if places else ""
+        source_lines = [source_line for part in parts if (source_line := self._source_line(part))]
+        source = max(source_lines, key=source_lines.count) if source_lines else ""
         names = " ".join(self._metadata.get(part, {}).get("op_name", "") for part in parts)
         chance = "threefry" in names or "random_bits" in names or "sample_" in source
         return {
@@ -141,7 +141,7 @@ class _Program:
         if called := _CALLED.search(line):
             self._called[name] = called[1]
 
-    def _place(self, name: str) -> str:
+    def _source_line(self, name: str) -> str:
         """The innermost line of the candidate from which an operation came."""
         metadata = self._metadata.get(name, {})
         file = metadata.get("source_file", "")
@@ -160,7 +160,7 @@ class _Program:
 
 
 def _kind(own: str, inside: list[str]) -> str:
-    """What an operation does, in the words of the optimisation prompt."""
+    """What an operation does, in the 32-bit numbers of the optimisation prompt."""
     everything = {own, *inside}
     for kind in ("conditional", "while", "sort", "gather", "scatter", "concatenate", "custom-call", "dot"):
         if own == kind or (kind in everything and own == "fusion"):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.candidate.adapters.bench_random import added_up, checked_rows, key_words, random_action, run_words
+from harness.candidate.adapters.bench_random import added_up, checked_steps, random_action, run_key_data, step_key_data
 from harness.candidate.faces.rust_batch import BASIC, SAME_STEP, RustBatch, seeds_of
 
 Answer = dict[str, Any]
@@ -43,49 +43,60 @@ class RustBench:
         """Do a run that was prepared: the sum of each repetition."""
         sums = []
         for repeat in range(repeats):
-            words, total = run_words(seed, repeat), 0
-            chosen = np.bincount(checked_rows(words, length), minlength=length)
-            for row, shown in enumerate(self._played(self._batches[batch], words, length)):
-                # Rows may stand there twice, as they do where the verifier adds up.
-                total += int(chosen[row]) * added_up(shown) if chosen[row] else 0
+            key_data, total = run_key_data(seed, repeat), 0
+            chosen = np.bincount(checked_steps(key_data, length), minlength=length)
+            for timestep, shown in enumerate(self._played(self._batches[batch], key_data, length)):
+                # Timesteps may stand there twice, as they do where the verifier adds up.
+                total += int(chosen[timestep]) * added_up(shown) if chosen[timestep] else 0
             sums.append(total % (1 << 32))
         return {"sums": sums}
 
-    def lanes(self, batch: int, length: int, seed: int, repeat: int, lanes: Sequence[int], look: Look) -> Answer:
-        """All outputs of a repetition again, and the actions of some lanes; `look` sees each row, from the reset on."""
+    def bench_envs(
+        self, batch: int, length: int, seed: int, repeat: int, env_indices: Sequence[int], look: Look
+    ) -> Answer:
+        """All outputs of a repetition again, and the actions of some sub-environments; `look` sees each timestep, from
+        the reset on.
+        """
         watched = RustBatch(self._module, batch, SAME_STEP)
-        for lane in lanes:
-            watched.lanes.watch(lane, [])
+        for env_index in env_indices:
+            watched.vector.watch(env_index, [])
         taken: list[Mapping[str, Array]] = []
-        words, rows = run_words(seed, repeat), []
-        for shown in self._played(watched, words, length, look, taken):
-            rows.append({path: leaf.copy() for path, leaf in shown.items()})
+        key_data, timesteps = run_key_data(seed, repeat), []
+        for shown in self._played(watched, key_data, length, look, taken):
+            timesteps.append({path: leaf.copy() for path, leaf in shown.items()})
         return {
-            "outputs": {path: np.stack([row[path] for row in rows]) for path in rows[0]},
-            "actions": {path: np.stack([row[path][list(lanes)] for row in taken]) for path in self._actions},
+            "outputs": {path: np.stack([timestep[path] for timestep in timesteps]) for path in timesteps[0]},
+            "actions": {
+                path: np.stack([timestep[path][list(env_indices)] for timestep in taken]) for path in self._actions
+            },
         }
 
     def _played(
-        self, batch: RustBatch, words: Array, length: int, look: Look | None = None, taken: list[Any] | None = None
+        self, batch: RustBatch, key_data: Array, length: int, look: Look | None = None, taken: list[Any] | None = None
     ) -> Iterator[Mapping[str, Array]]:
         """A repetition, step by step: what is seen after each, in arrays that the next one writes to."""
-        lanes = np.arange(batch.count, dtype=np.uint32)
-        first, second = key_words(words, lanes, np.uint32(0))
+        env_indices = np.arange(batch.count, dtype=np.uint32)
+        first, second = step_key_data(key_data, env_indices, np.uint32(0))
         batch.reset(seeds_of(np.stack(np.broadcast_arrays(first, second), -1)))
         if look is not None:
             look(0, batch)
         shown = {**{name: getattr(batch, name) for name in BASIC}, **batch.seen}
-        for row in range(1, length + 1):
+        for timestep in range(1, length + 1):
             actions = {
-                path: self._action(number, path, words, lanes, row, batch) for number, path in enumerate(self._actions)
+                path: self._action(number, path, key_data, env_indices, timestep, batch)
+                for number, path in enumerate(self._actions)
             }
             if taken is not None:
                 taken.append(actions)
             batch.step(actions)
             if look is not None:
-                look(row, batch)
+                look(timestep, batch)
             yield shown
 
-    def _action(self, number: int, path: str, words: Array, lanes: Array, row: int, batch: RustBatch) -> Array:
+    def _action(
+        self, number: int, path: str, key_data: Array, env_indices: Array, timestep: int, batch: RustBatch
+    ) -> Array:
         leaf, legal = self._actions[path], batch.seen.get("legal_actions" + path.removeprefix("action"))
-        return random_action(np, number, leaf, words, lanes, np.uint32(row), legal).astype(leaf["dtype"], copy=False)
+        return random_action(np, number, leaf, key_data, env_indices, np.uint32(timestep), legal).astype(
+            leaf["dtype"], copy=False
+        )

@@ -16,8 +16,8 @@ import numpy as np
 
 from harness.candidate.adapters.contract import UNUSABLE, CandidateMistakes, Mistake
 from harness.candidate.adapters.rust.bench import RustBench
-from harness.candidate.adapters.rust.lanes import RustLanes
-from harness.candidate.adapters.rust.watched import Player, Tape, Told, as_taken
+from harness.candidate.adapters.rust.vector import RustVectorCalls
+from harness.candidate.adapters.rust.watched import Player, Tape, WatchedEnvs, as_taken
 from harness.candidate.faces.rust_batch import DISABLED, SAME_STEP, STATE, RustBatch, load_module, seeds_of
 from harness.protocol.worker import Leaf, ProtocolError, SingleEnvironment
 
@@ -55,7 +55,7 @@ class RustCandidate(SingleEnvironment):
         self._module: ModuleType = None  # type: ignore[assignment]  # until `open`
         self._contract: Mapping[str, Any] = {}
         self._bench: RustBench = None  # type: ignore[assignment]
-        self._episodes: RustLanes | None = None
+        self._episodes: RustVectorCalls | None = None
         super().__init__(lambda **_: RustEpisode(self._module, self._contract))
 
     def open(self, options: Mapping[str, Any]) -> Answer:
@@ -78,35 +78,37 @@ class RustCandidate(SingleEnvironment):
     reset, step, restore = map(_answering, (SingleEnvironment.reset, SingleEnvironment.step, SingleEnvironment.restore))
 
     @_answering
-    def lanes(
+    def vector(
         self,
         seeds: list[int],
         draws: list[Any] | None = None,
         state: bool = False,
         fixed: Mapping[str, Any] | None = None,
     ) -> Answer:
-        """Begin one episode for each seed, to be stepped together; see `RustLanes`."""
+        """Begin one episode for each seed, to be stepped together; see `RustVectorCalls`."""
         self._opened()
         if not seeds or (draws is not None and len(draws) != len(seeds)):
-            raise ProtocolError("lanes need a seed each, and a tape each where tapes are given")
+            raise ProtocolError("sub-environments need a seed each, and a tape each where tapes are given")
         for seed, tape in zip(seeds, draws or [None] * len(seeds), strict=True):
             self._demand_seed(seed)
             self._forcing(tape)
         self._forcing(fixed)
-        self._episodes = RustLanes(self._module, seeds, draws, state=state, noted=bool(self._draws), fixed=fixed)
+        self._episodes = RustVectorCalls(self._module, seeds, draws, state=state, noted=bool(self._draws), fixed=fixed)
         return self._episodes.first
 
     @_answering
     def advance(self, actions: dict[str, Any], next: list[int] | None = None) -> Answer:
-        """Step each lane that is not over; with `next`, a lane that ends begins anew from its seed there."""
+        """Step each sub-environment that is not over; with `next`, a sub-environment that ends begins anew from its seed
+        there.
+        """
         episodes = self._episodes
         if episodes is None:
-            raise ProtocolError("`lanes` comes before `advance`")
+            raise ProtocolError("`vector` comes before `advance`")
         given = {path: leaf.accept(actions[path]) for path, leaf in self._actions.items()}
         if {len(array) for array in given.values()} | {episodes.count if next is None else len(next)} != {
             episodes.count
         }:
-            raise ProtocolError(f"{episodes.count} lanes need an action each, and a next seed each")
+            raise ProtocolError(f"{episodes.count} sub-environments need an action each, and a next seed each")
         return episodes.advance(given, next)
 
     @_answering
@@ -132,24 +134,25 @@ class RustCandidate(SingleEnvironment):
 
     @_answering
     def autoreset(
-        self, seed: int, envs: int, steps: int, actions: Mapping[str, Any], lanes: Sequence[int] | None = None
+        self, seed: int, envs: int, steps: int, actions: Mapping[str, Any], env_indices: Sequence[int] | None = None
     ) -> Answer:
         """What users train on: `envs` instances for `steps` steps with auto-reset in the same step.
 
-        The answer is that of `JaxCandidate.autoreset`; an instance's chance begins from the first words of its keys.
+        The answer is that of `JaxCandidate.autoreset`; an instance's chance begins from the first 32-bit numbers of its
+        keys.
         """
-        words = np.random.default_rng(seed).integers(0, 1 << 32, (steps + 1, envs, 2), np.uint32)
-        shown = list(range(envs)) if lanes is None else [int(lane) for lane in lanes]
+        key_data = np.random.default_rng(seed).integers(0, 1 << 32, (steps + 1, envs, 2), np.uint32)
+        shown = list(range(envs)) if env_indices is None else [int(env_index) for env_index in env_indices]
         batch = RustBatch(self._module, envs, SAME_STEP)
-        for lane in shown:
-            batch.lanes.watch(lane, [])
-        batch.reset(seeds_of(words[0]))
-        told = Told(self._contract, shown, steps)
-        told.look(0, batch)
-        for row in range(1, steps + 1):
-            batch.step({path: np.array(actions[path])[row - 1] for path in self._actions})
-            told.look(row, batch)
-        return told.answer(self._leaves)
+        for env_index in shown:
+            batch.vector.watch(env_index, [])
+        batch.reset(seeds_of(key_data[0]))
+        report = WatchedEnvs(self._contract, shown, steps)
+        report.look(0, batch)
+        for timestep in range(1, steps + 1):
+            batch.step({path: np.array(actions[path])[timestep - 1] for path in self._actions})
+            report.look(timestep, batch)
+        return report.answer(self._leaves)
 
     # --- measured runs (harness/measure/profile) ----------------------------------------------------------------------
 
@@ -163,27 +166,33 @@ class RustCandidate(SingleEnvironment):
         return self._bench.run(batch, length, seed, repeats)
 
     @_answering
-    def bench_lanes(self, kind: str, batch: int, length: int, seed: int, repeat: int, lanes: Sequence[int]) -> Answer:
-        """All outputs of a repetition of a measured run, and what went into some of its lanes; see `RustBench.lanes`."""
-        told = Told(self._contract, lanes, length)
-        played = self._bench.lanes(batch, length, seed, repeat, lanes, told.look)
-        return played | told.answer(self._leaves)
+    def bench_envs(
+        self, kind: str, batch: int, length: int, seed: int, repeat: int, env_indices: Sequence[int]
+    ) -> Answer:
+        """All outputs of a repetition of a measured run, and what went into some of its sub-environments; see
+        `RustBench.bench_envs`.
+        """
+        report = WatchedEnvs(self._contract, env_indices, length)
+        played = self._bench.bench_envs(batch, length, seed, repeat, env_indices, report.look)
+        return played | report.answer(self._leaves)
 
     def _together(self, cases: Sequence[dict[str, Any]], mode: str, threads: int, idle: int) -> list[Answer]:
         batch = RustBatch(self._module, len(cases) + idle, mode, threads)
         batch.reset([0] * batch.count)
         held = [{path: leaf.accept(case["actions"][path]) for path, leaf in self._actions.items()} for case in cases]
         lengths = [len(next(iter(actions.values()))) for actions in held]
-        players = [Player(self._leaves, self._state, batch, lane, case) for lane, case in enumerate(cases)]
+        players = [Player(self._leaves, self._state, batch, env_index, case) for env_index, case in enumerate(cases)]
         resting = {
             path: np.full(leaf.shape, 0 if leaf.low is None else leaf.low) for path, leaf in self._actions.items()
         }
-        for row in range(max(lengths, default=0)):
-            rows = [
-                {path: array[row] for path, array in actions.items()} if row < length else resting
+        for timestep in range(max(lengths, default=0)):
+            timesteps = [
+                {path: array[timestep] for path, array in actions.items()} if timestep < length else resting
                 for actions, length in zip(held, lengths, strict=True)
             ] + [resting] * idle
-            batch.step({p: np.stack([one[p] for one in rows]).astype(leaf.dtype) for p, leaf in self._actions.items()})
+            batch.step(
+                {p: np.stack([one[p] for one in timesteps]).astype(leaf.dtype) for p, leaf in self._actions.items()}
+            )
             for player in players:
                 player.look()
         return [player.answer() for player in players]
@@ -203,7 +212,7 @@ class RustEpisode:
         self._drawn: Tape = []
 
     def spec(self) -> Answer:
-        """The contract, which the module was held against, as the protocol words it."""
+        """The contract, which the module was held against, in the protocol's form."""
         contract = self._contract
         capabilities = ["restore"] * bool(self._state) + ["probe"] * bool(contract["probes"])
         return {
@@ -216,29 +225,29 @@ class RustEpisode:
 
     def reset(self, seed: int, draws: Sequence[Any] | None = None) -> Answer:
         """Begin an episode."""
-        return self._row(self.instance.reset(seed, as_taken(draws)))
+        return self._timestep(self.instance.reset(seed, as_taken(draws)))
 
     def step(self, action: Any, draws: Sequence[Any] | None = None) -> Answer:
         """One step."""
         values = [action] if self._action == ["action"] else [action[path] for path in self._action]
         taken = [np.asarray(value, dtype)[None] for value, dtype in zip(values, self._dtypes, strict=True)]
-        return self._row(self.instance.step(taken, as_taken(draws)))
+        return self._timestep(self.instance.step(taken, as_taken(draws)))
 
     def restore(self, state: Mapping[str, Any]) -> Answer:
         """Go on from a canonical state."""
-        return self._row(self.instance.restore([np.asarray(state[path], order="C")[None] for path in self._state]))
+        return self._timestep(self.instance.restore([np.asarray(state[path], order="C")[None] for path in self._state]))
 
     def take_draws(self) -> Tape:
         """What the last call drew."""
         drawn, self._drawn = self._drawn, []
         return drawn
 
-    def _row(self, told: tuple[Any, ...]) -> Answer:
-        seen, reward, terminated, truncated, state, self._drawn = told
-        row = {"reward": reward, "terminated": terminated, "truncated": truncated}
-        row.update(zip(self._shown, seen, strict=True))
-        row.update(zip(self._state, state, strict=True))
-        return row
+    def _timestep(self, report: tuple[Any, ...]) -> Answer:
+        seen, reward, terminated, truncated, state, self._drawn = report
+        timestep = {"reward": reward, "terminated": terminated, "truncated": truncated}
+        timestep.update(zip(self._shown, seen, strict=True))
+        timestep.update(zip(self._state, state, strict=True))
+        return timestep
 
 
 def _mistakes(spec: Mapping[str, Any], contract: Mapping[str, Any]) -> Iterable[Mistake]:

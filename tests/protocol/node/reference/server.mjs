@@ -132,24 +132,24 @@ function arrayFrom([code, shape, raw]) {
   return { code, shape, data: Typed && new Typed(new Uint8Array(raw).buffer) }; // copied, so that it is aligned
 }
 
-// Values of one leaf over rows, each a number or a flat list of numbers, as an array [rows, ...shape].
+// Values of one leaf over timesteps, each a number or a flat list of numbers, as an array [timesteps, ...shape].
 function stack(leaf, values) {
   const [code, Typed] = DTYPES[leaf.dtype];
   const data = Typed.from(values.flat());
   return new Extension(ARRAY, pack([code, [values.length, ...leaf.shape], new Uint8Array(data.buffer)]));
 }
 
-// What a request brings for a leaf, row by row: numbers, or flat lists of numbers.
+// What a request brings for a leaf, timestep by timestep: numbers, or flat lists of numbers.
 function unstack(path, leaf, array) {
   const size = leaf.shape.reduce((product, side) => product * side, 1);
-  const [rows, ...shape] = array.shape;
+  const [timesteps, ...shape] = array.shape;
   if (array.code !== DTYPES[leaf.dtype][0] || String(shape) !== String(leaf.shape))
     throw new ProtocolError(`${path} came as ${array.code} [${shape}], declared is ${leaf.dtype} [${leaf.shape}]`);
   const inside = (value) => !(value < leaf.low) && !(value > leaf.high);
   if (!array.data.every(inside)) throw new ProtocolError(`${path} is outside its bounds, ${leaf.low} to ${leaf.high}`);
   const values = Array.from(array.data);
-  return Array.from({ length: rows }, (_, row) =>
-    leaf.shape.length ? values.slice(row * size, (row + 1) * size) : values[row],
+  return Array.from({ length: timesteps }, (_, timestep) =>
+    leaf.shape.length ? values.slice(timestep * size, (timestep + 1) * size) : values[timestep],
   );
 }
 
@@ -173,7 +173,7 @@ class Generator {
   }
 }
 
-const move = ([row, column], action) => [row + MOVES[action][0], column + MOVES[action][1]];
+const move = ([timestep, column], action) => [timestep + MOVES[action][0], column + MOVES[action][1]];
 const onField = (cell) => cell.every((at) => at >= 0 && at < SIDE);
 
 class CoinRun {
@@ -182,14 +182,14 @@ class CoinRun {
     this.chance = new Generator(Number((wide >> 32n) ^ (wide & 0xffffffffn)));
     Object.assign(this, { agent: [2, 2], coins: 0, steps: 0 });
     this.placeCoin();
-    return this.row(0, false);
+    return this.timestep(0, false);
   }
 
   restore(state) {
     Object.assign(this, { agent: state["state/agent"], coin: state["state/coin"] });
     Object.assign(this, { coins: state["state/coins"], steps: state["state/steps"] });
     this.chance = new Generator(state["state/generator"]);
-    return this.row(0, false);
+    return this.timestep(0, false);
   }
 
   step(action) {
@@ -202,7 +202,7 @@ class CoinRun {
       this.coins += 1;
       this.placeCoin();
     }
-    return this.row(found ? 1 : 0, true);
+    return this.timestep(found ? 1 : 0, true);
   }
 
   // Anywhere but where the agent stands.
@@ -213,7 +213,7 @@ class CoinRun {
     this.coin = [Math.floor(cell / SIDE), cell % SIDE];
   }
 
-  row(reward, mayEnd) {
+  timestep(reward, mayEnd) {
     const board = new Array(SIDE * SIDE).fill(0);
     board[this.coin[0] * SIDE + this.coin[1]] = 2;
     board[this.agent[0] * SIDE + this.agent[1]] = 1;
@@ -254,20 +254,20 @@ const PROBES = { move: { inputs: { agent: cell, action: ACTION }, outputs: { age
 
 const environment = new CoinRun();
 const POLICIES = {
-  greedy: (row, chance) => {
+  greedy: (timestep, chance) => {
     const [towards] = [0, 1, 2, 3].filter((action) => {
-      const [rows, columns] = row["state/coin"].map((at, axis) => at - row["state/agent"][axis]);
-      return MOVES[action][0] * rows + MOVES[action][1] * columns > 0;
+      const [timesteps, columns] = timestep["state/coin"].map((at, axis) => at - timestep["state/agent"][axis]);
+      return MOVES[action][0] * timesteps + MOVES[action][1] * columns > 0;
     });
-    return chance.below(8) === 0 ? legal(row)[0] : towards;
+    return chance.below(8) === 0 ? legal(timestep)[0] : towards;
   },
 };
 
-const legal = (row) => [0, 1, 2, 3].filter((action) => row.legal_actions[action]);
-const stacked = (leaves, rows) =>
-  Object.fromEntries(Object.entries(leaves).map(([path, leaf]) => [path, stack(leaf, rows.map((row) => row[path]))]));
-const answer = (rows) => ({ leaves: stacked(LEAVES, rows), draws: [] });
-const ended = (row) => row.terminated || row.truncated;
+const legal = (timestep) => [0, 1, 2, 3].filter((action) => timestep.legal_actions[action]);
+const stacked = (leaves, timesteps) =>
+  Object.fromEntries(Object.entries(leaves).map(([path, leaf]) => [path, stack(leaf, timesteps.map((timestep) => timestep[path]))]));
+const answer = (timesteps) => ({ leaves: stacked(LEAVES, timesteps), draws: [] });
+const ended = (timestep) => timestep.terminated || timestep.truncated;
 
 function reset(seed) {
   if (typeof seed !== "bigint" && !Number.isSafeInteger(seed)) throw new ProtocolError(`seed ${seed} is not whole`);
@@ -282,14 +282,14 @@ function restore(state) {
 }
 
 function play(first, actions, choose = null) {
-  const rows = [first];
+  const timesteps = [first];
   const chosen = [];
   for (const given of actions) {
-    chosen.push(choose ? choose(rows.at(-1)) : given);
-    rows.push(environment.step(chosen.at(-1)));
-    if (ended(rows.at(-1))) break;
+    chosen.push(choose ? choose(timesteps.at(-1)) : given);
+    timesteps.push(environment.step(chosen.at(-1)));
+    if (ended(timesteps.at(-1))) break;
   }
-  return { rows, chosen };
+  return { timesteps, chosen };
 }
 
 const refuseDraws = (draws) => {
@@ -299,7 +299,7 @@ const refuseDraws = (draws) => {
 const CALLS = {
   open: () => CALLS.spec(),
   spec: () => ({
-    protocol: 1,
+    protocol: 2,
     leaves: { ...LEAVES, action: ACTION },
     capabilities: ["restore", "probe"],
     probes: PROBES,
@@ -313,22 +313,22 @@ const CALLS = {
     cases.map(({ seed, actions, start, draws }) => {
       refuseDraws(draws);
       const given = unstack("action", ACTION, actions.action);
-      return answer(play(start ? restore(start) : reset(seed), given).rows);
+      return answer(play(start ? restore(start) : reset(seed), given).timesteps);
     }),
   drive: ({ policy, seeds, horizon, stickiness }) =>
     seeds.map((seed) => {
       const chance = new Generator(Number(BigInt(seed) & 0xffffffffn) ^ 0x5eed);
       let last = null;
-      const uniform = (row) => {
-        const open = legal(row);
+      const uniform = (timestep) => {
+        const open = legal(timestep);
         const repeats = policy === "sticky" && open.includes(last) && chance.below(1 << 20) < stickiness * (1 << 20);
         return (last = repeats ? last : open[chance.below(open.length)]);
       };
       const own = POLICIES[policy];
       if (!own && !["random", "sticky"].includes(policy)) throw new ProtocolError(`there is no policy ${policy}`);
-      const choose = own ? (row) => own(row, chance) : uniform;
-      const { rows, chosen } = play(reset(seed), new Array(horizon).fill(null), choose);
-      return { ...answer(rows), actions: { action: stack(ACTION, chosen) } };
+      const choose = own ? (timestep) => own(timestep, chance) : uniform;
+      const { timesteps, chosen } = play(reset(seed), new Array(horizon).fill(null), choose);
+      return { ...answer(timesteps), actions: { action: stack(ACTION, chosen) } };
     }),
   probe: ({ name, inputs }) => {
     const probe = PROBES[name];

@@ -1,5 +1,5 @@
-//! The game of `tests/candidate/adapters/candidates/dice.py`: several action leaves, a nested observation, legal actions, integer types,
-//! and draws that occur at the reset, at a step or at both.
+//! The game of `tests/candidate/adapters/candidates/dice.py`: several action leaves, a nested observation, legal actions,
+//! integer types, and draws that occur at the reset, at a step or at both.
 
 use lockstep_env::{Draw, Draws, Environment, Options, Probe, Random, Refused, Rng, Step, leaves, probe};
 

@@ -165,16 +165,16 @@ class AgentSandbox:
         """A person, or an agent outside, may have removed what is mounted; a link there would show something else."""
         (self._trusted / CASES_DIRECTORY).mkdir(exist_ok=True)
         for name in WRITABLE:
-            place = self.workspace / name
+            agent_sandbox = self.workspace / name
             try:
-                place.mkdir(exist_ok=True)
-                usable = not place.is_symlink()
+                agent_sandbox.mkdir(exist_ok=True)
+                usable = not agent_sandbox.is_symlink()
             except OSError:
                 usable = False
             if not usable:
                 raise SessionError(
                     f"{name} of the workspace is no directory",
-                    where=str(place),
+                    where=str(agent_sandbox),
                     next_step="put a directory there, or remove what is there: the directory is then made again",
                 )
 
@@ -203,7 +203,7 @@ class AgentSandbox:
         if rust is not None:
             self._data = data.prepared(self._task)
             crates = (*rust.mounts, Mount(sources(), VENDOR), *data.mounts(self._data))
-            # Told in the command: an image may have settings of its own in a directory above the workspace.
+            # Given in the command: an image may have settings of its own in a directory above the workspace.
             settings = cargo_settings(VENDOR if self.driver.isolated else str(sources()))
             (programs / "cargo.toml").write_text(settings)
             found = f"""exec env PATH='{rust.path}' cargo --config "$(dirname "$0")/cargo.toml" "$@"\n"""

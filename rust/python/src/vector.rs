@@ -16,25 +16,30 @@ type State = Vec<(Leaf, Numbers)>;
 
 /// Environments that step together.
 #[pyclass]
-pub struct Lanes(Box<dyn Together>);
+pub struct VectorEnv(Box<dyn Together>);
 
 /// What Python asks of a batch, whichever its environment is.
 trait Together: Send + Sync {
     fn len(&self) -> usize;
     fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>, seen: &[Array<'_>]) -> PyResult<()>;
     fn step(&mut self, py: Python<'_>, actions: &[Array<'_>], to: &Results<'_>) -> PyResult<()>;
-    fn reset_lane(&mut self, lane: usize, seed: Option<u64>, seen: &[Array<'_>]) -> PyResult<()>;
-    fn restore_lane(&mut self, lane: usize, state: &[Array<'_>], seed: Option<u64>, seen: &[Array<'_>])
-    -> PyResult<()>;
-    fn state(&self, lane: usize) -> PyResult<State>;
-    fn watch(&mut self, lane: usize, tape: Vec<Vec<Drawn>>) -> PyResult<()>;
-    fn told(&mut self, lane: usize) -> PyResult<Said>;
-    fn save(&mut self, lane: usize) -> PyResult<usize>;
-    fn load(&mut self, lane: usize, saved: usize, seen: &[Array<'_>]) -> PyResult<()>;
+    fn reset_env(&mut self, env_index: usize, seed: Option<u64>, seen: &[Array<'_>]) -> PyResult<()>;
+    fn restore_env(
+        &mut self,
+        env_index: usize,
+        state: &[Array<'_>],
+        seed: Option<u64>,
+        seen: &[Array<'_>],
+    ) -> PyResult<()>;
+    fn state(&self, env_index: usize) -> PyResult<State>;
+    fn watch(&mut self, env_index: usize, tape: Vec<Vec<Drawn>>) -> PyResult<()>;
+    fn report(&mut self, env_index: usize) -> PyResult<Said>;
+    fn save(&mut self, env_index: usize) -> PyResult<usize>;
+    fn load(&mut self, env_index: usize, saved: usize, seen: &[Array<'_>]) -> PyResult<()>;
     fn forget(&mut self, saved: usize) -> PyResult<()>;
 }
 
-/// What a watched lane did: draws of its step, draws of its reset, and its state from before that.
+/// What a watched sub-environment did: draws of its step, draws of its reset, and its state from before that.
 type Said = (Vec<Drawn>, Vec<Drawn>, Option<State>);
 
 /// The arrays of a step.
@@ -52,8 +57,13 @@ struct Many<E: Environment> {
     saved: Vec<Option<Saved<E>>>,
 }
 
-/// Lanes of an environment, as Python asked for them.
-pub fn begin<E: Environment>(given: &Bound<'_, PyDict>, lanes: usize, mode: &str, threads: usize) -> PyResult<Lanes> {
+/// Sub-environments of an environment, as Python asked for them.
+pub fn begin<E: Environment>(
+    given: &Bound<'_, PyDict>,
+    num_envs: usize,
+    mode: &str,
+    threads: usize,
+) -> PyResult<VectorEnv> {
     let mode = match mode {
         "next_step" => Autoreset::NextStep,
         "same_step" => Autoreset::SameStep,
@@ -63,71 +73,73 @@ pub fn begin<E: Environment>(given: &Bound<'_, PyDict>, lanes: usize, mode: &str
             return Err(PyValueError::new_err(format!("there is no auto-reset mode `{other}`; {expected}")));
         }
     };
-    let batch = Batch::<E>::new(&options(given)?, lanes, mode, threads).map_err(refused)?;
-    Ok(Lanes(Box::new(Many { batch, saved: Vec::new() })))
+    let batch = Batch::<E>::new(&options(given)?, num_envs, mode, threads).map_err(refused)?;
+    Ok(VectorEnv(Box::new(Many { batch, saved: Vec::new() })))
 }
 
 #[pymethods]
-impl Lanes {
+impl VectorEnv {
     fn __len__(&self) -> usize {
         self.0.len()
     }
 
-    /// Begin an episode in every lane, each from its seed, and write what is seen.
+    /// Begin an episode in every sub-environment, each from its seed, and write what is seen.
     fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>, seen: Vec<Array<'_>>) -> PyResult<()> {
         self.0.reset(py, seeds, &seen)
     }
 
-    /// Step every lane; `to` has the lists `seen` and `last` and the arrays `reward`, `terminated` and `truncated`.
+    /// Step every sub-environment; `to` has the lists `seen` and `last` and the arrays `reward`, `terminated` and
+    /// `truncated`.
     fn step(&mut self, py: Python<'_>, actions: Vec<Array<'_>>, to: Results<'_>) -> PyResult<()> {
         self.0.step(py, &actions, &to)
     }
 
-    /// Begin an episode in one lane, from a seed or with what is left of its chance.
-    #[pyo3(signature = (lane, seed, seen))]
-    fn reset_lane(&mut self, lane: usize, seed: Option<u64>, seen: Vec<Array<'_>>) -> PyResult<()> {
-        self.0.reset_lane(lane, seed, &seen)
+    /// Begin an episode in one sub-environment, from a seed or with what is left of its chance.
+    #[pyo3(signature = (env_index, seed, seen))]
+    fn reset_env(&mut self, env_index: usize, seed: Option<u64>, seen: Vec<Array<'_>>) -> PyResult<()> {
+        self.0.reset_env(env_index, seed, &seen)
     }
 
-    /// Go on in one lane from a canonical state: an array for each of its leaves, with one row.
-    #[pyo3(signature = (lane, state, seed, seen))]
-    fn restore_lane(
+    /// Go on in one sub-environment from a canonical state: an array for each of its leaves, with one row.
+    #[pyo3(signature = (env_index, state, seed, seen))]
+    fn restore_env(
         &mut self,
-        lane: usize,
+        env_index: usize,
         state: Vec<Array<'_>>,
         seed: Option<u64>,
         seen: Vec<Array<'_>>,
     ) -> PyResult<()> {
-        self.0.restore_lane(lane, &state, seed, &seen)
+        self.0.restore_env(env_index, &state, seed, &seen)
     }
 
-    /// The canonical state of a lane: an array for each of its leaves.
-    fn state<'py>(&self, py: Python<'py>, lane: usize) -> PyResult<Bound<'py, PyList>> {
-        arrays_of(py, self.0.state(lane)?)
+    /// The canonical state of a sub-environment: an array for each of its leaves.
+    fn state<'py>(&self, py: Python<'py>, env_index: usize) -> PyResult<Bound<'py, PyList>> {
+        arrays_of(py, self.0.state(env_index)?)
     }
 
-    /// Note what a lane does. Its draws come from the tape, a list of rows of `(name, array)`, as far as that reaches.
-    fn watch(&mut self, lane: usize, tape: Tape<'_>) -> PyResult<()> {
+    /// Note what a sub-environment does. Its draws come from the tape, a list of rows of `(name, array)`, as far as that
+    /// reaches.
+    fn watch(&mut self, env_index: usize, tape: Tape<'_>) -> PyResult<()> {
         let tape = tape.iter().map(|row| drawn(row)).collect::<PyResult<_>>()?;
-        self.0.watch(lane, tape)
+        self.0.watch(env_index, tape)
     }
 
-    /// What a watched lane did since it was last asked: draws of its step, draws of its reset, and where there were both
-    /// the canonical state between them, else None.
-    fn told<'py>(&mut self, py: Python<'py>, lane: usize) -> PyResult<Bound<'py, PyTuple>> {
-        let (stepped, begun, last) = self.0.told(lane)?;
+    /// What a watched sub-environment did since it was last asked: draws of its step, draws of its reset, and where there
+    /// were both the canonical state between them, else None.
+    fn report<'py>(&mut self, py: Python<'py>, env_index: usize) -> PyResult<Bound<'py, PyTuple>> {
+        let (stepped, begun, last) = self.0.report(env_index)?;
         let last = last.map(|state| arrays_of(py, state)).transpose()?;
         (draws_of(py, stepped)?, draws_of(py, begun)?, last).into_pyobject(py)
     }
 
-    /// Keep a lane as it is; its number is what `load` and `forget` take.
-    fn save(&mut self, lane: usize) -> PyResult<usize> {
-        self.0.save(lane)
+    /// Keep a sub-environment as it is; its number is what `load` and `forget` take.
+    fn save(&mut self, env_index: usize) -> PyResult<usize> {
+        self.0.save(env_index)
     }
 
-    /// Put what was kept into a lane.
-    fn load(&mut self, lane: usize, saved: usize, seen: Vec<Array<'_>>) -> PyResult<()> {
-        self.0.load(lane, saved, &seen)
+    /// Put what was kept into a sub-environment.
+    fn load(&mut self, env_index: usize, saved: usize, seen: Vec<Array<'_>>) -> PyResult<()> {
+        self.0.load(env_index, saved, &seen)
     }
 
     /// Give back the memory of what was kept.
@@ -177,15 +189,15 @@ impl<E: Environment> Together for Many<E> {
         py.detach(|| batch.step(actions, outputs)).map_err(refused)
     }
 
-    fn reset_lane(&mut self, lane: usize, seed: Option<u64>, seen: &[Array<'_>]) -> PyResult<()> {
+    fn reset_env(&mut self, env_index: usize, seed: Option<u64>, seen: &[Array<'_>]) -> PyResult<()> {
         let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
         let mut held = written(leaves, seen, rows)?;
-        self.batch.reset_lane(lane, seed, &mut columns_mut(leaves, &mut held, rows)?).map_err(refused)
+        self.batch.reset_env(env_index, seed, &mut columns_mut(leaves, &mut held, rows)?).map_err(refused)
     }
 
-    fn restore_lane(
+    fn restore_env(
         &mut self,
-        lane: usize,
+        env_index: usize,
         state: &[Array<'_>],
         seed: Option<u64>,
         seen: &[Array<'_>],
@@ -194,24 +206,24 @@ impl<E: Environment> Together for Many<E> {
         let given = read(E::State::LEAVES, state, 1)?;
         let state = E::State::load(&columns(E::State::LEAVES, &given, 1)?.row(0));
         let mut held = written(leaves, seen, rows)?;
-        self.batch.restore_lane(lane, &state, seed, &mut columns_mut(leaves, &mut held, rows)?).map_err(refused)
+        self.batch.restore_env(env_index, &state, seed, &mut columns_mut(leaves, &mut held, rows)?).map_err(refused)
     }
 
-    fn state(&self, lane: usize) -> PyResult<State> {
-        Ok(owned(&self.batch.state(lane).map_err(refused)?))
+    fn state(&self, env_index: usize) -> PyResult<State> {
+        Ok(owned(&self.batch.state(env_index).map_err(refused)?))
     }
 
-    fn watch(&mut self, lane: usize, tape: Vec<Vec<Drawn>>) -> PyResult<()> {
-        self.batch.watch(lane, tape).map_err(refused)
+    fn watch(&mut self, env_index: usize, tape: Vec<Vec<Drawn>>) -> PyResult<()> {
+        self.batch.watch(env_index, tape).map_err(refused)
     }
 
-    fn told(&mut self, lane: usize) -> PyResult<Said> {
-        let told = self.batch.told(lane).map_err(refused)?;
-        Ok((told.stepped, told.begun, told.last.as_ref().map(owned)))
+    fn report(&mut self, env_index: usize) -> PyResult<Said> {
+        let report = self.batch.report(env_index).map_err(refused)?;
+        Ok((report.stepped, report.begun, report.last.as_ref().map(owned)))
     }
 
-    fn save(&mut self, lane: usize) -> PyResult<usize> {
-        let saved = self.batch.save(lane).map_err(refused)?;
+    fn save(&mut self, env_index: usize) -> PyResult<usize> {
+        let saved = self.batch.save(env_index).map_err(refused)?;
         let number = self.saved.iter().position(Option::is_none).unwrap_or_else(|| {
             self.saved.push(None);
             self.saved.len() - 1
@@ -220,12 +232,12 @@ impl<E: Environment> Together for Many<E> {
         Ok(number)
     }
 
-    fn load(&mut self, lane: usize, saved: usize, seen: &[Array<'_>]) -> PyResult<()> {
+    fn load(&mut self, env_index: usize, saved: usize, seen: &[Array<'_>]) -> PyResult<()> {
         let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
         let mut held = written(leaves, seen, rows)?;
         let mut seen = columns_mut(leaves, &mut held, rows)?;
         let kept = self.kept(saved)?.take();
-        let loaded = kept.as_ref().map(|kept| self.batch.load(lane, kept, &mut seen));
+        let loaded = kept.as_ref().map(|kept| self.batch.load(env_index, kept, &mut seen));
         self.saved[saved] = kept;
         loaded.transpose().map(|_| ()).map_err(refused)
     }

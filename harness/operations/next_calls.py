@@ -1,4 +1,4 @@
-"""The calls that a document tells its reader to make, in the words of a shell or of the tools of the server."""
+"""The calls that a document tells its reader to make, as commands of a shell or as tools of the server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Words:
+class NextCalls:
     """Attributes:
     verify: the call that asks for the same verification once more, with a fresh seed.
     compare: the call that plays the case in a file on both sides.
@@ -20,19 +20,19 @@ class Words:
     compare: Callable[[Path], str]
 
 
-def shell_words(verify: str, place: Path) -> Words:
-    """For a person, or an agent with a shell, who stands in the current directory and works in `place`."""
+def shell_calls(verify: str, location: Path) -> NextCalls:
+    """For a person, or an agent with a shell, who stands in the current directory and works in `location`."""
     here = Path.cwd().resolve()
-    where = "" if here == place.resolve() else f" {shlex.quote(str(place))}"
+    where = "" if here == location.resolve() else f" {shlex.quote(str(location))}"
 
     def compare(case: Path) -> str:
         shown = str(case.relative_to(here)) if case.is_relative_to(here) else str(case)
         return f"lockstep compare{where} --case {shlex.quote(shown)}"
 
-    return Words(verify, compare)
+    return NextCalls(verify, compare)
 
 
-def tool_words(session: str, level: int | None, module: str | None, workspace: Path) -> Words:
+def tool_calls(session: str, level: int | None, module: str | None, workspace: Path) -> NextCalls:
     """For an agent that calls the tools of the server."""
     asked = (
         {"session": session} | ({} if level is None else {"level": level}) | ({} if not module else {"module": module})
@@ -41,7 +41,7 @@ def tool_words(session: str, level: int | None, module: str | None, workspace: P
     def compare(case: Path) -> str:
         return _call("compare_rollouts", {"session": session, "case": case.relative_to(workspace).as_posix()})
 
-    return Words(_call("run_level_tests", asked), compare)
+    return NextCalls(_call("run_level_tests", asked), compare)
 
 
 def _call(tool: str, arguments: Mapping[str, object]) -> str:

@@ -1,7 +1,8 @@
-"""Lanes of a candidate: instances whose episodes go on beside each other, one step at a time or inside a training's scan.
+"""Sub-environments of a candidate: instances whose episodes go on beside each other, one step at a time or inside a
+training's scan.
 
-A lane's episode is that of its seed: the key of row 0 makes the draws of the reset, that of row `t` those of step `t`, as in
-every rollout. Where a tape is given its draws come first, row by row.
+A sub-environment's episode is that of its seed: the key of timestep 0 makes the draws of the reset, that of timestep `t`
+those of step `t`, as in every rollout. Where a tape is given its draws come first, timestep by timestep.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from harness.candidate.adapters.jax import tape as jax_tape
-from harness.candidate.adapters.jax.batch import fitting, key_words
+from harness.candidate.adapters.jax.batch import fitting, key_data_of
 from harness.candidate.adapters.jax.rollout import random_key
 from harness.candidate.faces.jax_env import Arrays, JaxEnv, Outputs, State, output_leaves, select
 from harness.candidate.faces.leaves import OBSERVED, pack_action
@@ -23,49 +24,51 @@ from harness.candidate.faces.leaves import OBSERVED, pack_action
 Array = np.ndarray[Any, Any]
 
 
-class Lane(NamedTuple):
-    """One instance: its state, the words of its episode's seed `[2]`, and the number of its newest row."""
+class SubEnv(NamedTuple):
+    """One instance: its state, the key data of its episode's seed `[2]`, and the number of its newest timestep."""
 
     state: State
-    words: Any
-    row: Any
+    key_data: Any
+    timestep: Any
 
 
 class Forced(NamedTuple):
-    """Draws from outside for one row: `values` by name, and whether they are to be taken instead of the lane's own."""
+    """Draws from outside for one timestep: `values` by name, and whether they are to be taken instead of the
+    sub-environment's own.
+    """
 
     values: Arrays
     given: Any
 
 
-def reset_draws(env: JaxEnv, words: Any) -> Arrays:
-    """What a reset from a seed's words draws."""
-    return {"seed": words} if env.mode == "shared" else env.sample_reset(random_key(words, 0))
+def reset_draws(env: JaxEnv, key_data: Any) -> Arrays:
+    """What a reset from a seed's key data draws."""
+    return {"seed": key_data} if env.mode == "shared" else env.sample_reset(random_key(key_data, 0))
 
 
-def begin(env: JaxEnv, words: Any, draws: Arrays) -> tuple[Lane, Outputs]:
-    """A lane at the begin of an episode, with `reset_draws` or others in their place."""
+def begin(env: JaxEnv, key_data: Any, draws: Arrays) -> tuple[SubEnv, Outputs]:
+    """A sub-environment at the begin of an episode, with `reset_draws` or others in their place."""
     state, outputs = env.begin(draws)
-    return Lane(state, words, jnp.int32(0)), outputs
+    return SubEnv(state, key_data, jnp.int32(0)), outputs
 
 
-def step(env: JaxEnv, lane: Lane, action: Any, forced: Forced | None = None) -> tuple[Lane, Outputs, Arrays]:
-    """The next row of a lane, its outputs, and the draws that it was offered."""
-    row = lane.row + 1
-    draws = env.sample_step(random_key(lane.words, row), lane.state, action)
+def step(env: JaxEnv, sub_env: SubEnv, action: Any, forced: Forced | None = None) -> tuple[SubEnv, Outputs, Arrays]:
+    """The next timestep of a sub-environment, its outputs, and the draws that it was offered."""
+    timestep = sub_env.timestep + 1
+    draws = env.sample_step(random_key(sub_env.key_data, timestep), sub_env.state, action)
     if forced is not None and draws:
         draws = select(forced.given, forced.values, draws)
-    state, outputs = env.advance(lane.state, action, draws)
-    return Lane(state, lane.words, row), outputs, draws
+    state, outputs = env.advance(sub_env.state, action, draws)
+    return SubEnv(state, sub_env.key_data, timestep), outputs, draws
 
 
-class Lanes:
-    """The calls `lanes` and `advance` of the protocol, for one candidate.
+class JaxVectorCalls:
+    """The calls `vector` and `advance` of the protocol, for one candidate.
 
     Args:
         env: a candidate that has been checked against its contract.
-        seeds: one for each lane.
-        draws: a tape or None for each lane.
+        seeds: one for each sub-environment.
+        draws: a tape or None for each sub-environment.
         state: whether answers hold the canonical state.
 
     Raises:
@@ -74,7 +77,7 @@ class Lanes:
 
     def __init__(self, env: JaxEnv, seeds: Sequence[int], draws: Sequence[Any] | None, state: bool) -> None:
         if not seeds or (draws is not None and len(draws) != len(seeds)):
-            raise ValueError("lanes need a seed each, and a tape each where tapes are given")
+            raise ValueError("sub-environments need a seed each, and a tape each where tapes are given")
         self._env, self._with_state, self._count = env, state, len(seeds)
         self._x64 = bool(env.contract.get("x64"))
         tapes = [tape or [] for tape in draws or [None] * len(seeds)]
@@ -83,11 +86,11 @@ class Lanes:
         pack = partial(jax_tape.pack, x64=self._x64)
         first, self._first_counts = pack([t[:1] for t in tapes], env.reset_draws, "reset", 1)
         self._values, self._counts = pack([t[1:] for t in tapes], env.step_draws, "step", max(1, longest - 1))
-        self._rows = np.zeros(len(seeds), np.int64)
+        self._timesteps = np.zeros(len(seeds), np.int64)
         self._over = np.zeros(len(seeds), bool)
-        words = np.stack([key_words(seed) for seed in seeds])
+        key_data = np.stack([key_data_of(seed) for seed in seeds])
         forced = Forced(_as_taken({name: a[:, 0] for name, a in first.items()}, env.reset_draws), self._lengths > 0)
-        self._lane, leaves, (used, drawn) = _begin_lanes(env, state, words, forced)
+        self._sub_envs, leaves, (used, drawn) = _begin_vector(env, state, key_data, forced)
         self.first = {
             "leaves": _host(leaves),
             "draws": self._draws(env.reset_draws, drawn, used, [tape[:1] for tape in tapes]),
@@ -95,32 +98,39 @@ class Lanes:
         self._tapes = tapes
 
     def advance(self, actions: Mapping[str, Any], following: Sequence[int] | None) -> dict[str, Any]:
-        """Step all lanes that are not over; with `following`, those that end begin anew from their seeds there."""
+        """Step all sub-environments that are not over; with `following`, those that end begin anew from their seeds
+        there.
+        """
         env, count = self._env, self._count
         if following is not None and len(following) != count:
-            raise ValueError(f"{len(following)} next seeds for {count} lanes")
+            raise ValueError(f"{len(following)} next seeds for {count} sub-environments")
         held = {p: fitting(p, actions.get(p), leaf, (count,), self._x64) for p, leaf in env.actions.items()}
-        words = np.stack([key_words(seed) for seed in following or [0] * count])
-        self._rows += 1
-        taped = self._rows < self._lengths
-        at = np.minimum(self._rows - 1, next(iter(self._values.values())).shape[1] - 1) if self._values else self._rows
+        key_data = np.stack([key_data_of(seed) for seed in following or [0] * count])
+        self._timesteps += 1
+        taped = self._timesteps < self._lengths
+        at = (
+            np.minimum(self._timesteps - 1, next(iter(self._values.values())).shape[1] - 1)
+            if self._values
+            else self._timesteps
+        )
         values = {name: array[np.arange(count), at] for name, array in self._values.items()}
         forced = Forced(_as_taken(values, env.step_draws), taped)
-        lane, leaves, final, fresh = _advance_lanes(
-            env, self._with_state, following is not None, self._lane, held, words, forced, self._over
+        sub_env, leaves, final, fresh = _advance_vector(
+            env, self._with_state, following is not None, self._sub_envs, held, key_data, forced, self._over
         )
-        self._lane = lane
+        self._sub_envs = sub_env
         shown, (used, drawn, begun_used, begun) = _host(leaves), fresh
         stepped = ~self._over
         ended = np.flatnonzero((shown["terminated"] | shown["truncated"]) & stepped)
         tapes = [
-            tape[row : row + 1] if row < len(tape) else None for tape, row in zip(self._tapes, self._rows, strict=True)
+            tape[timestep : timestep + 1] if timestep < len(tape) else None
+            for tape, timestep in zip(self._tapes, self._timesteps, strict=True)
         ]
-        rows = self._draws(env.step_draws, drawn, used, tapes)
+        timesteps = self._draws(env.step_draws, drawn, used, tapes)
         answer: dict[str, Any] = {
             "leaves": shown,
             "ended": ended.tolist(),
-            "draws": [row if going else [] for row, going in zip(rows, stepped, strict=True)],
+            "draws": [timestep if going else [] for timestep, going in zip(timesteps, stepped, strict=True)],
             "final": {},
             "next_draws": [],
         }
@@ -128,32 +138,32 @@ class Lanes:
             self._over[ended] = True
         elif len(ended):
             answer["final"] = {path: array[ended] for path, array in _host(final).items()}
-            begun_rows = self._draws(env.reset_draws, begun, begun_used, [None] * count)
-            answer["next_draws"] = [begun_rows[index] for index in ended]
-            self._rows[ended], self._lengths[ended] = 0, 0
+            begun_timesteps = self._draws(env.reset_draws, begun, begun_used, [None] * count)
+            answer["next_draws"] = [begun_timesteps[index] for index in ended]
+            self._timesteps[ended], self._lengths[ended] = 0, 0
         return answer
 
     def _draws(self, draws: Mapping[str, Any], drawn: Any, used: Any, tapes: Sequence[Any]) -> list[Any]:
-        """What each lane consumed in a row, in its tape's own order where that is what it took."""
+        """What each sub-environment consumed in a timestep, in its tape's own order where that is what it took."""
         if not draws:
             return [[] for _ in range(self._count)]
         drawn, used = jax.device_get((drawn, used))
         values = {n: np.asarray(a) if draws[n]["capacity"] > 1 else np.asarray(a)[:, None] for n, a in drawn.items()}
         consumed = []
         for index, tape in enumerate(tapes):
-            row = jax_tape.unpack(
+            timestep = jax_tape.unpack(
                 {name: array[index][None] for name, array in values.items()},
                 {name: np.asarray(array)[index][None] for name, array in used.items()},
                 draws,
                 1,
             )[0]
             given = tape[0] if tape else None
-            consumed.append(given if given is not None and _same_count(given, row) else row)
+            consumed.append(given if given is not None and _same_count(given, timestep) else timestep)
         return consumed
 
 
-def _same_count(tape: Sequence[Any], row: Sequence[Any]) -> bool:
-    return sorted(name for name, _ in tape) == sorted(name for name, _ in row)
+def _same_count(tape: Sequence[Any], timestep: Sequence[Any]) -> bool:
+    return sorted(name for name, _ in tape) == sorted(name for name, _ in timestep)
 
 
 def _as_taken(values: Mapping[str, Array], draws: Mapping[str, Any]) -> Arrays:
@@ -169,33 +179,40 @@ def _shown(env: JaxEnv, outputs: Outputs, state: State, with_state: bool) -> Arr
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _begin_lanes(env: JaxEnv, with_state: bool, words: Any, forced: Forced) -> Any:
-    def one(words: Any, forced: Forced) -> Any:
-        draws = reset_draws(env, words)
+def _begin_vector(env: JaxEnv, with_state: bool, key_data: Any, forced: Forced) -> Any:
+    def one(key_data: Any, forced: Forced) -> Any:
+        draws = reset_draws(env, key_data)
         if forced.values:
             draws = select(forced.given, forced.values, draws)
-        lane, outputs = begin(env, words, draws)
+        sub_env, outputs = begin(env, key_data, draws)
         taken = (env.used(outputs, env.reset_draws), draws if env.reset_draws else {})
-        return lane, _shown(env, outputs, lane.state, with_state), taken
+        return sub_env, _shown(env, outputs, sub_env.state, with_state), taken
 
-    return jax.vmap(one)(words, forced)
+    return jax.vmap(one)(key_data, forced)
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
-def _advance_lanes(
-    env: JaxEnv, with_state: bool, resets: bool, lanes: Lane, actions: Any, words: Any, forced: Forced, over: Any
+def _advance_vector(
+    env: JaxEnv,
+    with_state: bool,
+    resets: bool,
+    sub_envs: SubEnv,
+    actions: Any,
+    key_data: Any,
+    forced: Forced,
+    over: Any,
 ) -> Any:
-    """Lanes, leaves to act on next, leaves before the auto-reset, and what was drawn in steps and resets."""
+    """Sub-environments, leaves to act on next, leaves before the auto-reset, and what was drawn in steps and resets."""
 
-    def one(lane: Lane, leaves: Any, words: Any, forced: Forced, over: Any) -> Any:
-        stepped, outputs, draws = step(env, lane, pack_action(leaves), forced)
-        stepped = select(over, lane, stepped)
+    def one(sub_env: SubEnv, leaves: Any, key_data: Any, forced: Forced, over: Any) -> Any:
+        stepped, outputs, draws = step(env, sub_env, pack_action(leaves), forced)
+        stepped = select(over, sub_env, stepped)
         taken = (env.used(outputs, env.step_draws), draws)
         final = _shown(env, outputs, stepped.state, with_state)
         if not resets:
             return stepped, final, {}, (*taken, {}, {})
-        begun_draws = reset_draws(env, words)
-        fresh, first = begin(env, words, begun_draws)
+        begun_draws = reset_draws(env, key_data)
+        fresh, first = begin(env, key_data, begun_draws)
         ended = outputs["terminated"] | outputs["truncated"]
         shown = _shown(env, first, fresh.state, with_state)
         seen = [path for path in final if path.split("/")[0] in (*OBSERVED, "state")]
@@ -203,4 +220,4 @@ def _advance_lanes(
         begun = (env.used(first, env.reset_draws), begun_draws if env.reset_draws else {})
         return select(ended, fresh, stepped), leaves, {path: final[path] for path in seen}, (*taken, *begun)
 
-    return jax.vmap(one)(lanes, actions, words, forced, over)
+    return jax.vmap(one)(sub_envs, actions, key_data, forced, over)
