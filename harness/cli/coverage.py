@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,11 @@ from harness.measure.coverage.asking import ASKING_SECONDS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from harness.measure.coverage.result import Count, Coverage
+    from harness.operations.coverage import CoverageReport
+
+    Parts = Mapping[str, tuple[Count, Count]]
 
 HEADER = ("level", "lines", "", "adds", "branches", "", "adds", "features", "asked again", "seconds")
 
@@ -55,100 +61,92 @@ def coverage(
         demand_no_choice(candidate)
         with opened(found.id) as session, output.progress() as progress:
             output.kept = "nothing was recorded of this measurement"
-            document = coverage_session(
+            report = coverage_session(
                 session, levels or None, seed=seed, driver=sandbox, progress=progress, seconds=seconds
             )
     else:
         task = chosen_candidate(load_task(find_task(where)), candidate)
         with output.progress() as progress:
-            document = coverage_directory(task, choose(sandbox), levels or None, seed, progress, seconds=seconds)
-    output.emit(document, *_shown(document))
-    return EXIT_OK if _is_measured(document) else EXIT_ERROR
+            report = coverage_directory(task, choose(sandbox), levels or None, seed, progress, seconds=seconds)
+    output.emit(report.to_json(), *_shown(report))
+    return EXIT_OK if report.measured else EXIT_ERROR
 
 
-def _is_measured(document: dict[str, Any]) -> bool:
-    """Whether anything was counted, lines or features of the reference or lines of the candidate, and no level failed."""
-    sides = [document, document.get("candidate", {"files": [], "levels": []})]
-    levels = [each for side in sides for each in side["levels"]]
-    counted = any(side["files"] for side in sides) or any(each["features"] for each in levels)
-    return counted and not any(each["error"] for each in levels)
-
-
-def _shown(document: dict[str, Any]) -> list[RenderableType | str]:
+def _shown(report: CoverageReport) -> list[RenderableType | str]:
     from rich.text import Text
 
-    several = document["modules"] if len(document["modules"]) > 1 else []
-    output_lines = _measured(document, {"module": several})
-    if "candidate" in document:
+    modules = _modules(report.reference) if len(report.reference.modules) > 1 else {}
+    output_lines = _measured(report.reference, {"module": modules})
+    if (own := report.candidate) is not None:
         # A crate has many functions: those that were reached as a whole need no line.
-        own = document["candidate"]
-        partly = [each for each in own["modules"] if each["lines"][0] < each["lines"][1]]
-        parts = {"file": own["files"], "function, of those not reached as a whole": partly}
+        partly = {name: found for name, found in _modules(own).items() if found[0][0] < found[0][1]}
+        files = {name: own.of_file(name) for name in own.files}
+        parts = {"file": files, "function, of those not reached as a whole": partly}
         output_lines += ["", Text("of the candidate's own code", "bold"), *_measured(own, parts)]
-    output_lines += [Text(f"note: {each}", "yellow") for each in document["remarks"]]
-    bound = document["divergence_bound_95"]
-    if bound is not None:
-        output_lines += ["", f"at most {bound:.2%} of episodes diverge (95%)"]
-    if "event" in document:
-        output_lines.append(f"recorded as event {document['event']}")
+    output_lines += [Text(f"note: {each}", "yellow") for each in report.remarks]
+    if report.bound is not None:
+        output_lines += ["", f"at most {report.bound:.2%} of episodes diverge (95%)"]
+    if report.event is not None:
+        output_lines.append(f"recorded as event {report.event}")
     return output_lines
 
 
-def _measured(document: dict[str, Any], parts: dict[str, list[dict[str, Any]]]) -> list[RenderableType | str]:
+def _modules(reached: Coverage) -> Parts:
+    return {name: (reached.lines(None, name), reached.branches(None, name)) for name in reached.modules}
+
+
+def _measured(reached: Coverage, parts: Mapping[str, Parts]) -> list[RenderableType | str]:
     """What was reached of one side, in all and by its parts: what they are called, and each with its figures."""
     from rich.text import Text
 
     from harness.cli import show
+    from harness.measure.coverage.result import SHOWN_GAPS
 
+    levels = sorted(reached.levels.items())
     table = show.grid("left", *["right"] * 9, header=HEADER)
-    for each in document["levels"]:
-        counted = f"{each['repeated']}/{each['asked']}"
-        table.add_row(f"level {each['level']}", *_figures(each, True), counted, f"{each['seconds']:.1f}")
-    table.add_row("together", *_figures(document["together"], False), "", "")
-    output_lines: list[RenderableType | str] = [table] if document["files"] else []
-    for kind, rows in parts.items():
+    for level, found in levels:
+        counted = f"{found.repeated}/{found.asked}"
+        table.add_row(f"level {level}", *_figures(reached, level), counted, f"{round(found.seconds, 2):.1f}")
+    table.add_row("together", *_figures(reached, None), "", "")
+    output_lines: list[RenderableType | str] = [table] if reached.files else []
+    for kind, each in parts.items():
         shares = show.grid("left", *["right"] * 4, header=(kind, "lines", "", "branches", ""))
-        for each in rows:
-            figures = each.get("figures", each)
-            shares.add_row(each["name"], *_share(figures["lines"]), *_share(figures["branches"]))
-        output_lines += ["", shares] if rows else []
-    whole = document["levels"][-1]["whole"] if document["levels"] else {}
-    in_modules = {each["name"]: each["figures"]["lines"][1] for each in document["files"]}
-    for name, (lines, of_lines, branches, of_branches) in whole.items():
-        if of_lines == in_modules[name]:
+        for name, (lines, branches) in each.items():
+            shares.add_row(name, *_share(lines), *_share(branches))
+        output_lines += ["", shares] if each else []
+    for name, (lines, of_lines, branches, of_branches) in levels[-1][1].whole.items() if levels else ():
+        if of_lines == reached.of_file(name)[0][1]:
             continue
-        last = document["levels"][-1]["level"]
-        counts = f"{lines} of {of_lines} lines, {branches} of {of_branches} branches at level {last}"
+        counts = f"{lines} of {of_lines} lines, {branches} of {of_branches} branches at level {levels[-1][0]}"
         output_lines.append(Text(f"the whole of {name}: {counts}", "dim"))
-    if document["never"]:
+    if gaps := reached.never():
         output_lines += ["", Text("reached by no level:", "bold yellow")]
-        for gap in document["never"]:
-            span = f"{gap['first']}-{gap['last']}" if gap["last"] > gap["first"] else str(gap["first"])
-            output_lines += [f"  {gap['file']}:{span}", *(Text(f"    {line}", "dim") for line in gap["text"])]
-        hidden = document["never_count"] - len(document["never"])
-        output_lines += [f"  and {hidden} more places"] if hidden else []
-    if document["untaken"]:
+        for gap in gaps[:SHOWN_GAPS]:
+            span = f"{gap.first}-{gap.last}" if gap.last > gap.first else str(gap.first)
+            output_lines += [f"  {gap.file}:{span}", *(Text(f"    {line}", "dim") for line in reached.shown_lines(gap))]
+        hidden = len(gaps) - SHOWN_GAPS
+        output_lines += [f"  and {hidden} more places"] if hidden > 0 else []
+    if untaken := reached.untaken():
         output_lines += ["", Text("branches that no level took, though their line was reached:", "yellow")]
-        output_lines += [f"  {branch}" for branch in document["untaken"]]
-    if document["unreached_features"]:
-        output_lines += [
-            "",
-            Text(f"features that no level reached: {', '.join(document['unreached_features'])}", "yellow"),
-        ]
-    output_lines += [Text(f"level {each['level']} could not be measured: {each['error']}", "magenta")
-             for each in document["levels"] if each["error"]]  # fmt: skip
-    return output_lines + [Text(f"not measured: {each}", "yellow") for each in document["not_measured"]]
+        output_lines += [f"  {name}:{branch}" for name, branch in untaken[:SHOWN_GAPS]]
+    if reached.unreached_features:
+        output_lines += ["", Text(f"features that no level reached: {', '.join(reached.unreached_features)}", "yellow")]
+    failed = [(level, found.error) for level, found in levels if found.error]
+    output_lines += [Text(f"level {level} could not be measured: {error}", "magenta") for level, error in failed]
+    return output_lines + [Text(f"not measured: {each}", "yellow") for each in reached.not_measured]
 
 
-def _figures(each: dict[str, Any], adds: bool) -> list[str]:
+def _figures(reached: Coverage, level: int | None) -> list[str]:
+    """Lines, branches and features: those of one level, with what it adds to those below it, or those of all together."""
+    chosen = None if level is None else [level]
     figures = []
-    for name in ("lines", "branches"):
-        added = f"+{each[f'adds_{name}']}" if adds and each[name][1] else ""
-        figures += [*_share(each[name]), added]
-    done, total = each["features_reached"]
+    for number, share in enumerate((reached.lines(chosen), reached.branches(chosen))):
+        added = f"+{reached.added(level)[number]}" if level is not None and share[1] else ""
+        figures += [*_share(share), added]
+    done, total = reached.features(chosen)
     return [*figures, f"{done}/{total}" if total else ""]
 
 
-def _share(reached: list[int]) -> list[str]:
+def _share(reached: Count) -> list[str]:
     done, total = reached
     return [f"{done}/{total}", f"{int(100 * done / total)}%"] if total else ["", ""]

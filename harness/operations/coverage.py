@@ -1,4 +1,4 @@
-"""One measurement of what the levels reach of the reference and of a candidate's own code, reported in one document."""
+"""One measurement of what the levels reach of the reference and of a candidate's own code."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,105 @@ from harness.measure.coverage.result import Coverage
 from harness.measure.coverage.verifier import MeasuringVerifier
 from harness.session.coverage import CANDIDATE, COVERAGE, LONGEST_LEVEL, lines_of
 from harness.session.session import Session
+from harness.support.document import Document, text
 from harness.support.progress import Progress, silent
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verdict import Outcome
 from harness.verify.verifier import copy_candidate
 from sandboxes import Driver, choose
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageReport:
+    """What one measurement came to.
+
+    Attributes:
+        outcome: of the verification whose questions were asked again; `seed` is its seed.
+        task: the task's name.
+        reference: what was reached of the reference.
+        bound: 95% bound on the share of episodes that diverge, where the verification has one.
+        remarks: which levels were not reached, and why.
+        candidate: of a candidate in Rust, what was reached of its own code.
+        session, commit, event: of a session, what was measured and the number of the event that records it.
+    """
+
+    outcome: Outcome
+    task: str
+    seed: int
+    reference: Coverage
+    bound: float | None = None
+    remarks: tuple[str, ...] = ()
+    candidate: Coverage | None = None
+    session: str | None = None
+    commit: str | None = None
+    event: int | None = None
+
+    @property
+    def measured(self) -> bool:
+        """Whether lines or features of the reference or lines of the candidate were counted, and no level failed."""
+        sides = [self.reference] if self.candidate is None else [self.reference, self.candidate]
+        levels = [level for side in sides for level in side.levels.values()]
+        counted = any(side.files for side in sides) or any(level.features for level in levels)
+        return counted and not any(level.error for level in levels)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description: that of the reference's coverage, with `summary`, the same in lines of text."""
+        described = {
+            **self._figures(text=True),
+            "summary": lines_of(self.reference, self.bound),
+            "remarks": list(self.remarks),
+        }
+        if self.candidate is not None:
+            summary = lines_of(self.candidate, of="candidate")
+            described[CANDIDATE] = {**self.candidate.to_json(), "summary": summary}
+        if self.session is not None:
+            described |= {"session": self.session, "commit": self.commit, "event": self.event}
+        return described
+
+    @classmethod
+    def from_json(cls, described: object, kind: str = "coverage report") -> CoverageReport:
+        """The inverse of `to_json`.
+
+        Raises:
+            DocumentError: `described` is no such description.
+        """
+        document = Document(described, kind)
+        content = document.content
+        return cls(
+            outcome=document.one_of("outcome", Outcome),
+            task=document.text("task"),
+            seed=document.whole("seed"),
+            reference=Coverage.from_json(described, kind),
+            bound=document.number("divergence_bound_95") if content.get("divergence_bound_95") is not None else None,
+            remarks=document.list("remarks", text),
+            candidate=Coverage.from_json(content[CANDIDATE], f"{kind}.{CANDIDATE}") if CANDIDATE in content else None,
+            session=document.text_or_none("session"),
+            commit=document.text_or_none("commit"),
+            event=document.whole("event") if "event" in content else None,
+        )
+
+    def recorded(self) -> dict[str, Any]:
+        """What an event keeps of it.
+
+        The text of lines is in the reference's own files: a record keeps their numbers. The candidate's files are those of
+        the commit, and another measurement of it is never merged with this one.
+        """
+        kept = self._figures(text=False)
+        if self.candidate is not None:
+            own = self.candidate.to_json(text=False)
+            summary = lines_of(self.candidate, of="candidate")
+            kept[CANDIDATE] = {"summary": summary, "together": own["together"], "not_measured": own["not_measured"]}
+        return kept
+
+    def _figures(self, *, text: bool) -> dict[str, Any]:
+        return {
+            "outcome": str(self.outcome),
+            "task": self.task,
+            "seed": self.seed,
+            **self.reference.to_json(text=text),
+            "divergence_bound_95": self.bound,
+        }
 
 
 def coverage_directory(
@@ -30,11 +124,8 @@ def coverage_directory(
     progress: Progress = silent,
     *,
     seconds: float = ASKING_SECONDS,
-) -> dict[str, Any]:
+) -> CoverageReport:
     """Measure what the tests of a task directory's candidate reach of the reference; nothing is recorded.
-
-    The document is that of `Coverage.to_json`, with `summary`, the same in lines of text; `outcome`, `seed` and `task`;
-    `remarks`: which levels were not reached, and why; and of a candidate in Rust, under `candidate`, both of its own code.
 
     Args:
         levels: by default all that the task has, up to 3.
@@ -59,10 +150,8 @@ def coverage_session(
     client: str = "",
     progress: Progress = silent,
     seconds: float = ASKING_SECONDS,
-) -> dict[str, Any]:
+) -> CoverageReport:
     """Measure what the tests of a session's newest verified tree reach of the reference, and record it.
-
-    The document is that of `coverage_directory`, with `session`, `commit` and `event`.
 
     Raises:
         SessionError: nothing is verified yet.
@@ -72,22 +161,16 @@ def coverage_session(
     began = time.monotonic()
     task = load_task(session.task_directory)
     with session.exported_head() as (head, tree):
-        document = _measured(task, choose(driver or session.sandbox), tree, levels, seed, progress, seconds)
-    kept = {name: value for name, value in document.items() if name not in ("summary", "remarks")}
-    # The text of lines is in the reference's own files: a record keeps their numbers.
-    kept["never"] = [{name: gap[name] for name in ("file", "first", "last")} for gap in document["never"]]
-    if CANDIDATE in document:
-        # The candidate's files are those of the commit, and another measurement of it is never merged with this one.
-        kept[CANDIDATE] = {name: document[CANDIDATE][name] for name in ("summary", "together", "not_measured")}
+        report = _measured(task, choose(driver or session.sandbox), tree, levels, seed, progress, seconds)
     event = session.record(
         COVERAGE,
-        arguments={"levels": [each["level"] for each in document["levels"]], "commit": head.commit},
-        outcome=document["outcome"],
-        detail={COVERAGE: kept} | ({"client": client} if client else {}),
+        arguments={"levels": sorted(report.reference.levels), "commit": head.commit},
+        outcome=str(report.outcome),
+        detail={COVERAGE: report.recorded()} | ({"client": client} if client else {}),
         duration_s=time.monotonic() - began,
-        seeds={"run": document["seed"]},
+        seeds={"run": report.seed},
     )
-    return {**document, "session": session.id, "commit": head.commit, "event": event.seq}
+    return replace(report, session=session.id, commit=head.commit, event=event.seq)
 
 
 def _measured(
@@ -98,7 +181,7 @@ def _measured(
     seed: int | None,
     progress: Progress,
     seconds: float,
-) -> dict[str, Any]:
+) -> CoverageReport:
     seed = secrets.randbits(63) if seed is None else seed
     chosen = sorted(level for level in (levels or task.levels) if level <= LONGEST_LEVEL)
     rust = task.candidate.kind == "rust"
@@ -117,16 +200,12 @@ def _measured(
     if failed is not None or verdict.error:
         remarks.append("figures hold for what was asked; verify the candidate first")
     bound = next((report.divergence_bound for report in verdict.reports[::-1] if report.divergence_bound), None)
-    return {
-        "outcome": str(verdict.outcome),
-        "task": task.name,
-        "seed": seed,
-        **reached.to_json(),
-        "divergence_bound_95": bound,
-        "summary": lines_of(reached, bound),
-        "remarks": remarks,
-    } | ({} if of_candidate is None else {CANDIDATE: _of_candidate(of_candidate)})
-
-
-def _of_candidate(reached: Coverage) -> dict[str, Any]:
-    return {**reached.to_json(), "summary": lines_of(reached, of="candidate")}
+    return CoverageReport(
+        outcome=verdict.outcome,
+        task=task.name,
+        seed=seed,
+        reference=reached,
+        bound=bound,
+        remarks=tuple(remarks),
+        candidate=of_candidate,
+    )

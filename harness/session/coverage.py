@@ -11,6 +11,7 @@ from harness.measure.coverage.result import Count, Coverage
 from harness.record.event import Event
 from harness.session.recipe import VERDICT
 from harness.support import former
+from harness.support.document import DocumentError
 from harness.task.contract import TRAINING_LEVEL
 from harness.verdict import Outcome
 from sandboxes import SandboxError
@@ -93,7 +94,7 @@ def known(events: Iterable[Event]) -> Known:
         if "levels" in described:
             try:
                 coverage = coverage.merged(Coverage.from_json(described))
-            except (AttributeError, KeyError, TypeError, ValueError):
+            except DocumentError:
                 continue
     return Known(coverage, bound, error, candidate)
 

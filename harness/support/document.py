@@ -70,7 +70,7 @@ class Document:
     def list(self, name: str, each: Callable[[Any, str], T]) -> tuple[T, ...]:
         """A list, of which `each` reads the elements, given one and what to call it."""
         values = self._read(name, "a list", lambda value: isinstance(value, list | tuple))
-        return tuple(each(value, f"{self.kind}.{name}[{number}]") for number, value in enumerate(values))
+        return items(each)(values, f"{self.kind}.{name}")
 
     def mapping(self, name: str, each: Callable[[Any, str], T]) -> dict[str, T]:
         """An object whose names are free, of which `each` reads the values, given one and what to call it."""
@@ -121,6 +121,17 @@ def whole(value: Any, name: str) -> int:
     if not _is_whole(value):
         raise _wrong(name, value, "a whole number")
     return value
+
+
+def items(each: Callable[[Any, str], T]) -> Callable[[Any, str], tuple[T, ...]]:
+    """A reader of an element that is itself a list, of which `each` reads the elements."""
+
+    def read(value: Any, name: str) -> tuple[T, ...]:
+        if not isinstance(value, list | tuple):
+            raise _wrong(name, value, "a list")
+        return tuple(each(inner, f"{name}[{number}]") for number, inner in enumerate(value))
+
+    return read
 
 
 def _is_whole(value: Any) -> bool:

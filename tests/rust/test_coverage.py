@@ -149,11 +149,12 @@ def test_what_is_judged_never_counts(task: Task, tree: Path) -> None:
 
 def test_levels_of_pong_reach_all_of_its_crate(task: Task) -> None:
     small = replace(task, budgets=replace(task.budgets, examples=40, samples=4000))
-    document = coverage_directory(small, sandboxes.choose(None), [1], 5)
-    own = document["candidate"]
-    assert document["outcome"] == "PASS"
-    assert (own["not_measured"], own["never"]) == ([], [])
-    [done, total] = own["together"]["lines"]
+    report = coverage_directory(small, sandboxes.choose(None), [1], 5)
+    own = report.candidate
+    assert own is not None and str(report.outcome) == "PASS"
+    assert (own.not_measured, own.never()) == ((), ())
+    done, total = own.lines()
     assert done == total > 200
-    assert [file["name"].rpartition("/")[2] for file in own["files"]] == ["lib.rs", "probes.rs", "rules.rs"]
-    assert any(line.startswith("level 1 reached of the candidate: lines ") for line in own["summary"])
+    assert [name.rpartition("/")[2] for name in own.files] == ["lib.rs", "probes.rs", "rules.rs"]
+    summary = report.to_json()["candidate"]["summary"]
+    assert any(line.startswith("level 1 reached of the candidate: lines ") for line in summary)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.measure.coverage.reading import Branches, Lines, line_of
+from harness.support.document import MAX_SHOWN, Document, DocumentError, items, text, whole
 
 SHOWN_GAPS = 40
 SHOWN_LINES = 12
 LINE_CHARACTERS = 120
 LONGEST_FILE = 1 << 20
 """Lines: what a record names beyond these is no source."""
+MAX_DIGITS = 10
+"""Of a line's number."""
 Count = tuple[int, int]
 """How many were reached, of how many."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class File:
     """What counts of one file: the lines and branches in the locations that task.toml names, and the text of those lines."""
 
@@ -26,7 +29,7 @@ class File:
     text: Mapping[int, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Level:
     """What the questions of one level reached.
 
@@ -49,7 +52,7 @@ class Level:
     error: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Gap:
     """Lines that follow each other among those that count, none of which was reached."""
 
@@ -62,7 +65,7 @@ class Gap:
         return f"{name}:{self.first}" + (f"-{self.last}" if self.last > self.first else "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """What the levels reached of the locations that task.toml names.
 
@@ -134,8 +137,28 @@ class Coverage:
         files = {name: replace(file, text={**self.files[name].text, **file.text}) for name, file in newer.files.items()}
         return replace(newer, files=files, levels={**self.levels, **newer.levels})
 
+    def added(self, level: int) -> tuple[int, int]:
+        """The lines and the branches that a level reached and no measured level below it."""
+        below = [each for each in self.levels if each < level]
+        together = [*below, level]
+        return (
+            self.lines(together)[0] - self.lines(below)[0],
+            self.branches(together)[0] - self.branches(below)[0],
+        )
+
+    def of_file(self, name: str) -> tuple[Count, Count]:
+        """Lines and branches of one file that any level reached."""
+        mine = replace(self, files={name: self.files[name]})
+        return mine.lines(), mine.branches()
+
+    def shown_lines(self, gap: Gap) -> list[str]:
+        """The first lines of a gap for a reader, each with its number: `12: lost()`."""
+        lines = self.files[gap.file].text
+        shown = [(n, lines[n][:LINE_CHARACTERS]) for n in range(gap.first, gap.last + 1) if n in lines]
+        return [f"{number}: {line}" for number, line in shown[:SHOWN_LINES]]
+
     def to_json(self, *, text: bool = True) -> dict[str, Any]:
-        """A JSON-ready description, from which `from_json` makes an equal one but for the text of lines.
+        """A JSON-ready description.
 
         Args:
             text: whether the text of what was never reached is in it, for a reader.
@@ -148,7 +171,11 @@ class Coverage:
                 | _figures(self.lines(None, name), self.branches(None, name))
                 for name, locations in self.modules.items()
             ],
-            "never": [self._gap(gap, text) for gap in self.never()[:SHOWN_GAPS]],
+            "never": [
+                {"file": gap.file, "first": gap.first, "last": gap.last}
+                | ({"text": self.shown_lines(gap)} if text else {})
+                for gap in self.never()[:SHOWN_GAPS]
+            ],
             "never_count": len(self.never()),
             "untaken": [f"{name}:{branch}" for name, branch in self.untaken()[:SHOWN_GAPS]],
             "unreached_features": list(self.unreached_features),
@@ -158,49 +185,38 @@ class Coverage:
                     "name": name,
                     "lines": ranges(file.lines),
                     "branches": sorted(file.branches),
-                    "figures": self._of(name),
+                    "figures": _figures(*self.of_file(name)),
                 }
                 for name, file in self.files.items()
             ],
         }
 
-    @staticmethod
-    def from_json(described: Mapping[str, Any]) -> Coverage:
-        """The inverse of `to_json`. Raises KeyError, TypeError or ValueError for anything else."""
-        return Coverage(
-            files={
-                str(each["name"]): File(numbers(each["lines"]), frozenset(map(str, each["branches"])))
-                for each in described["files"]
-            },
-            modules={
-                str(each["name"]): tuple((str(file), int(first), int(last)) for file, first, last in each["places"])
-                for each in described["modules"]
-            },
-            levels={
-                int(each["level"]): Level(
-                    lines={str(file): numbers(lines) for file, lines in each["reached"].items()},
-                    branches={str(file): frozenset(map(str, taken)) for file, taken in each["taken"].items()},
-                    features={str(name): int(count) for name, count in each["features"].items()},
-                    asked=int(each["asked"]),
-                    repeated=int(each["repeated"]),
-                    whole={str(name): _four(counts) for name, counts in each["whole"].items()},
-                    seconds=float(each["seconds"]),
-                    error=str(each["error"]),
-                )
-                for each in described["levels"]
-            },
-            not_measured=tuple(map(str, described["not_measured"])),
+    @classmethod
+    def from_json(cls, described: object, kind: str = "coverage") -> Coverage:
+        """The inverse of `to_json`. Figures follow from the rest and are not read; of texts there are those of the gaps.
+
+        Raises:
+            DocumentError: `described` is no such description.
+        """
+        document = Document(described, kind)
+        texts: dict[str, dict[int, str]] = {}
+        for name, lines in document.list("never", _gap_text) if "never" in document.content else ():
+            texts.setdefault(name, {}).update(lines)
+        return cls(
+            files={name: replace(file, text=texts.get(name, {})) for name, file in document.list("files", _named_file)},
+            modules=dict(document.list("modules", _named_module)),
+            levels=dict(document.list("levels", _numbered_level)),
+            not_measured=document.list("not_measured", text),
         )
 
     def _level(self, level: int) -> dict[str, Any]:
         found = self.levels[level]
-        below = [each for each in self.levels if each < level]
-        before, after = self.lines(below)[0], self.lines([*below, level])[0]
+        lines, branches = self.added(level)
         return {
             "level": level,
             **_figures(self.lines([level]), self.branches([level]), self.features([level])),
-            "adds_lines": after - before,
-            "adds_branches": self.branches([*below, level])[0] - self.branches(below)[0],
+            "adds_lines": lines,
+            "adds_branches": branches,
             "asked": found.asked,
             "repeated": found.repeated,
             "seconds": round(found.seconds, 2),
@@ -210,19 +226,6 @@ class Coverage:
             "reached": {name: ranges(lines) for name, lines in found.lines.items()},
             "taken": {name: sorted(taken) for name, taken in found.branches.items()},
         }
-
-    def _of(self, name: str) -> dict[str, Any]:
-        """The figures of one file."""
-        mine = replace(self, files={name: self.files[name]})
-        return _figures(mine.lines(), mine.branches())
-
-    def _gap(self, gap: Gap, text: bool) -> dict[str, Any]:
-        reported: dict[str, Any] = {"file": gap.file, "first": gap.first, "last": gap.last}
-        if not text:
-            return reported
-        lines = self.files[gap.file].text
-        shown = [(n, lines[n][:LINE_CHARACTERS]) for n in range(gap.first, gap.last + 1) if n in lines]
-        return reported | {"text": [f"{number}: {line}" for number, line in shown[:SHOWN_LINES]]}
 
     def _union(self, by_level: Mapping[int, Mapping[str, frozenset[Any]]], levels: Iterable[int] | None) -> Any:
         found: dict[str, frozenset[Any]] = {}
@@ -275,9 +278,68 @@ def _extent(coverage: Coverage) -> dict[str, Lines]:
     return {name: file.lines for name, file in coverage.files.items()}
 
 
-def _four(counts: Sequence[Any]) -> tuple[int, int, int, int]:
-    lines, of_lines, branches, of_branches = (int(each) for each in counts)
-    return lines, of_lines, branches, of_branches
+def _numbers(value: Any, name: str) -> Lines:
+    try:
+        return numbers(text(value, name))
+    except DocumentError:
+        raise
+    except ValueError as error:
+        shown = repr(value[:MAX_SHOWN])
+        raise DocumentError(f"{name} is {shown}; expected numbers of lines such as '120-137,165'") from error
+
+
+def _branches(value: Any, name: str) -> Branches:
+    return frozenset(items(text)(value, name))
+
+
+def _four(value: Any, name: str) -> tuple[int, int, int, int]:
+    counts = items(whole)(value, name)
+    if len(counts) != 4:
+        raise DocumentError(f"{name} has {len(counts)} numbers; expected 4")
+    return counts[0], counts[1], counts[2], counts[3]
+
+
+def _place(value: Any, name: str) -> tuple[str, int, int]:
+    if not isinstance(value, list | tuple) or len(value) != 3:
+        raise DocumentError(f"{name} is no place; expected a file and its first and last line")
+    return text(value[0], f"{name}[0]"), whole(value[1], f"{name}[1]"), whole(value[2], f"{name}[2]")
+
+
+def _named_file(value: Any, name: str) -> tuple[str, File]:
+    document = Document(value, name)
+    lines = _numbers(document.text("lines"), f"{name}.lines")
+    return document.text("name"), File(lines, frozenset(document.list("branches", text)))
+
+
+def _named_module(value: Any, name: str) -> tuple[str, tuple[tuple[str, int, int], ...]]:
+    document = Document(value, name)
+    return document.text("name"), document.list("places", _place)
+
+
+def _numbered_level(value: Any, name: str) -> tuple[int, Level]:
+    document = Document(value, name)
+    return document.whole("level"), Level(
+        lines=document.mapping("reached", _numbers),
+        branches=document.mapping("taken", _branches),
+        features=document.mapping("features", whole),
+        asked=document.whole("asked"),
+        repeated=document.whole("repeated"),
+        whole=document.mapping("whole", _four),
+        seconds=document.number("seconds"),
+        error=document.text("error"),
+    )
+
+
+def _gap_text(value: Any, name: str) -> tuple[str, dict[int, str]]:
+    """The file of a gap, and its lines by number where they stand in the document."""
+    document = Document(value, name)
+    lines: dict[int, str] = {}
+    for line in document.list("text", text) if "text" in document.content else ():
+        number, separator, content = line.partition(": ")
+        if not separator or not (number.isascii() and number.isdigit() and len(number) < MAX_DIGITS):
+            raise DocumentError(f"{name}.text has {line[:MAX_SHOWN]!r}; expected a line such as '12: lost()'")
+        lines[int(number)] = content
+    return document.text("file"), lines
 
 
 def _figures(lines: Count, branches: Count, features: Count | None = None) -> dict[str, Any]:
