@@ -64,11 +64,11 @@ def stepping(found: dict[tuple[str, str, int], Measurement]) -> list[dict[str, o
         rows.append(
             {
                 "batch": batch,
-                "C": peer.rate,
-                "JAX, step by step": step.rate,
-                "JAX, scanned": scan.rate,
-                "step / C": step.rate / peer.rate,
-                "scan / C": scan.rate / peer.rate,
+                "C": peer.speed.median,
+                "JAX, step by step": step.speed.median,
+                "JAX, scanned": scan.speed.median,
+                "step / C": step.speed.median / peer.speed.median,
+                "scan / C": scan.speed.median / peer.speed.median,
             }
         )
     return rows
@@ -82,10 +82,10 @@ def training(found: dict[tuple[str, str, int], Measurement]) -> list[dict[str, o
         rows.append(
             {
                 "environments": batch,
-                "C": peer.rate,
-                "C with its tape, through the reference's adapter": reference.rate,
-                "JAX, fused": fused.rate,
-                "JAX / C": fused.rate / peer.rate,
+                "C": peer.speed.median,
+                "C with its tape, through the reference's adapter": reference.speed.median,
+                "JAX, fused": fused.speed.median,
+                "JAX / C": fused.speed.median / peer.speed.median,
                 "share of the environment in JAX": fused.share,
             }
         )

@@ -11,6 +11,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from harness.host.jobs import Job
 from harness.measure.profile import text
+from harness.measure.profile.contenders import CANDIDATE
+from harness.measure.profile.result import Measurement, ProfileReport
 from harness.verdict import LevelReport, Outcome, Verdict
 from harness.verify.explain import first
 from mcp_server import texts
@@ -182,52 +184,50 @@ def profile(job: Job, also: list[str]) -> Profile:
     common = running(job, also)
     if not document:
         return Profile(**common, **still_running(job))
-    outcome, advice, hot = document["outcome"], document["advice"], document["hot"]
-    best = max(
-        (each for each in document["measurements"] if each["role"] == "candidate"),
-        key=lambda each: each["steps_per_s"]["median"],
-        default=None,
-    )
-    said = f"{outcome}: {document['error'] or 'the candidate could not be measured'}"
+    report = ProfileReport.from_json(document)
+    measured = report.profile
+    outcome, found = measured.outcome, measured.divergence
+    own = (each for each in measured.measurements if each.role == CANDIDATE)
+    best = max(own, key=lambda each: each.speed.median, default=None)
+    said = f"{outcome}: {measured.error or 'the candidate could not be measured'}"
     following = call("run_level_tests", session=job.session)
-    if outcome == "FAIL":
+    if outcome is Outcome.FAIL:
         said = "FAIL: what was timed is not what the reference does, so no figure counts."
-    elif best is not None and outcome == "PASS":
-        rate = text.figure(best["steps_per_s"]["median"])
-        said = f"The candidate makes up to {rate} steps/s ({best['kind']}, batch {best['batch']})."
-        if document["verified"]:
+    elif best is not None and outcome is Outcome.PASS:
+        said = f"The candidate makes up to {text.figure(best.speed.median)} steps/s ({best.kind}, batch {best.batch})."
+        if report.verified:
             following = "take the prompt `optimise_jax`, change one thing, verify it, and measure again"
         else:
             said += " This code is not verified as a whole: finish the recipe before you make it faster."
-    elif outcome == "ERROR":
+    elif outcome is Outcome.ERROR:
         following = "read `error`: mend what it names if it is yours, else tell a person"
-    found = document["divergence"]
     return Profile(
         **common,
         summary=said,
         next_call=following,
         outcome=outcome,
-        event=document["event"],
-        verified=document["verified"],
-        measurements=[_measured(each) for each in document["measurements"]],
-        state_bytes=document["state_bytes"],
-        hot=[" ".join(row) for row in text.operations(hot)] if hot else [],
-        advice=text.next_step(advice) if advice else "",
-        remarks=list(text.behind(document)),
-        error=document["error"],
+        event=report.event,
+        verified=report.verified,
+        measurements=[_measured(each) for each in measured.measurements],
+        state_bytes=measured.state_bytes,
+        hot=[" ".join(row) for row in text.operations(measured.hot)] if measured.hot is not None else [],
+        advice=text.next_step(measured.advice) if measured.advice is not None else "",
+        remarks=list(text.behind(measured)),
+        error=measured.error,
         divergence="" if found is None else text.divergence(found),
     )
 
 
-def _measured(each: Mapping[str, Any]) -> dict[str, Any]:
+def _measured(each: Measurement) -> dict[str, Any]:
     """One measurement, short: there may be fifty."""
-    rates = each["steps_per_s"]
-    shown = {name: each[name] for name in ("contender", "kind", "batch")}
+    described = each.to_json()
+    rates = described["steps_per_s"]
+    shown = {name: described[name] for name in ("contender", "kind", "batch")}
     shown |= {"steps_per_s": rates["median"], "low": rates["low"], "high": rates["high"]}
-    if each["role"] == "candidate":
-        shown |= {name: each[name] for name in ("compile_s", "compile_added_mb") if name in each}
-        shown |= {"suspicious": True} if each["suspicious"] else {}
-    return shown | ({"environment_share": each["environment_share"]} if "environment_share" in each else {})
+    if each.role == CANDIDATE:
+        shown |= {name: described[name] for name in ("compile_s", "compile_added_mb") if name in described}
+        shown |= {"suspicious": True} if each.suspicious else {}
+    return shown | ({"environment_share": described["environment_share"]} if each.share is not None else {})
 
 
 def replayed(job: Job, also: list[str]) -> Replayed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +12,8 @@ from harness.cli.verify import candidate_option, chosen_candidate, demand_no_cho
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from harness.measure.profile.result import Profile
 
 EXITS = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL, "ERROR": EXIT_ERROR}
 
@@ -71,35 +73,35 @@ def profile(
             settings = replace(settings, train_at=sizes or load_task(found.trusted).batch_sizes)
         with opened(found.id) as session, output.progress() as progress:
             output.kept = "nothing was recorded of this profile"
-            document = profile_session(session, settings, seed=seed, driver=sandbox, progress=progress)
+            report = profile_session(session, settings, seed=seed, driver=sandbox, progress=progress)
     else:
         task = chosen_candidate(load_task(find_task(where)), candidate)
         if "train" in kinds:
             settings = replace(settings, train_at=sizes or task.batch_sizes)
         with output.progress() as progress:
-            document = profile_directory(task, choose(sandbox), settings, seed, progress)
-    output.emit(document, *_shown(document))
-    return EXITS[document["outcome"]]
+            report = profile_directory(task, choose(sandbox), settings, seed, progress)
+    output.emit(report.to_json(), *_shown(report.profile))
+    return EXITS[report.profile.outcome]
 
 
-def _shown(document: dict[str, Any]) -> list[RenderableType | str]:
+def _shown(measured: Profile) -> list[RenderableType | str]:
     from rich.text import Text
 
     from harness.cli import show
     from harness.measure.profile import text
 
     table = show.grid("left", "left", *["right"] * 6, "left", header=text.HEADER)
-    for row in text.rows(document):
+    for row in text.rows(measured):
         table.add_row(*row)
-    output_lines: list[RenderableType | str] = [table, "", *text.behind(document)]
-    if document["hot"]:
+    output_lines: list[RenderableType | str] = [table, "", *text.behind(measured)]
+    if measured.hot is not None:
         output_lines += ["", "where a step's time goes (share, kind, line of the candidate):"]
         hot = show.grid("right", "left", "left")
-        for row in text.operations(document["hot"]):
+        for row in text.operations(measured.hot):
             hot.add_row(*row)
         output_lines.append(show.indented(hot))
-    if document["advice"]:
-        output_lines += ["", text.next_step(document["advice"])]
-    if document["error"]:
-        output_lines.append(Text("could not be measured: " + document["error"], "magenta"))
+    if measured.advice is not None:
+        output_lines += ["", text.next_step(measured.advice)]
+    if measured.error:
+        output_lines.append(Text("could not be measured: " + measured.error, "magenta"))
     return output_lines

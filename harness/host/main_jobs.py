@@ -164,7 +164,7 @@ class MainJobs:
                     job=job.id,
                     progress=lambda text, done, total: self._jobs.progress(job, text, done, total),
                     interruptible=self._interrupts.allowed(),
-                )
+                ).to_json()
             except BaseException as error:
                 outcome = CANCELLED if isinstance(error, KeyboardInterrupt) else FAILED
                 self._closing.record(PROFILE, arguments, outcome, client, began, job=job.id)

@@ -1,4 +1,4 @@
-"""One profile, reported in one document."""
+"""One profile of a task directory or of a session's workspace."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.measure.profile import text
+from harness.measure.profile.result import ProfileReport
 from harness.measure.profile.run import Settings, profile
 from harness.session import recipe
 from harness.session.session import Session
@@ -25,15 +26,12 @@ MAX_SUMMARY = 4000
 
 def profile_directory(
     task: Task, driver: Driver, settings: Settings, seed: int | None = None, progress: Progress = silent
-) -> dict[str, Any]:
-    """Profile the candidate in a task directory, outside any session: nothing is recorded.
-
-    The document is that of `Profile.to_json`, and `verified`: None, as nobody knows.
-    """
+) -> ProfileReport:
+    """Profile the candidate in a task directory, outside any session: nothing is recorded."""
     with tempfile.TemporaryDirectory(prefix="lockstep-tree-") as tree:
         copy_candidate(task.directory, Path(tree))
         measured = profile(task, Path(tree), driver, settings, seed=seed, progress=progress)
-    return {**measured.to_json(), "verified": None}
+    return ProfileReport(profile=measured)
 
 
 def profile_session(
@@ -46,11 +44,8 @@ def profile_session(
     driver: str | None = None,
     progress: Progress = silent,
     interruptible: AbstractContextManager[None] | None = None,
-) -> dict[str, Any]:
+) -> ProfileReport:
     """Profile the workspace of a session as it is now, from an export of its snapshot, and record it.
-
-    The document is that of `profile_directory`, with `session`, `event`, and `verified`: the newest verified commit if it
-    holds this very tree and every step of the recipe has passed, else None.
 
     Args:
         interruptible: entered while it measures and at no other moment: an interruption then loses nothing, where one in
@@ -69,15 +64,13 @@ def profile_session(
     }
     with session.exported_workspace(arguments) as (taken, tree), interruptible or nullcontext():
         measured = profile(task, tree, choose(driver or session.sandbox), settings, seed=seed, progress=progress)
-    document = measured.to_json()
     head = session.head
     same = head is not None and head.workspace is not None and head.workspace["gitTree"] == taken.tree
     finished = recipe.next_step(session.state) is None
-    document |= {"session": session.id, "verified": head.commit if head and same and finished else None}
     found = measured.divergence
     detail: dict[str, Any] = {
-        "figures": text.compact(document),
-        "summary": text.summary(document)[:MAX_SUMMARY],
+        "figures": text.compact(measured),
+        "summary": text.summary(measured)[:MAX_SUMMARY],
         "finding": measured.error[:MAX_SUMMARY] if found is None else found.cause,
     }
     detail |= ({"client": client} if client else {}) | ({"job": job} if job else {})
@@ -89,4 +82,5 @@ def profile_session(
         duration_s=time.monotonic() - began,
         taken=taken,
     )
-    return {**document, "event": event.seq}
+    verified = head.commit if head and same and finished else None
+    return ProfileReport(profile=measured, session=session.id, event=event.seq, verified=verified)

@@ -47,6 +47,12 @@ class Document:
         """A number."""
         return float(self._read(name, "a number", _is_number, default))
 
+    def number_or_none(self, name: str) -> float | None:
+        """A number, or null; a field that is not there is null."""
+        if self.content.get(name) is None:
+            return None
+        return self.number(name)
+
     def flag(self, name: str) -> bool:
         """True or false."""
         return self._read(name, "true or false", lambda value: isinstance(value, bool))
@@ -66,6 +72,11 @@ class Document:
     def object(self, name: str) -> Document:
         """An object."""
         return Document(self._read(name, "an object", lambda value: isinstance(value, Mapping)), f"{self.kind}.{name}")
+
+    def read_or_none(self, name: str, each: Callable[[Any, str], T]) -> T | None:
+        """What `each` reads of a field, given it and what to call it; None where it is null or not there."""
+        value = self.content.get(name)
+        return None if value is None else each(value, f"{self.kind}.{name}")
 
     def list(self, name: str, each: Callable[[Any, str], T]) -> tuple[T, ...]:
         """A list, of which `each` reads the elements, given one and what to call it."""
@@ -121,6 +132,13 @@ def whole(value: Any, name: str) -> int:
     if not _is_whole(value):
         raise _wrong(name, value, "a whole number")
     return value
+
+
+def number(value: Any, name: str) -> float:
+    """An element that is a number; for `Document.mapping`."""
+    if not _is_number(value):
+        raise _wrong(name, value, "a number")
+    return float(value)
 
 
 def items(each: Callable[[Any, str], T]) -> Callable[[Any, str], tuple[T, ...]]:

@@ -13,6 +13,7 @@ from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.interpreter import BASE_PACKAGES
 from harness.candidate.start import SandboxedWorker
 from harness.measure.profile.contenders import CANDIDATE, Cell
+from harness.measure.profile.result import Bound
 from harness.protocol.channel import Channel
 from harness.task.contract import Task
 from sandboxes import Driver
@@ -71,30 +72,6 @@ def _rate(channel: Channel, kind: str, batch: int, length: int, work: int) -> fl
         channel.ask("bench_run", kind=kind, batch=batch, length=length, seed=0, repeats=1)
         shortest = min(shortest, time.perf_counter() - began)
     return length * work / shortest
-
-
-@dataclass(frozen=True)
-class Bound:
-    """The most steps per second that a cell's own work allows on this machine.
-
-    Attributes:
-        by: what sets it, `bytes` or `operations`.
-        bytes_per_step, operations_per_step: that work.
-    """
-
-    steps_per_s: float
-    by: str
-    bytes_per_step: float
-    operations_per_step: float
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {
-            "steps_per_s": round(self.steps_per_s),
-            "by": self.by,
-            "bytes_per_step": round(self.bytes_per_step, 1),
-            "operations_per_step": round(self.operations_per_step, 1),
-        }
 
 
 def bound(task: Task, cell: Cell, abilities: Abilities) -> Bound | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.candidate.start import CandidateWorker
-from harness.errors import EnvironmentFailure, LockstepError, SetupError
+from harness.errors import BadAnswer, EnvironmentFailure, LockstepError, SetupError
 from harness.measure.profile import machine
 from harness.measure.profile.advice import advise
 from harness.measure.profile.contenders import (
@@ -30,15 +30,17 @@ from harness.measure.profile.contenders import (
     interleaved,
     prepare,
 )
+from harness.measure.profile.hot import HotStep
 from harness.measure.profile.machine import Abilities
 from harness.measure.profile.peers import started_peer
-from harness.measure.profile.result import Measurement, Profile, Skipped
-from harness.measure.profile.spotcheck import SpotCheck, spot_check, worst
+from harness.measure.profile.result import Measurement, Profile, Skipped, Speed, SpotCheck
+from harness.measure.profile.spotcheck import spot_check, worst
 from harness.measure.profile.training import config_for, measure_training
 from harness.protocol.environment import Environment, Pool
 from harness.record.machine import fingerprint
 from harness.reference.install import setup
 from harness.reference.start import start_references
+from harness.support.document import DocumentError
 from harness.support.progress import Progress, silent
 from harness.task.contract import Mode, Task
 from harness.task.suite import load_suite
@@ -131,7 +133,7 @@ class _Run:
         self._checks: list[SpotCheck] = []
         self._skipped: list[Skipped] = []
         self._abilities: Abilities | None = None
-        self._hot: dict[str, object] | None = None
+        self._hot: HotStep | None = None
 
     def result(self, stack: ExitStack) -> Profile:
         """Measure everything.
@@ -152,7 +154,7 @@ class _Run:
         self._check(pool, candidate)
         if self._settings.trace and STEP in self._settings.kinds and self._task.candidate.kind == "jax":
             self._tell("tracing a step")
-            self._hot = candidate.ask("bench_trace", batch=max(self._batches))
+            self._hot = _hot_step(candidate.ask("bench_trace", batch=max(self._batches)))
         return self.partial(worst(self._checks))
 
     def partial(self, outcome: Outcome, error: str = "") -> Profile:
@@ -199,6 +201,7 @@ class _Run:
             advice=advice,
             notes=tuple(self._notes(outcome)),
             error=error,
+            divergence=next((check.divergence for check in self._checks if check.divergence is not None), None),
         )
 
     # --- who is measured ----------------------------------------------------------------------------------------------
@@ -339,13 +342,13 @@ class _Run:
         for number, cell in enumerate(own):
             self._progress("checking what was measured against the reference", number, len(own))
             self._checks.append(spot_check(pair, cell, rng, most))
-            if self._checks[-1].result.outcome is not Outcome.PASS:
+            if self._checks[-1].outcome is not Outcome.PASS:
                 return
 
     def _measurements(self) -> Iterator[Measurement]:
         if self._reference_rates:
             cores = min(self._workers, self._cores)
-            yield Measurement("reference", REFERENCE, EPISODES, self._workers, cores, tuple(self._reference_rates))
+            yield Measurement("reference", REFERENCE, EPISODES, self._workers, Speed.of(self._reference_rates, cores))
         for cell in self._cells:
             if not cell.readings:
                 continue
@@ -355,8 +358,7 @@ class _Run:
                 role=cell.contender.role,
                 kind=cell.kind,
                 batch=cell.batch,
-                cores=cell.contender.cores or self._cores,
-                rates=tuple(cell.rates),
+                speed=Speed.of(cell.rates, cell.contender.cores or self._cores),
                 length=cell.length,
                 compile_s=cell.compile_s,
                 warm_up_s=cell.warm_up_s,
@@ -374,14 +376,22 @@ class _Run:
         for each in self._measurements():
             if each.suspicious and each.bound is not None:
                 yield (
-                    f"suspicious: {each.kind} at batch {each.batch} makes {each.rate:,.0f} steps/s, its own {each.bound.by} "
-                    f"allow {each.bound.steps_per_s:,.0f} on this machine"
+                    f"suspicious: {each.kind} at batch {each.batch} makes {each.speed.median:,.0f} steps/s, its own "
+                    f"{each.bound.by} allow {each.bound.steps_per_s:,.0f} on this machine"
                 )
-        if self._task.mode is Mode.LAW and any(check.result.outcome is Outcome.PASS for check in self._checks):
+        if self._task.mode is Mode.LAW and any(check.outcome is Outcome.PASS for check in self._checks):
             yield "randomness `law`: runs could not be played again by the reference, only bounds were checked"
 
     def _tell(self, what: str) -> None:
         self._progress(what, 0, 0)
+
+
+def _hot_step(answer: object) -> HotStep:
+    """What a candidate's worker answered to `bench_trace`. Raises BadAnswer if it has another form."""
+    try:
+        return HotStep.from_json(answer)
+    except DocumentError as error:
+        raise BadAnswer(str(error), where=f"{CANDIDATE}, bench_trace") from error
 
 
 def run_length(task: Task, kind: str, batch: int) -> int:

@@ -10,16 +10,16 @@ before it was done is found, and with it a candidate that behaves otherwise when
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from harness.candidate.adapters.bench_random import added_up, checked_steps, random_action, run_key_data
 from harness.measure.profile.contenders import DEADLINE_S, Cell
+from harness.measure.profile.result import SpotCheck
 from harness.model import Array, Trajectory
 from harness.task.contract import Mode
-from harness.verdict import CheckResult, Divergence, Outcome
+from harness.verdict import Divergence, Outcome
 from harness.verify.levels import autoreset
 from harness.verify.levels.batch import demand_arrays, demand_batch, laws_of_batch
 from harness.verify.localise import localise
@@ -29,28 +29,6 @@ from harness.verify.statistics.laws import verdict
 LEVEL = 3
 RULE = "profiled"
 ENV_INDICES = 16
-
-
-@dataclass(frozen=True)
-class SpotCheck:
-    """What was looked at of one cell, and what it came to: `episodes` and `steps` that the reference played too."""
-
-    kind: str
-    batch: int
-    result: CheckResult
-    episodes: int = 0
-    steps: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description."""
-        return {
-            "kind": self.kind,
-            "batch": self.batch,
-            "outcome": str(self.result.outcome),
-            "episodes": self.episodes,
-            "steps": self.steps,
-            "detail": self.result.detail,
-        }
 
 
 def spot_check(pair: Pair, cell: Cell, rng: np.random.Generator, most_steps: int) -> SpotCheck:
@@ -73,10 +51,7 @@ def spot_check(pair: Pair, cell: Cell, rng: np.random.Generator, most_steps: int
     )  # fmt: skip
 
     def failed(path: str, expected: str, actual: str, cause: str) -> SpotCheck:
-        divergence = Divergence(None, 0, path, expected, actual, RULE, LEVEL, name, cause=cause)
-        return SpotCheck(
-            cell.kind, cell.batch, CheckResult(name, Outcome.FAIL, divergences=(divergence,), detail=cause)
-        )
+        return _failed(cell, Divergence(None, 0, path, expected, actual, RULE, LEVEL, name, cause=cause))
 
     outputs, batch, actions = _checked(pair, cell, answer, len(env_indices))
     leaves = batch["leaves"]
@@ -135,21 +110,17 @@ def _replay(
                 difference.actual, RULE, LEVEL, name, index=difference.index,
                 cause="stepped alone the candidate agrees with the reference here: it behaves otherwise when it is timed",
             )  # fmt: skip
-        result = CheckResult(
-            name, Outcome.FAIL, examples=len(chosen), divergences=(divergence,), detail=divergence.cause
-        )
-        return SpotCheck(cell.kind, cell.batch, result, len(chosen))
+        return _failed(cell, divergence, len(chosen))
     for draw, results in laws_of_batch(pair, found, name).items():
         passed, worst_law = verdict(results)
         if not passed:
-            divergence = autoreset.wrong_law(name, draw, worst_law)
-            result = CheckResult(
-                name, Outcome.FAIL, examples=len(chosen), divergences=(divergence,), detail=divergence.cause
-            )
-            return SpotCheck(cell.kind, cell.batch, result, len(chosen))
+            return _failed(cell, autoreset.wrong_law(name, draw, worst_law), len(chosen))
     steps = sum(trajectory.steps for trajectory in expected)
-    result = CheckResult(name, Outcome.PASS, examples=len(chosen), detail=detail)
-    return SpotCheck(cell.kind, cell.batch, result, len(chosen), steps)
+    return SpotCheck(cell.kind, cell.batch, Outcome.PASS, len(chosen), steps, detail)
+
+
+def _failed(cell: Cell, divergence: Divergence, episodes: int = 0) -> SpotCheck:
+    return SpotCheck(cell.kind, cell.batch, Outcome.FAIL, episodes, detail=divergence.cause, divergence=divergence)
 
 
 def _cut(trajectory: Trajectory, steps: int) -> Trajectory:
@@ -170,10 +141,9 @@ def _bounds_only(pair: Pair, cell: Cell, outputs: Mapping[str, Array], name: str
                     None, 0, path, f"values from {leaf.low} to {leaf.high}", "others", "bounds", LEVEL, name,
                     cause="a timed run has values outside the bounds of task.toml",
                 )  # fmt: skip
-                result = CheckResult(name, Outcome.FAIL, divergences=(divergence,), detail=divergence.cause)
-                return SpotCheck(cell.kind, cell.batch, result)
+                return _failed(cell, divergence)
     weak = "only the bounds of its outputs were checked (randomness `law`): not that it is the environment"
-    return SpotCheck(cell.kind, cell.batch, CheckResult(name, Outcome.PASS, examples=cell.batch, detail=weak))
+    return SpotCheck(cell.kind, cell.batch, Outcome.PASS, detail=weak)
 
 
 def _checked(
@@ -219,4 +189,4 @@ def _same_actions(given: Array, expected: Array) -> bool:
 
 def worst(checks: Sequence[SpotCheck]) -> Outcome:
     """The outcome of them all."""
-    return Outcome.worst([check.result.outcome for check in checks])
+    return Outcome.worst([check.outcome for check in checks])

@@ -21,7 +21,7 @@ from harness.candidate.start import CandidateWorker
 from harness.errors import EnvironmentFailure
 from harness.measure.profile.contenders import CANDIDATE, PEER, REFERENCE, TRAIN, Cell, Contender
 from harness.measure.profile.memory import watched
-from harness.measure.profile.result import Measurement
+from harness.measure.profile.result import Measurement, Speed
 from harness.model import STATE, Tape
 from harness.protocol.environment import Pool
 from harness.protocol.spec import Spec
@@ -133,8 +133,7 @@ def measure_training(
             role=each.role,
             kind=TRAIN,
             batch=batch,
-            cores=each.cores,
-            rates=tuple(each.rates),
+            speed=Speed.of(each.rates, each.cores),
             length=config.rollout_steps,
             compile_s=max(0.0, each.first - each.once),
             warm_up_s=each.once,

@@ -9,6 +9,7 @@ import pytest
 from harness.measure.profile import text
 from harness.measure.profile.advice import advise
 from harness.measure.profile.contenders import CANDIDATE, PEER, Cell, Contender
+from harness.measure.profile.hot import HotStep, Operation
 from harness.measure.profile.machine import Abilities, bound, output_bytes, suspicious
 from harness.task.load import load_task
 from tests.verify.levels.conftest import WALK
@@ -42,12 +43,12 @@ def test_of_a_peer_no_bound_is_known() -> None:
     assert not suspicious(1e12, None)
 
 
-def hot(*operations: tuple[str, str, float], chance: float = 0.0) -> dict[str, Any]:
-    described = [
-        {"name": f"op.{number}", "kind": kind, "origin": origin, "share": share, "source": f"env.py:{number} rule"}
+def hot(*operations: tuple[str, str, float], chance: float = 0.0) -> HotStep:
+    described = tuple(
+        Operation(f"op.{number}", kind, share, f"env.py:{number} rule", origin)
         for number, (kind, origin, share) in enumerate(operations)
-    ]
-    return {"operations": described, "origins": {"chance": chance}, "kinds": {}, "calls": 1}
+    )
+    return HotStep(described, {"chance": chance}, {}, 1)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def hot(*operations: tuple[str, str, float], chance: float = 0.0) -> dict[str, A
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_the_advice_is_what_takes_most_of_the_time(found: dict[str, Any], item: int, name: str) -> None:
+def test_the_advice_is_what_takes_most_of_the_time(found: HotStep, item: int, name: str) -> None:
     advice = advise(found, x64=False, compile_s=2.0, compile_added=10 << 20, state_bytes=40)
     assert (advice.item, advice.name) == (item, name)
 

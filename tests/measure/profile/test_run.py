@@ -111,7 +111,7 @@ def test_candidate_reference_and_peers_stand_side_by_side(task: Path) -> None:
     assert document["state_bytes"] == 12 and document["machine"]["device"]["platform"]
     sources = [each["source"] for each in document["hot"]["operations"]]
     assert any(source.startswith("env.py:") for source in sources)
-    assert document["advice"]["because"] and "who" in text.summary(document)
+    assert document["advice"]["because"] and "who" in text.summary(done)
 
 
 def test_policies_are_trained_in_candidate_reference_and_those_peers_that_can_be(task: Path) -> None:
@@ -157,11 +157,11 @@ def test_a_session_keeps_the_figures_with_the_tree_and_tells_them_in_the_prompt(
         recorded.append(len(session.events))
 
     with Session.start(task, tmp_path / "workspace", home) as session:
-        document = profile_session(session, settings, client="somebody", interruptible=interruptible())
+        report = profile_session(session, settings, client="somebody", interruptible=interruptible())
         assert recorded == [1, 1], "the record may not be cut short, so nothing is recorded where that is allowed"
         event = next(each for each in session.events if each.kind == PROFILE)
-        assert (document["event"], event.outcome, event.detail["client"]) == (event.seq, "PASS", "somebody")
-        assert document["verified"] is None
+        assert (report.event, event.outcome, event.detail["client"]) == (event.seq, "PASS", "somebody")
+        assert report.verified is None
         assert {each["kind"] for each in event.detail["figures"]} == {"episodes", "step", "scan"}
         assert event.workspace is not None and event.workspace["gitTree"]
         prompt = render("optimise_jax", session.id, home=home, samples=False)

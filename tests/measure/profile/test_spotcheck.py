@@ -68,7 +68,7 @@ def cheating(walk: Walk, cheat: str) -> Walk:
 @pytest.mark.parametrize("kind", [pytest.param("step", marks=pytest.mark.slow), "scan"])
 def test_an_honest_run_is_played_again_by_the_reference(walk: Walk, measured: Measure, kind: str) -> None:
     cell, found = measured(walk, kind, 80, 48)
-    assert found.result.outcome is Outcome.PASS
+    assert found.outcome is Outcome.PASS
     assert found.episodes > 1 and 0 < found.steps <= 400
     assert len(cell.rates) == 3 and min(cell.rates) > 0
     assert cell.compile_s > 0 and (cell.compile_peak or 0) > 50 << 20
@@ -78,8 +78,9 @@ def test_an_honest_run_is_played_again_by_the_reference(walk: Walk, measured: Me
 @pytest.mark.slow
 def test_work_that_is_skipped_beyond_batch_64_is_found(walk: Walk, measured: Measure) -> None:
     _, found = measured(cheating(walk, LAZY), "scan", 512, 48)
-    [divergence] = found.result.divergences
-    assert (found.result.outcome, divergence.rule) == (Outcome.FAIL, RULE)
+    divergence = found.divergence
+    assert divergence is not None
+    assert (found.outcome, divergence.rule) == (Outcome.FAIL, RULE)
     assert "behaves otherwise when it is timed" in divergence.cause and divergence.case is not None
 
 
@@ -87,8 +88,9 @@ def test_work_that_is_skipped_beyond_batch_64_is_found(walk: Walk, measured: Mea
 @pytest.mark.parametrize("cheat", [STORED, EARLY], ids=["stored", "early"])
 def test_an_answer_that_is_not_the_sum_of_its_own_outputs_is_found(walk: Walk, measured: Measure, cheat: str) -> None:
     _, found = measured(cheating(walk, cheat), "scan", 64, 48)
-    [divergence] = found.result.divergences
-    assert (found.result.outcome, divergence.path) == (Outcome.FAIL, "outputs")
+    divergence = found.divergence
+    assert divergence is not None
+    assert (found.outcome, divergence.path) == (Outcome.FAIL, "outputs")
     assert "what it answered when it was timed" in divergence.cause
 
 
@@ -96,7 +98,8 @@ def test_an_answer_that_is_not_the_sum_of_its_own_outputs_is_found(walk: Walk, m
 def test_a_candidate_that_is_simply_wrong_is_found_and_localised(walk: Walk, measured: Measure) -> None:
     walk.edit("candidate/env.py", [('state["place"] + move', 'state["place"] + 0.5 * move')])
     _, found = measured(walk, "step", 64, 48)
-    [divergence] = found.result.divergences
+    divergence = found.divergence
+    assert divergence is not None
     assert (divergence.rule, divergence.path) == ("value", "state/place") and divergence.reproduced
 
 
@@ -105,12 +108,13 @@ def test_chance_that_is_left_out_when_it_is_timed_is_found(walk: Walk, measured:
     honest = "jax.random.normal(key, dtype=jnp.float64)"
     walk.edit("candidate/env.py", [(honest, f"jnp.where(action == 2, 0.5, {honest})")])
     _, found = measured(walk, "scan", 64, 48)
-    [divergence] = found.result.divergences
-    assert (found.result.outcome, divergence.rule, divergence.path) == (Outcome.FAIL, "law", "draw/gust")
+    divergence = found.divergence
+    assert divergence is not None
+    assert (found.outcome, divergence.rule, divergence.path) == (Outcome.FAIL, "law", "draw/gust")
 
 
 @pytest.mark.slow
 def test_where_only_laws_are_compared_the_check_says_that_it_is_weak(walk: Walk, measured: Measure) -> None:
     walk.edit("task.toml", [('mode = "tape"', 'mode = "law"')])
     _, found = measured(walk, "scan", 64, 48)
-    assert found.result.outcome is Outcome.PASS and "only the bounds" in found.result.detail and found.steps == 0
+    assert found.outcome is Outcome.PASS and "only the bounds" in found.detail and found.steps == 0
