@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +11,8 @@ from harness.cli.verify import candidate_option, chosen_candidate, demand_no_cho
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from harness.measure.strength.result import Strength
 
 COLOURS = {"survived": "bold yellow", "unjudged": "bold magenta", "argued": "yellow", "equivalent": "dim"}
 
@@ -72,28 +74,28 @@ def strength(
     if found is not None:
         demand_no_choice(candidate)
         with opened(found.id) as session, output.progress() as progress:
-            document = strength_session(session, settings, seed=seed, driver=sandbox, progress=progress)
+            report = strength_session(session, settings, seed=seed, driver=sandbox, progress=progress)
     else:
         task = chosen_candidate(load_task(find_task(where)), candidate)
         with output.progress() as progress:
-            document = strength_directory(task, choose(sandbox), settings, seed, progress)
-    left = text.verdict(document, at_least)
-    output.emit(document, *_shown(document, left))
+            report = strength_directory(task, choose(sandbox), settings, seed, progress)
+    left = text.verdict(report.strength, at_least)
+    output.emit(report.to_json(), *_shown(report.strength, left))
     return EXIT_FAIL if left else EXIT_OK
 
 
-def _shown(document: dict[str, Any], left: list[str]) -> list[RenderableType | str]:
+def _shown(measured: Strength, left: list[str]) -> list[RenderableType | str]:
     from rich.text import Text
 
     from harness.cli import show
     from harness.measure.strength import text
 
-    header = text.EVERY_HEADER if document["settings"]["every_level"] else text.LEVEL_HEADER
+    header = text.EVERY_HEADER if measured.settings["every_level"] else text.LEVEL_HEADER
     table = show.grid("left", *["right"] * (len(header) - 1), header=header)
-    for row in text.level_rows(document):
+    for row in text.level_rows(measured):
         table.add_row(*row)
-    output_lines: list[RenderableType | str] = [table, "", *text.summary(document)]
-    if rows := list(text.remaining(document)):
+    output_lines: list[RenderableType | str] = [table, "", *text.summary(measured)]
+    if rows := list(text.remaining(measured)):
         output_lines += ["", "not killed:"]
         for status, identifier, name, why in rows:
             output_lines.append(
@@ -102,4 +104,4 @@ def _shown(document: dict[str, Any], left: list[str]) -> list[RenderableType | s
             output_lines.append(show.indented(show.indented(Text(why, "dim"))))
     if left:
         output_lines += ["", *(Text(line, "bold red") for line in left)]
-    return [*output_lines, "", f"seed {document['seed']}, {document['duration_s']:.0f} s"]
+    return [*output_lines, "", f"seed {measured.seed}, {measured.duration_s:.0f} s"]

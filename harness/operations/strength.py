@@ -1,12 +1,13 @@
-"""One measurement of how strong a task's tests are, reported in one document."""
+"""One measurement of how strong a task's tests are."""
 
 from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from dataclasses import replace
 
 from harness.measure.strength import text
+from harness.measure.strength.result import StrengthReport
 from harness.measure.strength.run import Settings, measure
 from harness.report.measured import STRENGTH
 from harness.session.session import Session
@@ -21,15 +22,14 @@ ATTACHED = "strength.json"
 
 def strength_directory(
     task: Task, driver: Driver, settings: Settings, seed: int | None = None, progress: Progress = silent
-) -> dict[str, Any]:
+) -> StrengthReport:
     """Measure how many mutants of a task directory's candidate its tests kill; nothing is recorded.
-
-    The document is that of `Strength.to_json`.
 
     Raises:
         StrengthError, TaskError, SetupError: as `harness.measure.strength.run.measure`.
     """
-    return measure(task, task.directory, driver, settings, seed=seed, progress=progress).to_json()
+    measured = measure(task, task.directory, driver, settings, seed=seed, progress=progress)
+    return StrengthReport(strength=measured)
 
 
 def strength_session(
@@ -40,11 +40,9 @@ def strength_session(
     client: str = "",
     driver: str | None = None,
     progress: Progress = silent,
-) -> dict[str, Any]:
+) -> StrengthReport:
     """Measure the tests on mutants of a session's newest verified commit, and record it: figures in the event, the whole
     document beside it as `strength.json`.
-
-    The document is that of `strength_directory`, with `session`, `commit` and `event`.
 
     Raises:
         SessionError: nothing is verified yet.
@@ -55,16 +53,16 @@ def strength_session(
     task = load_task(session.task_directory)
     with session.exported_head() as (head, tree):
         chosen = choose(driver or session.sandbox)
-        document = measure(task, tree, chosen, settings, seed=seed, progress=progress).to_json()
-    document |= {"session": session.id, "commit": head.commit}
+        measured = measure(task, tree, chosen, settings, seed=seed, progress=progress)
+    report = StrengthReport(strength=measured, session=session.id, commit=head.commit)
     event = session.record(
         STRENGTH,
-        arguments={"commit": head.commit, **document["settings"]},
+        arguments={"commit": head.commit, **measured.settings},
         outcome=str(Outcome.PASS),
-        detail={"figures": text.compact(document), "finding": text.summary(document)[1]}
+        detail={"figures": text.compact(measured), "finding": text.summary(measured)[1]}
         | ({"client": client} if client else {}),
         duration_s=time.monotonic() - began,
-        seeds={"run": document["seed"]},
-        attached={ATTACHED: json.dumps(document, indent=1, sort_keys=True).encode()},
+        seeds={"run": measured.seed},
+        attached={ATTACHED: json.dumps(report.to_json(), indent=1, sort_keys=True).encode()},
     )
-    return {**document, "event": event.seq}
+    return replace(report, event=event.seq)

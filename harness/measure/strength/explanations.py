@@ -43,6 +43,20 @@ class Explanation:
     because: str
     occurrence: int | None = None
 
+    @staticmethod
+    def of(mutant: Mutant, verdict: str, because: str) -> Explanation:
+        """What is said of this very mutant."""
+        return Explanation(
+            mutant.file,
+            mutant.function,
+            mutant.operator,
+            mutant.before,
+            mutant.after,
+            verdict,
+            because,
+            mutant.occurrence,
+        )
+
     def fits(self, mutant: Mutant) -> bool:
         """Whether it speaks of this mutant. Lines are not compared: they move with every edit."""
         mine = (self.file, self.function, self.operator, self.before, self.after)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from harness.errors import Failing, Failure, Side
 from harness.measure.strength.statuses import CRASHED, ERROR, INCONCLUSIVE, KILLED, STILLBORN, SURVIVED, TIMEOUT
+from harness.support.document import Document
 from harness.verdict import Divergence, LevelReport, Outcome, Verdict
 from harness.verify.verifier import CONTRACT
 
@@ -46,6 +47,20 @@ class Finding:
     def to_json(self) -> dict[str, Any]:
         """As it stands in a document and in a journal."""
         return asdict(self)
+
+    @staticmethod
+    def from_json(described: object, kind: str = "finding") -> Finding:
+        """The inverse of `to_json`. Raises DocumentError if `described` has another form."""
+        document = Document(described, kind)
+        return Finding(
+            level=document.whole("level"),
+            outcome=document.text("outcome"),
+            seconds=document.number("seconds"),
+            check=document.text("check", ""),
+            rule=document.text("rule", ""),
+            address=document.text("address", ""),
+            why=document.text("why", ""),
+        )
 
 
 def judge(verifier: Judge, tree: Path, levels: list[int], seed: int) -> list[Finding]:

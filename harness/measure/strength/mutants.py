@@ -13,6 +13,7 @@ from typing import Any
 from harness.measure.strength.faults import Edit, Fault, applied
 from harness.measure.strength.python_faults import is_python, python_faults
 from harness.measure.strength.rust_faults import rust_faults, rust_files
+from harness.support.document import Document
 from harness.task.contract import COMPILED
 
 
@@ -55,6 +56,23 @@ class Mutant:
             "after": self.after,
             "occurrence": self.occurrence,
         }
+
+    @staticmethod
+    def from_json(described: object, kind: str = "mutant") -> Mutant:
+        """The inverse of `to_json`: a mutant without edits. Raises DocumentError if `described` has another form."""
+        document = Document(described, kind)
+        return Mutant(
+            id=document.text("id"),
+            file=document.text("file"),
+            line=document.whole("line"),
+            column=document.whole("column"),
+            function=document.text("function"),
+            operator=document.text("operator"),
+            before=document.text("before"),
+            after=document.text("after"),
+            occurrence=document.whole("occurrence"),
+            edits=(),
+        )
 
     @property
     def name(self) -> str:

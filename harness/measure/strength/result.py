@@ -14,6 +14,7 @@ from harness.measure.strength.explanations import EQUIVALENT, Explanation
 from harness.measure.strength.judging import Finding
 from harness.measure.strength.mutants import Mutant
 from harness.measure.strength.statuses import ARGUED, DETECTED, ERROR, KILLED, PROVED, STILLBORN, SURVIVED, UNJUDGED
+from harness.support.document import Document, whole
 from harness.verify.statistics.hypotheses import binomial_upper_bound
 
 CONFIDENCE_SIDE = 0.975
@@ -62,6 +63,7 @@ class Judged:
         return min((finding.level for finding in self.findings if finding.outcome in DETECTED), default=None)
 
     def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description; of the mutant all but its edits."""
         explanation = self.explanation
         return {
             **self.mutant.to_json(),
@@ -74,6 +76,107 @@ class Judged:
             if explanation is None
             else {"verdict": explanation.verdict, "because": explanation.because},
         }
+
+    @staticmethod
+    def from_json(described: object, kind: str = "mutant") -> Judged:
+        """The inverse of `to_json`: of a mutant without edits. Raises DocumentError if `described` has another form."""
+        document = Document(described, kind)
+        mutant = Mutant.from_json(described, kind)
+
+        def explanation(value: Any, name: str) -> Explanation:
+            said = Document(value, name)
+            return Explanation.of(mutant, said.text("verdict"), said.text("because"))
+
+        def finding(value: Any, name: str) -> Finding:
+            level = name.rpartition(".")[2]
+            return Finding.from_json(
+                {**Document(value, name).content, "level": int(level) if level.isdigit() else level}, name
+            )
+
+        return Judged(
+            mutant=mutant,
+            findings=tuple(document.mapping("kills", finding).values()),
+            proof=document.text("proof"),
+            proof_seconds=document.number("seconds"),
+            explanation=document.read_or_none("explanation", explanation),
+        )
+
+
+@dataclass(frozen=True)
+class KillRate:
+    """A share of mutants that were killed.
+
+    Attributes:
+        killed, total: how many, of how many; `rate` is None where there are none.
+        interval: of a sample, the exact (Clopper-Pearson) 95% interval of the rate of all mutants.
+    """
+
+    killed: int
+    total: int
+    interval: tuple[float, float] | None = None
+
+    @staticmethod
+    def of(killed: int, total: int, *, sampled: bool) -> KillRate:
+        """The share, with its interval where the mutants are a sample."""
+        if not (sampled and total):
+            return KillRate(killed, total)
+        low = 1 - binomial_upper_bound(total - killed, total, CONFIDENCE_SIDE)
+        return KillRate(killed, total, (low, binomial_upper_bound(killed, total, CONFIDENCE_SIDE)))
+
+    @property
+    def rate(self) -> float | None:
+        """From 0 to 1; None of nothing."""
+        return self.killed / self.total if self.total else None
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        described: dict[str, Any] = {"killed": self.killed, "total": self.total, "rate": self.rate}
+        return described if self.interval is None else described | {"interval_95": list(self.interval)}
+
+
+@dataclass(frozen=True)
+class LevelFigures:
+    """What one level found. `alone` and `only_here` are None unless every level ran on every mutant.
+
+    Attributes:
+        judged: mutants that it ran on, but for those that never ran.
+        killed, cumulative: mutants of which it is the lowest level that detects them; with those of all levels below.
+        total: mutants that could be killed, the whole of the rates.
+        median_seconds: to detection, over the mutants that it detects; None where there are none.
+        baseline_s: seconds that it takes on the candidate itself.
+        alone, only_here: mutants that it detects; and those that no other level does.
+    """
+
+    level: int
+    judged: int
+    killed: int
+    cumulative: int
+    total: int
+    median_seconds: float | None
+    baseline_s: float
+    alone: int | None = None
+    only_here: int | None = None
+
+    @property
+    def cumulative_rate(self) -> float | None:
+        """Of what could be killed, what was killed up to this level."""
+        return self.cumulative / self.total if self.total else None
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        row: dict[str, Any] = {
+            "level": self.level,
+            "judged": self.judged,
+            "killed": self.killed,
+            "cumulative": self.cumulative,
+            "cumulative_rate": self.cumulative_rate,
+            "median_seconds": self.median_seconds,
+            "baseline": {"seconds": self.baseline_s},
+        }
+        if self.alone is not None:
+            row |= {"killed_alone": self.alone, "killed_only_here": self.only_here}
+            row["alone_rate"] = self.alone / self.total if self.total else None
+        return row
 
 
 @dataclass(frozen=True)
@@ -108,6 +211,11 @@ class Strength:
     machine: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def counts(self) -> Counter[str]:
+        """How many mutants have each status."""
+        return Counter(each.status for each in self.judged)
+
+    @property
     def contradicted(self) -> list[Judged]:
         """Mutants that the task explains as survivors, and that do not survive."""
         return [each for each in self.judged if each.explanation and each.status in (KILLED, STILLBORN, PROVED)]
@@ -119,7 +227,7 @@ class Strength:
 
     def to_json(self) -> dict[str, Any]:
         """The document; docs/strength.md says what is in it."""
-        counts = Counter(each.status for each in self.judged)
+        counts = self.counts
         return {
             "schema": SCHEMA,
             "task": self.task,
@@ -132,8 +240,8 @@ class Strength:
             "enumerated": self.enumerated,
             "counts": {"mutants": len(self.judged)}
             | {name: counts[name] for name in (KILLED, SURVIVED, ARGUED, PROVED, STILLBORN, UNJUDGED)},
-            "rates": self._rates(counts),
-            "levels": self._levels(),
+            "rates": {name: each.to_json() for name, each in self.rates().items()},
+            "levels": [each.to_json() for each in self.levels()],
             "operators": self._operators(),
             "unexplained": [each.mutant.id for each in self.unexplained],
             "contradicted": [each.mutant.id for each in self.contradicted],
@@ -143,8 +251,38 @@ class Strength:
             "machine": dict(self.machine),
         }
 
-    def _rates(self, counts: Mapping[str, int]) -> dict[str, Any]:
+    @staticmethod
+    def from_json(described: object, kind: str = "strength") -> Strength:
+        """The inverse of `to_json`; counts, rates and tables are worked out again.
+
+        Raises:
+            DocumentError: `described` has another form; it names the field.
+        """
+        document = Document(described, kind)
+
+        def baseline(value: Any, name: str) -> tuple[int, float]:
+            level = Document(value, name)
+            return level.whole("level"), level.object("baseline").number("seconds")
+
+        return Strength(
+            task=document.text("task"),
+            task_digest=document.text("task_digest"),
+            candidate=document.text("candidate"),
+            seed=document.whole("seed"),
+            settings=document.object("settings").content,
+            sandbox=document.text("sandbox"),
+            isolated=document.flag("isolated"),
+            baseline=dict(document.list("levels", baseline)),
+            judged=document.list("mutants", Judged.from_json),
+            enumerated=document.whole("enumerated"),
+            resumed=document.whole("resumed"),
+            duration_s=document.number("duration_s"),
+            machine=document.object("machine").content,
+        )
+
+    def rates(self) -> dict[str, KillRate]:
         """Killed shares, with nothing but stillborn mutants left out, without proved, and without argued equivalents too."""
+        counts = self.counts
         whole = len(self.judged) - counts[STILLBORN]
         sampled = self.settings["sample"] is not None and len(self.judged) < self.enumerated
         totals = {
@@ -152,9 +290,10 @@ class Strength:
             "non_equivalent": whole - counts[PROVED],
             "argued": whole - counts[PROVED] - counts[ARGUED],
         }
-        return {name: rate(counts[KILLED], total, interval=sampled) for name, total in totals.items()}
+        return {name: KillRate.of(counts[KILLED], total, sampled=sampled) for name, total in totals.items()}
 
-    def _levels(self) -> list[dict[str, Any]]:
+    def levels(self) -> list[LevelFigures]:
+        """The figures of each level, lowest first."""
         total = sum(each.status not in (STILLBORN, PROVED) for each in self.judged)
         every = bool(self.settings["every_level"])
         table, before = [], 0
@@ -163,20 +302,19 @@ class Strength:
             first = [each for each, _ in ran if each.status == KILLED and each.killed_by == level]
             alone = [(each, finding) for each, finding in ran if finding.outcome in DETECTED and each.status == KILLED]
             before += len(first)
-            row: dict[str, Any] = {
-                "level": level,
-                "judged": sum(each.status != STILLBORN for each, _ in ran),
-                "killed": len(first),
-                "cumulative": before,
-                "cumulative_rate": before / total if total else None,
-                "median_seconds": statistics.median([finding.seconds for _, finding in alone]) if alone else None,
-                "baseline": {"seconds": seconds},
-            }
-            if every:
-                only = [each for each, _ in alone if sum(finding.outcome in DETECTED for finding in each.findings) == 1]
-                row |= {"killed_alone": len(alone), "killed_only_here": len(only)}
-                row["alone_rate"] = len(alone) / total if total else None
-            table.append(row)
+            only = [each for each, _ in alone if sum(finding.outcome in DETECTED for finding in each.findings) == 1]
+            figures = LevelFigures(
+                level=level,
+                judged=sum(each.status != STILLBORN for each, _ in ran),
+                killed=len(first),
+                cumulative=before,
+                total=total,
+                median_seconds=statistics.median([finding.seconds for _, finding in alone]) if alone else None,
+                baseline_s=seconds,
+                alone=len(alone) if every else None,
+                only_here=len(only) if every else None,
+            )
+            table.append(figures)
         return table
 
     def _operators(self) -> list[dict[str, Any]]:
@@ -189,15 +327,6 @@ class Strength:
             }
             for name in names
         ]
-
-
-def rate(killed: int, total: int, *, interval: bool) -> dict[str, Any]:
-    """A share and, of a sample, its exact (Clopper-Pearson) 95% interval; None where there is nothing to share."""
-    described: dict[str, Any] = {"killed": killed, "total": total, "rate": killed / total if total else None}
-    if interval and total:
-        low = 1 - binomial_upper_bound(total - killed, total, CONFIDENCE_SIDE)
-        described["interval_95"] = [low, binomial_upper_bound(killed, total, CONFIDENCE_SIDE)]
-    return described
 
 
 def strength_digest(document: Mapping[str, Any]) -> str:
@@ -215,3 +344,37 @@ def _repeating(value: Any) -> Any:
 
 def _without_level(finding: Finding) -> dict[str, Any]:
     return {name: value for name, value in finding.to_json().items() if name != "level"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrengthReport:
+    """What one measurement came to.
+
+    Attributes:
+        strength: what was measured.
+        session, commit, event: of a session, what was measured and the number of the event that records it.
+    """
+
+    strength: Strength
+    session: str | None = None
+    commit: str | None = None
+    event: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description: that of the measurement, and of a session the other attributes beside its fields."""
+        described = self.strength.to_json()
+        if self.session is None:
+            return described
+        described |= {"session": self.session, "commit": self.commit}
+        return described if self.event is None else described | {"event": self.event}
+
+    @staticmethod
+    def from_json(described: object, kind: str = "strength") -> StrengthReport:
+        """The inverse of `to_json`. Raises DocumentError if `described` has another form."""
+        document = Document(described, kind)
+        return StrengthReport(
+            strength=Strength.from_json(described, kind),
+            session=document.text_or_none("session"),
+            commit=document.text_or_none("commit"),
+            event=document.read_or_none("event", whole),
+        )

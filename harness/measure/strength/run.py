@@ -182,13 +182,12 @@ class _Run:
 
     def _take_known(self) -> None:
         for each in self._journal.known:
-            reported = {name: value for name, value in each.items() if name not in ("kind", "mutant")}
             if each["kind"] == BASELINE:
                 self._baseline[each["level"]] = each["seconds"]
             elif each["kind"] == FOUND and each["mutant"] in self._found and each["outcome"] != ERROR:
-                self._found[each["mutant"]][each["level"]] = Finding(**reported)
+                self._found[each["mutant"]][each["level"]] = Finding.from_json(each)
             elif each["kind"] == PROGRAM:
-                self._proofs[each["mutant"]] = reported
+                self._proofs[each["mutant"]] = {name: each[name] for name in ("proof", "seconds")}
 
     def _judge_all(self) -> None:
         waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()

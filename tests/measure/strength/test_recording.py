@@ -22,14 +22,14 @@ from tests.report.script import Play
 def recorded(directory: Path) -> Path:
     """The record of a session with one measurement in it, as `strength_session` records one."""
     play = Play(directory)
-    document = strength(*MUTANTS, enumerated=40).to_json()
+    measured = strength(*MUTANTS, enumerated=40)
     play.session.record(
         STRENGTH,
         arguments={"commit": None},
         outcome="PASS",
-        detail={"figures": text.compact(document), "finding": text.summary(document)[1]},
-        seeds={"run": document["seed"]},
-        attached={ATTACHED: json.dumps(document).encode()},
+        detail={"figures": text.compact(measured), "finding": text.summary(measured)[1]},
+        seeds={"run": measured.seed},
+        attached={ATTACHED: json.dumps(measured.to_json()).encode()},
     )
     play.session.close()
     return play.record

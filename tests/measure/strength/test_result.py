@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from harness.measure.strength.explanations import Explanation, explained, load_e
 from harness.measure.strength.journal import FINISHED, Journal
 from harness.measure.strength.judging import Finding
 from harness.measure.strength.mutants import Mutant, enumerate_mutants
-from harness.measure.strength.result import Judged, Strength, rate, strength_digest
+from harness.measure.strength.result import Judged, KillRate, Strength, StrengthReport, strength_digest
+from harness.support.document import DocumentError
 
 ENTRY = {
     "file": "env.py",
@@ -85,27 +87,27 @@ def test_with_every_level_it_is_reported_what_each_kills_alone_and_what_only_it_
 
 def test_a_sample_has_an_exact_interval_and_all_mutants_have_none() -> None:
     # Clopper and Pearson for 8 of 10, from their table.
-    assert rate(8, 10, interval=True)["interval_95"] == pytest.approx([0.4439, 0.9748], abs=1e-4)
-    assert "interval_95" not in rate(8, 10, interval=False)
-    assert rate(0, 0, interval=True)["rate"] is None
-    document = strength(*MUTANTS, enumerated=20, settings={"every_level": False, "sample": 8}).to_json()
-    assert "interval_95" in document["rates"]["all"]
+    assert KillRate.of(8, 10, sampled=True).interval == pytest.approx([0.4439, 0.9748], abs=1e-4)
+    assert KillRate.of(8, 10, sampled=False).interval is None
+    assert KillRate.of(0, 0, sampled=True).rate is None
+    sampled = strength(*MUTANTS, enumerated=20, settings={"every_level": False, "sample": 8})
+    assert "interval_95" in sampled.to_json()["rates"]["all"]
     assert "interval_95" not in strength(*MUTANTS, enumerated=20).to_json()["rates"]["all"], "they were not drawn"
-    assert "drawn from 20" in text.summary(document)[0]
+    assert "drawn from 20" in text.summary(sampled)[0]
 
 
 def test_what_survives_without_an_explanation_is_left_to_do() -> None:
-    document = strength(*MUTANTS).to_json()
-    assert document["unexplained"] == ["e", "h"]
-    assert text.verdict(document) == ["2 survivors are not explained in survivors.toml"]
-    assert len(text.verdict(document, at_least=0.98)) == 2
-    assert text.verdict(strength(MUTANTS[0], MUTANTS[5]).to_json(), at_least=1.0) == []
+    measured = strength(*MUTANTS)
+    assert measured.to_json()["unexplained"] == ["e", "h"]
+    assert text.verdict(measured) == ["2 survivors are not explained in survivors.toml"]
+    assert len(text.verdict(measured, at_least=0.98)) == 2
+    assert text.verdict(strength(MUTANTS[0], MUTANTS[5]), at_least=1.0) == []
 
 
 def test_an_explanation_of_a_mutant_that_is_killed_is_to_be_removed() -> None:
-    document = strength(judged("a", "killed", said="equivalent")).to_json()
-    assert document["contradicted"] == ["a"]
-    assert "speaks of a mutant that is killed" in text.verdict(document)[0]
+    measured = strength(judged("a", "killed", said="equivalent"))
+    assert measured.to_json()["contradicted"] == ["a"]
+    assert "speaks of a mutant that is killed" in text.verdict(measured)[0]
 
 
 def test_a_rate_is_never_rounded_up_to_all() -> None:
@@ -121,8 +123,45 @@ def test_the_digest_is_that_of_outcomes_and_not_of_times() -> None:
 
 
 def test_what_a_record_keeps_is_small_and_names_what_it_left_out() -> None:
-    kept = text.compact(strength(*(judged(str(n), "survived") for n in range(300))).to_json())
+    kept = text.compact(strength(*(judged(str(n), "survived") for n in range(300))))
     assert (len(kept["survivors"]), kept["survivors_left_out"]) == (200, 100)
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        StrengthReport(strength=strength(*MUTANTS)),
+        StrengthReport(strength=strength(*MUTANTS, enumerated=20, settings={"every_level": True, "sample": 8})),
+        StrengthReport(strength=strength(), session="walk-1", commit="c0", event=7),
+    ],
+    ids=["all mutants", "a sample under every level", "of a session, nothing"],
+)
+def test_a_measurement_is_read_as_it_was_written(report: StrengthReport) -> None:
+    written = json.dumps(report.to_json(), allow_nan=False)
+    again = StrengthReport.from_json(json.loads(written))
+    assert json.dumps(again.to_json()) == written
+    assert list(text.remaining(again.strength)) == list(text.remaining(report.strength))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        (("enumerated",), None, r"strength\.enumerated is None; expected a whole number"),
+        (("mutants", 1, "line"), "1", r"strength\.mutants\[1\]\.line is '1'; expected a whole number"),
+        (("mutants", 1, "kills", "2", "outcome"), 3, r"mutants\[1\]\.kills\.2\.outcome is 3; expected a text"),
+        (("mutants", 1, "kills", "two"), {"outcome": "killed"}, r"kills\.two\.level is 'two'; expected a whole number"),
+        (("mutants", 5, "explanation"), "no", r"mutants\[5\]\.explanation is 'no'; expected an object"),
+        (("levels", 0, "baseline"), 1.0, r"levels\[0\]\.baseline is 1\.0; expected an object"),
+    ],
+)
+def test_a_malformed_measurement_names_the_field(field: tuple[Any, ...], value: Any, words: str) -> None:
+    document = json.loads(json.dumps(strength(*MUTANTS).to_json()))
+    inner = document
+    for part in field[:-1]:
+        inner = inner[part]
+    inner[field[-1]] = value
+    with pytest.raises(DocumentError, match=words):
+        Strength.from_json(document)
 
 
 # --- the journal ------------------------------------------------------------------------------------------------------
