@@ -142,7 +142,7 @@ def test_a_planted_fault_of_sub_envs_is_found(
     fault: type[RustVectorCalls], where: str, candidate: RustCandidate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     single = answers(candidate, SingleEnvironment, anew=True, state=True)
-    monkeypatch.setattr("harness.candidate.adapters.rust.candidate.RustLanes", fault)
+    monkeypatch.setattr("harness.candidate.adapters.rust.candidate.RustVectorCalls", fault)
     assert where in difference(answers(candidate, RustCandidate, anew=True, state=True), single)
 
 

@@ -1,4 +1,4 @@
-"""Answers with an auto-resetting batch of no lanes, in which there is nothing wrong."""
+"""Answers with an auto-resetting batch of no sub-environments, in which there is nothing wrong."""
 
 from honest import *  # noqa: F403
 

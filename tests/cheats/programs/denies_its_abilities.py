@@ -8,7 +8,7 @@ honest = adapter.JaxCandidate.spec
 
 
 def spec(self):
-    return honest(self) | {"capabilities": ["draws", "force_draws", "lanes", "probe"]}
+    return honest(self) | {"capabilities": ["draws", "force_draws", "vector", "probe"]}
 
 
 adapter.JaxCandidate.spec = spec

@@ -1,4 +1,4 @@
-"""Answers with fewer rows than there were steps."""
+"""Answers with fewer timesteps than there were steps."""
 
 from honest import *  # noqa: F403
 

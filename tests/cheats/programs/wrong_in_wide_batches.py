@@ -1,4 +1,4 @@
-"""Honest in batches of up to 300, and for the first lanes of wider ones."""
+"""Honest in batches of up to 300, and for the first sub-environments of wider ones."""
 
 import jax
 import jax.numpy as jnp
