@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
+    from harness.assurance.certify.issue import Certificate
     from harness.assurance.certify.recheck import PartAgain
 
 EXITS = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL}
@@ -86,10 +87,10 @@ def _certify(
         def on_part(part: str, document: Mapping[str, Any], seconds: float) -> None:
             output.show(*_part(part, document, seconds))
 
-        document = issue(session, settings, progress, on_part, sandbox=sandbox)
-        output.kept = f"the certificate is recorded, event {document['event']}"
-    output.emit(document, *_shown(document))
-    return EXITS.get(document["outcome"], EXIT_ERROR)
+        certificate = issue(session, settings, progress, on_part, sandbox=sandbox)
+        output.kept = f"the certificate is recorded, event {certificate.event}"
+    output.emit(certificate.to_json(), *_shown(certificate))
+    return EXITS.get(certificate.examination.outcome, EXIT_ERROR)
 
 
 def _check(output: Output, record: Path, key: Path | None, sandbox: str | None) -> int:
@@ -98,12 +99,12 @@ def _check(output: Output, record: Path, key: Path | None, sandbox: str | None) 
     from harness.operations.certification import check
 
     with output.progress() as progress:
-        document = check(record, progress, lambda part: output.show(_again(part)), key=key, sandbox=sandbox)
-    said = "the certificate is reproduced" if document["ok"] else "the certificate is NOT reproduced"
-    vouched = f"signed by {document['key']}{'' if document['pinned'] else ', by the word of the record alone'}"
-    lines = [Text(f"\n{said}: commit {document['commit']}, {document['outcome']}", _colour(document["ok"])), vouched]
-    output.emit(document, *lines)
-    return EXIT_OK if document["ok"] else EXIT_FAIL
+        again = check(record, progress, lambda part: output.show(_again(part)), key=key, sandbox=sandbox)
+    said = "the certificate is reproduced" if again.ok else "the certificate is NOT reproduced"
+    vouched = f"signed by {again.key}{'' if again.pinned else ', by the word of the record alone'}"
+    lines = [Text(f"\n{said}: commit {again.commit}, {again.outcome}", _colour(again.ok)), vouched]
+    output.emit(again.to_json(), *lines)
+    return EXIT_OK if again.ok else EXIT_FAIL
 
 
 def _part(part: str, document: Mapping[str, Any], seconds: float) -> Iterator[RenderableType]:
@@ -126,16 +127,16 @@ def _again(part: PartAgain) -> Text:
     return line.append(f"  {part.because}" if part.because else "", "dim")
 
 
-def _shown(document: Mapping[str, Any]) -> list[RenderableType | str]:
+def _shown(certificate: Certificate) -> list[RenderableType | str]:
     from rich.text import Text
 
-    certified = document["outcome"] == "PASS"
-    said = "certified" if certified else f"NOT certified: {document['finding']}"
-    lines: list[RenderableType | str] = ["", Text(f"{said}: commit {document['commit']}", _colour(certified))]
-    for name, value in document["figures"].items():
+    certified = certificate.examination.outcome == "PASS"
+    said = "certified" if certified else f"NOT certified: {certificate.finding}"
+    lines: list[RenderableType | str] = ["", Text(f"{said}: commit {certificate.commit}", _colour(certified))]
+    for name, value in certificate.figures.items():
         if value is not None:
             lines.append(f"  {name.replace('_', ' ')}: {_figure(value)}")
-    lines += ["", f"recorded as event {document['event']}; others check it with: lockstep certify --check CLONE"]
+    lines += ["", f"recorded as event {certificate.event}; others check it with: lockstep certify --check CLONE"]
     return lines
 
 

@@ -1,16 +1,15 @@
-"""A certificate issued, or come to again, reported in one document."""
+"""A certificate is issued, or somebody comes to it again from its record."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from harness.assurance.audit import audit
 from harness.assurance.certify.examination import OnPart, Settings
-from harness.assurance.certify.issue import issue
-from harness.assurance.certify.recheck import PartAgain, newest, recheck, reproduced
+from harness.assurance.certify.issue import Certificate, issue
+from harness.assurance.certify.recheck import PartAgain, Recheck, newest, recheck
 from harness.assurance.replay.rerun import driver_for
 from harness.errors import RecordError
 from harness.record.log import read_events
@@ -18,18 +17,17 @@ from harness.record.rotation import key_in_force
 from harness.record.store import opened
 from harness.session.session import Session
 from harness.support.progress import Progress
-from harness.verdict import Outcome
 
 
 def certify(
     session: Session, settings: Settings, progress: Progress, described: OnPart, *, sandbox: str | None = None
-) -> dict[str, Any]:
-    """Certify the newest verified commit of a session; the document is that of `Issued`, with the `session`.
+) -> Certificate:
+    """Certify the newest verified commit of a session.
 
     Raises:
         SessionError, RecordError, TaskError: as `harness.assurance.certify.issue.issue`.
     """
-    return {"session": session.id, **issue(session, settings, progress, described, sandbox=sandbox).to_json()}
+    return issue(session, settings, progress, described, sandbox=sandbox)
 
 
 def check(
@@ -39,11 +37,8 @@ def check(
     *,
     key: Path | None = None,
     sandbox: str | None = None,
-) -> dict[str, Any]:
-    """Come to the newest certificate of a record again.
-
-    The document has `ok`, the `commit`, the certificate's `outcome` and `event`, its `key` and whether that was `pinned`,
-    and the `parts`, each beside what was recorded. A record that does not hold together is not examined.
+) -> Recheck:
+    """Come to the newest certificate of a record again. A record that does not hold together is not examined.
 
     Args:
         record: a session's git directory, a clone that fetched all its refs, or a bundle.
@@ -67,14 +62,12 @@ def check(
         signer = key_in_force(events[: event.seq + 1])
         driver = driver_for(event.arguments["sandbox"], sandbox)
         parts = recheck(store, event, signer, driver, Path(scratch) / "commit", progress, described)
-        return {
-            "ok": reproduced(parts),
-            "event": event.seq,
-            "commit": event.arguments["commit"],
-            "certified": event.outcome == Outcome.PASS,
-            "outcome": event.outcome,
-            "figures": event.detail["figures"],
-            "key": signer.id,
-            "pinned": held.pinned,
-            "parts": [each.to_json() for each in parts],
-        }
+        return Recheck(
+            event=event.seq,
+            commit=event.arguments["commit"],
+            outcome=str(event.outcome),
+            figures=event.detail["figures"],
+            key=signer.id,
+            pinned=held.pinned,
+            parts=tuple(parts),
+        )

@@ -15,6 +15,7 @@ from harness.measure.coverage import measure as coverage
 from harness.measure.profile import run as speed
 from harness.measure.strength import run as strength
 from harness.record.certificate import COVERAGE, PROBES, SPEED, STRENGTH, VERDICT, outcome_of, seed_of
+from harness.support.document import Document, whole
 from harness.support.progress import Progress
 from harness.task.contract import TRAINING_LEVEL, Task
 from harness.task.suite import load_suite
@@ -54,13 +55,11 @@ class Settings:
         return {"levels": list(self.levels), "mutants": self.mutants, "batches": list(self.batches)}
 
     @staticmethod
-    def from_json(described: Mapping[str, Any]) -> Settings:
-        """The inverse of `to_json`. Raises KeyError, TypeError or ValueError where `described` is something else."""
-        mutants = described["mutants"]
+    def from_json(described: object, kind: str = "settings") -> Settings:
+        """The inverse of `to_json`. Raises DocumentError if `described` has another form."""
+        document = Document(described, kind)
         return Settings(
-            tuple(int(level) for level in described["levels"]),
-            None if mutants is None else int(mutants),
-            tuple(int(batch) for batch in described["batches"]),
+            document.list("levels", whole), document.read_or_none("mutants", whole), document.list("batches", whole)
         )
 
 
@@ -70,7 +69,8 @@ class Examination:
 
     Attributes:
         seed: from which the seed of each part is derived (`seed_of`).
-        parts: for each part that ran, its document, with `outcome`; by the names in `harness.record.certificate.PARTS`.
+        parts: for each part that ran, its document, with `outcome`; by the names in `harness.record.certificate.PARTS`. A
+            part stays a document: it is the evidence that a summary names by its digest, and is compared as it was recorded.
         seconds: how long each took.
     """
 

@@ -38,34 +38,81 @@ from harness.record.machine import conditions
 from harness.record.snapshot import trusted_part
 from harness.record.store import Store
 from harness.session.session import Session
+from harness.support.document import Document, number
 from harness.support.progress import Progress
 from harness.task.contract import Task
 from harness.task.load import load_task
+from harness.verdict import Outcome
 from sandboxes import choose
 
 
 @dataclass(frozen=True)
-class Issued:
-    """A certification that was carried out: its event, the commit, and what the examination came to."""
+class Certificate:
+    """What a certification came to.
 
-    seq: int
+    Attributes:
+        session: its id.
+        event: the number of the event that records it.
+        commit: what was examined.
+        examination: what that came to.
+    """
+
+    session: str
+    event: int
     commit: str
     examination: Examination
+
+    @property
+    def finding(self) -> str:
+        """What kept the commit from being certified, in one line; empty where nothing did."""
+        return finding(self.examination.parts)
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The few numbers by which a certificate is known."""
+        return figures(self.examination.parts)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description."""
         found = self.examination
         return {
-            "event": self.seq,
+            "session": self.session,
+            "event": self.event,
             "commit": self.commit,
             "outcome": str(found.outcome),
-            "finding": finding(found.parts),
+            "finding": self.finding,
             "seed": found.seed,
             "settings": found.settings.to_json(),
-            "figures": figures(found.parts),
+            "figures": self.figures,
             "seconds": {name: round(value, 1) for name, value in found.seconds.items()},
             "parts": {name: dict(part) for name, part in found.parts.items()},
         }
+
+    @staticmethod
+    def from_json(described: object, kind: str = "certificate") -> Certificate:
+        """The inverse of `to_json`, of the seconds that it rounded. Outcome, finding and figures follow from the parts.
+
+        Raises:
+            DocumentError: `described` has another form; it names the field.
+        """
+        document = Document(described, kind)
+
+        def part(value: Any, name: str) -> Mapping[str, Any]:
+            found = Document(value, name)
+            found.one_of("outcome", Outcome)
+            return found.content
+
+        return Certificate(
+            session=document.text("session"),
+            event=document.whole("event"),
+            commit=document.text("commit"),
+            examination=Examination(
+                seed=document.whole("seed"),
+                settings=Settings.from_json(document.content.get("settings"), f"{kind}.settings"),
+                parts=document.mapping("parts", part),
+                seconds=document.mapping("seconds", number),
+            ),
+        )
 
 
 def issue(
@@ -75,7 +122,7 @@ def issue(
     on_part: OnPart = report_nothing,
     *,
     sandbox: str | None = None,
-) -> Issued:
+) -> Certificate:
     """Examine the newest verified commit of a session and record the certificate.
 
     Args:
@@ -110,7 +157,7 @@ def issue(
         duration_s=time.monotonic() - began,
         attached=files,
     )
-    return Issued(event.seq, subject.commit, found)
+    return Certificate(session.id, event.seq, subject.commit, found)
 
 
 @contextmanager

@@ -36,7 +36,9 @@ from harness.record.keys import PublicKey
 from harness.record.machine import conditions
 from harness.record.store import Store
 from harness.support import former
+from harness.support.document import DocumentError
 from harness.support.progress import Progress
+from harness.verdict import Outcome
 from sandboxes import Driver
 
 REACHED = ("together", "modules", "never", "untaken", "unreached_features", "not_measured")
@@ -71,6 +73,44 @@ class PartAgain:
             "outcome": self.outcome,
             "outcome_again": self.outcome_again,
             "because": self.because,
+        }
+
+
+@dataclass(frozen=True)
+class Recheck:
+    """A certificate that somebody came to again.
+
+    Attributes:
+        event, commit, outcome, figures: of the certificate, as its record states them.
+        key: the id of the key that signed it; `pinned` says whether the caller named that key, or one that vouches for it.
+        parts: what was run again, beside what was recorded.
+    """
+
+    event: int
+    commit: str
+    outcome: str
+    figures: Mapping[str, Any]
+    key: str
+    pinned: bool
+    parts: tuple[PartAgain, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing speaks against the certificate."""
+        return all(each.again in (Again.EXACT, Again.WITHIN, Again.MEASURED) for each in self.parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "ok": self.ok,
+            "event": self.event,
+            "commit": self.commit,
+            "certified": self.outcome == Outcome.PASS,
+            "outcome": self.outcome,
+            "figures": dict(self.figures),
+            "key": self.key,
+            "pinned": self.pinned,
+            "parts": [each.to_json() for each in self.parts],
         }
 
 
@@ -124,7 +164,7 @@ def recheck(
         on_part(found[-1])
 
     with recorded_tree(store, event.arguments["commit"], scratch) as (task, tree):
-        settings = Settings.from_json(ours["settings"])
+        settings = _settings(ours["settings"], event)
         examine(task, tree, driver, ours["seed"], settings, progress, on_part=compare)
     ran = {each.part for each in found}
     for name in PARTS:
@@ -135,9 +175,11 @@ def recheck(
     return found
 
 
-def reproduced(parts: Sequence[PartAgain]) -> bool:
-    """Whether nothing speaks against the certificate."""
-    return all(each.again in (Again.EXACT, Again.WITHIN, Again.MEASURED) for each in parts)
+def _settings(stated: object, event: Event) -> Settings:
+    try:
+        return Settings.from_json(stated)
+    except DocumentError as error:
+        raise RecordError(f"the summary states no settings: {error}", where=f"event {event.seq}") from error
 
 
 def _compared(

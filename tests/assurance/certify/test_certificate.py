@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.assurance.audit import audit
-from harness.assurance.certify.examination import Settings
-from harness.assurance.certify.issue import issue
+from harness.assurance.certify.examination import Examination, Settings
+from harness.assurance.certify.issue import Certificate, issue
 from harness.errors import SessionError
 from harness.operations.certification import check
 from harness.record.certificate import CERTIFIED, CERTIFYING, PARTS, parts_of
 from harness.session.session import Session
+from harness.support.document import DocumentError
 from harness.support.progress import silent
 from harness.verdict import Outcome
 from tests.verify.levels.conftest import WALK
@@ -61,9 +64,9 @@ def test_somebody_with_a_bundle_and_the_public_key_comes_to_the_same_certificate
     subprocess.run(["git", "clone", "-q", "--mirror", bundle, clone], check=True)
     key = session.directory.path.parents[1] / "keys" / "ed25519.pub.pem"
     reported: list[str] = []
-    document = check(clone, silent, lambda part: reported.append(part.part), key=key)
-    assert document["ok"] and document["certified"] and document["pinned"], document
-    assert {part["part"]: part["match"] for part in document["parts"]} == {
+    again = check(clone, silent, lambda part: reported.append(part.part), key=key)
+    assert again.ok and again.to_json()["certified"] and again.pinned, again
+    assert {part.part: str(part.again) for part in again.parts} == {
         **dict.fromkeys(PARTS, "exact"),
         "speed": "measured again",
     }
@@ -76,3 +79,43 @@ def test_nothing_is_certified_before_something_is_verified(tmp_path: Path) -> No
         pytest.raises(SessionError, match="no verified commit yet"),
     ):
         issue(session, SMALL, silent)
+
+
+VERIFIED = {"outcome": "PASS", "levels": [{"level": 1, "outcome": "PASS", "divergence_bound_95": 0.01, "checks": []}]}
+ISSUED = Certificate(
+    session="walk-1",
+    event=9,
+    commit="c0",
+    examination=Examination(
+        seed=5,
+        settings=SMALL,
+        parts={name: {"outcome": "SKIPPED", "because": "a test"} for name in PARTS} | {"verdict": VERIFIED},
+        seconds={"verdict": 1.25, "probes": 0.0},
+    ),
+)
+
+
+def test_a_certificate_is_read_as_it_was_written() -> None:
+    written = json.dumps(ISSUED.to_json(), allow_nan=False)
+    assert json.dumps(Certificate.from_json(json.loads(written)).to_json()) == written
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        (("event",), "9", r"certificate\.event is '9'; expected a whole number"),
+        (("settings",), None, r"certificate\.settings is None; expected an object"),
+        (("settings", "levels"), [1, "2"], r"certificate\.settings\.levels\[1\] is '2'; expected a whole number"),
+        (("parts", "speed"), 7, r"certificate\.parts\.speed is 7; expected an object"),
+        (("parts", "speed", "outcome"), "FINE", r"certificate\.parts\.speed\.outcome: 'FINE' is not a valid Outcome"),
+        (("seconds", "verdict"), "long", r"certificate\.seconds\.verdict is 'long'; expected a number"),
+    ],
+)
+def test_a_malformed_certificate_names_the_field(field: tuple[str, ...], value: Any, words: str) -> None:
+    document = json.loads(json.dumps(ISSUED.to_json()))
+    inner = document
+    for part in field[:-1]:
+        inner = inner[part]
+    inner[field[-1]] = value
+    with pytest.raises(DocumentError, match=words):
+        Certificate.from_json(document)
