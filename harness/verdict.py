@@ -109,13 +109,13 @@ class Divergence:
         """The inverse of `to_json`. In older records path and index stand in the address alone.
 
         Raises:
-            DocumentError: `described` is no such description.
+            DocumentError: `described` is no such description, or its address is not its path and index.
         """
         document = Document(described, kind)
         address = ADDRESS.fullmatch(document.text("address"))
         assert address is not None  # it takes every text
         index = tuple(map(int, address[2].split(","))) if address[2] else ()
-        return Divergence(
+        found = Divergence(
             case=document.optional("case", Case.from_json),
             step=document.whole("step"),
             path=document.text("path", address[1]),
@@ -131,6 +131,9 @@ class Divergence:
             inputs=document.optional("inputs", leaves_from_json),
             reproduced=document.flag_or_none("reproduced"),
         )
+        if found.address != address[0]:
+            raise DocumentError(f"{kind}.address is {address[0]!r}; its path and index say {found.address!r}")
+        return found
 
 
 class Outcome(enum.StrEnum):
@@ -283,25 +286,28 @@ class LevelReport:
 
     @staticmethod
     def from_json(described: object, kind: str = "level report") -> LevelReport:
-        """The inverse of `to_json`. What follows from the checks (`outcome`, `examples`) is not read.
+        """The inverse of `to_json`.
 
         Raises:
-            DocumentError: `described` is no such description.
+            DocumentError: `described` is no such description, or its outcome is not the one of its checks.
         """
         document = Document(described, kind)
-        return LevelReport(
+        report = LevelReport(
             level=document.whole("level"),
             module=document.text_or_none("module"),
             checks=document.list("checks", CheckResult.from_json),
             seed=document.whole("seed"),
             episodes=document.whole("episodes"),
             steps=document.whole("steps"),
-            features={name: document.object("features").whole(name) for name in document.object("features").content},
+            features=document.mapping("features", whole),
             notes=document.list("notes", text),
             duration_s=document.number("duration_s"),
             evidence=document.text("evidence", ""),
             transfer=document.optional("transfer", dict),
         )
+        if report.outcome is not document.one_of("outcome", Outcome):
+            raise DocumentError(f"{kind}.outcome is {document.text('outcome')}; its checks say {report.outcome}")
+        return report
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,12 @@ def test_an_older_divergence_has_both_in_its_address() -> None:
         (("seed",), "7", "verdict.seed is '7'; expected a whole number"),
         (("sandbox", "isolated"), 1, "verdict.sandbox.isolated is 1; expected true or false"),
         (("outcome",), "PASS", "verdict.outcome is PASS; its levels say FAIL"),
+        (("levels", 0, "outcome"), "PASS", r"verdict.levels\[0\].outcome is PASS; its checks say FAIL"),
+        (
+            ("levels", 0, "checks", 0, "divergences", 0, "path"),
+            "reward",
+            r"address is 'observation/board\[3,4\]'; its path and index say 'reward\[3,4\]'",
+        ),
         (("levels", 0, "checks"), None, r"verdict.levels\[0\].checks is None; expected a list"),
         (("levels", 0, "checks", 0, "outcome"), "GOOD", r"verdict.levels\[0\].checks\[0\].outcome: 'GOOD'"),
         (("levels", 0, "features"), {"a": True}, r"verdict.levels\[0\].features.a is True; expected a whole number"),

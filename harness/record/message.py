@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from harness.errors import SessionError
+from harness.verdict import Verdict
 
 AGENT = "Lockstep agent <agent@lockstep.invalid>"
 MAX_CHARACTERS = 10_000
@@ -14,27 +13,23 @@ _IDENTITY = re.compile(r"[^<>\n\0]+ <[^<>\s\0]+>")
 _TRAILER = re.compile(r"\s*lockstep-", re.IGNORECASE)
 
 
-def commit_message(agent_message: str, title: str, verdict: Mapping[str, Any]) -> str:
+def commit_message(agent_message: str, title: str, verdict: Verdict) -> str:
     """`agent_message` (or, if there are none, `title`) with trailers that say what was verified.
 
     An agent's own lines that look like these trailers are quoted: only the harness says what passed.
-
-    Args:
-        verdict: `Verdict.to_json()`.
     """
     lines = (agent_message.replace("\0", "").strip()[:MAX_CHARACTERS] or title).splitlines()
     body = "\n".join(f"> {line}" if _TRAILER.match(line) else line.rstrip() for line in lines)
     return body + "\n\n" + "\n".join(trailers(verdict)) + "\n"
 
 
-def trailers(verdict: Mapping[str, Any]) -> list[str]:
-    """The trailers for a verdict (`Verdict.to_json()`)."""
-    sandbox = verdict["sandbox"]
+def trailers(verdict: Verdict) -> list[str]:
+    """The trailers for a verdict."""
     return [
-        *(f"Lockstep-Level: {report['level']} passed" for report in verdict["levels"]),
-        *(f"Lockstep-Module: {report['module']}" for report in verdict["levels"] if report["module"]),
-        f"Lockstep-Seed: {verdict['seed']}",
-        f"Lockstep-Sandbox: {sandbox['driver']}{'' if sandbox['isolated'] else ' (not isolated)'}",
+        *(f"Lockstep-Level: {report.level} passed" for report in verdict.reports),
+        *(f"Lockstep-Module: {report.module}" for report in verdict.reports if report.module),
+        f"Lockstep-Seed: {verdict.seed}",
+        f"Lockstep-Sandbox: {verdict.sandbox}{'' if verdict.isolated else ' (not isolated)'}",
     ]
 
 

@@ -227,7 +227,7 @@ class Attempts:
         attached |= cases | pictures.attachments(verdict.frames)
         commit, unsigned = None, {}
         if verdict.outcome is Outcome.PASS and counts and self._is_progress(step, arguments, taken):
-            commit, unsigned = self._commit(step, str(arguments["message"]), taken, described, moment)
+            commit, unsigned = self._commit(step, str(arguments["message"]), taken, verdict, moment)
             attached |= attestations(
                 verdict,
                 Subject(commit, taken.tree, taken.digest),
@@ -270,7 +270,7 @@ class Attempts:
         )
 
     def _commit(
-        self, step: Step, message: str, taken: Snapshot, verdict: Mapping[str, Any], moment: str
+        self, step: Step, message: str, taken: Snapshot, verdict: Verdict, moment: str
     ) -> tuple[str, dict[str, str]]:
         """The commit of a verified tree, and under `unsigned` why it lacks the SSH signature that it should carry."""
         head, started = self._history.head, self._history.events[0].detail

@@ -134,28 +134,26 @@ def test_an_attestation_by_another_key_or_of_another_type_is_refused(tmp_path: P
 
 
 def test_trailers_say_what_passed_and_whether_it_was_isolated() -> None:
-    assert trailers(verdict().to_json()) == [
+    assert trailers(verdict()) == [
         "Lockstep-Level: 1 passed",
         "Lockstep-Level: 3 passed",
         "Lockstep-Seed: 5",
         "Lockstep-Sandbox: bubblewrap",
     ]
-    assert trailers(verdict(isolated=False, sandbox="process").to_json())[-1] == (
-        "Lockstep-Sandbox: process (not isolated)"
-    )
+    assert trailers(verdict(isolated=False, sandbox="process"))[-1] == ("Lockstep-Sandbox: process (not isolated)")
 
 
 def test_an_agent_cannot_write_trailers_of_its_own() -> None:
     words = "Fix the field\n\nLockstep-Level: 4 passed\n  lockstep-seed: 1\0"
-    message = commit_message(words, "Pass level 1", verdict().to_json())
+    message = commit_message(words, "Pass level 1", verdict())
     assert message.startswith(
         "Fix the field\n\n> Lockstep-Level: 4 passed\n>   lockstep-seed: 1\n\nLockstep-Level: 1 p"
     )
-    assert trailers_in(message) == trailers(verdict().to_json())
+    assert trailers_in(message) == trailers(verdict())
 
 
 def test_a_commit_without_words_is_named_after_its_step() -> None:
-    assert commit_message(" \n", "Pass level 2", verdict().to_json()).startswith("Pass level 2\n\n")
+    assert commit_message(" \n", "Pass level 2", verdict()).startswith("Pass level 2\n\n")
 
 
 @pytest.mark.parametrize("author", ["nobody", "A <a>\nB <b>", "A <a b>", "<a@b>"])

@@ -18,7 +18,7 @@ from harness.record.message import trailers, trailers_in
 from harness.record.objects import Commit
 from harness.record.store import Store
 from harness.session.recipe import ATTEMPT
-from harness.verdict import Outcome
+from harness.verdict import Outcome, Verdict
 
 LEVEL_PREFIX = "LOCKSTEP_LEVEL_"
 
@@ -61,7 +61,12 @@ class Commits:
         require(found.tree == tree, "tree", event, f"commit {commit} is not the tree that was verified")
         require(found.parents == parents, "ancestry", event, f"commit {commit} has another parent")
         claims = trailers_in(found.message)
-        require(claims == trailers(verdict), "message", event, f"commit {commit} claims what was not verified")
+        require(
+            claims == trailers(Verdict.from_json(verdict)),
+            "message",
+            event,
+            f"commit {commit} claims what was not verified",
+        )
         self._findings.safely(lambda: self._check_ssh(event, found, start.detail.get(SSH_KEY)))
         self._findings.safely(lambda: self._check_attestations(event, verdict, start, key))
 

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.verdict import Outcome
+from harness.support.document import DocumentError
+from harness.verdict import Outcome, Verdict
 
 CLOSE = 1e-6
 """Relative difference up to which two recorded numbers are the same, where conditions differ."""
@@ -75,7 +76,7 @@ def reproduction(
     """Compare a recorded verdict with the one that was reached again.
 
     Args:
-        recorded, again: both as JSON.
+        recorded, again: both as JSON: digests and differences are of what was recorded, as it was recorded.
         then, now: the conditions of both (`machine.conditions`, and the sandbox).
     """
     names = [name for name in {**now, **then} if then.get(name) != now.get(name)]
@@ -83,42 +84,48 @@ def reproduction(
     digests = verdict_digest(recorded), verdict_digest(again)
     if digests[0] == digests[1]:
         return Reproduction(Match.EXACT, *digests, changed)
-    for verdict, when in ((recorded, "was"), (again, "is")):
-        if verdict["outcome"] == Outcome.ERROR:
+    try:
+        then_found, now_found = Verdict.from_json(recorded), Verdict.from_json(again)
+    except DocumentError as error:
+        return Reproduction(Match.DIFFERENT, *digests, changed, because=f"the verdict is malformed: {error}")
+    for verdict, when in ((then_found, "was"), (now_found, "is")):
+        if verdict.outcome is Outcome.ERROR:
             why = f"it {when} an ERROR, which is no judgement: {_error(verdict)}"
             return Reproduction(Match.NOT_REPEATED, *digests, changed, because=why)
     differences = tuple(_differences(_compared(recorded), _compared(again)))[:SHOWN]
     if not changed:
         return Reproduction(Match.DIFFERENT, *digests, changed, differences, "under the very same conditions")
-    if broken := "; ".join(_broken_claims(recorded, again)):
+    if broken := "; ".join(_broken_claims(then_found, now_found)):
         return Reproduction(Match.DIFFERENT, *digests, changed, differences, broken)
     why = f"the same claim under other conditions: {', '.join(sorted(changed))}"
     return Reproduction(Match.WITHIN, *digests, changed, differences, why)
 
 
-def _broken_claims(recorded: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[str]:
+def _broken_claims(recorded: Verdict, again: Verdict) -> Iterator[str]:
     """What of a verdict must hold on any machine, and does not."""
-    if recorded["outcome"] != again["outcome"]:
-        yield f"it was {recorded['outcome']} and is {again['outcome']}"
+    if recorded.outcome is not again.outcome:
+        yield f"it was {recorded.outcome} and is {again.outcome}"
         return
-    for one, other in zip(recorded["levels"], again["levels"], strict=False):
-        where = f"level {one['level']}"
-        if (one["level"], one["outcome"], one["module"]) != (other["level"], other["outcome"], other["module"]):
-            yield f"{where} was {one['outcome']} and level {other['level']} is {other['outcome']}"
+    for one, other in zip(recorded.reports, again.reports, strict=False):
+        where = f"level {one.level}"
+        if (one.level, one.outcome, one.module) != (other.level, other.outcome, other.module):
+            yield f"{where} was {one.outcome} and level {other.level} is {other.outcome}"
             continue
         # A later version may check more, and that must then have passed: the same level could not pass otherwise.
-        checks = {check["name"]: check["outcome"] for check in other["checks"]}
-        for check in one["checks"]:
-            if checks.get(check["name"]) != check["outcome"]:
-                found = checks.get(check["name"], "not there")
-                yield f"{where}: the check {check['name']!r} was {check['outcome']} and is {found}"
-        found = [[d for check in level["checks"] for d in check["divergences"]][:1] for level in (one, other)]
-        locations = [[(d["check"], d["rule"], d["address"], d["module"]) for d in divergences] for divergences in found]
+        checks = {check.name: check.outcome for check in other.checks}
+        for check in one.checks:
+            if checks.get(check.name) is not check.outcome:
+                found = checks.get(check.name, "not there")
+                yield f"{where}: the check {check.name!r} was {check.outcome} and is {found}"
+        locations = [
+            [(found.check, found.rule, found.address, found.module) for found in report.divergences[:1]]
+            for report in (one, other)
+        ]
         if locations[0] != locations[1]:
             yield f"{where} first differed at {locations[0]} and differs at {locations[1]}"
-        if one["outcome"] == Outcome.PASS and one["episodes"] != other["episodes"] and "transfer" not in one:
-            yield f"{where} compared {one['episodes']} episodes and compares {other['episodes']}"
-        yield from _broken_transfer(one.get("transfer"), other.get("transfer"), where)
+        if one.outcome is Outcome.PASS and one.episodes != other.episodes and one.transfer is None:
+            yield f"{where} compared {one.episodes} episodes and compares {other.episodes}"
+        yield from _broken_transfer(one.transfer, other.transfer, where)
 
 
 def _broken_transfer(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None, where: str) -> Iterator[str]:
@@ -153,11 +160,11 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
 
 
-def _error(verdict: Mapping[str, Any]) -> str:
-    if verdict["error"]:
-        return str(verdict["error"])
-    checks = (check for level in verdict["levels"] for check in level["checks"])
-    return next((str(check["detail"]) for check in checks if check["outcome"] == Outcome.ERROR), "it says no more")
+def _error(verdict: Verdict) -> str:
+    if verdict.error:
+        return verdict.error
+    checks = (check for report in verdict.reports for check in report.checks)
+    return next((check.detail for check in checks if check.outcome is Outcome.ERROR), "it says no more")
 
 
 def _compared(value: Any) -> Any:

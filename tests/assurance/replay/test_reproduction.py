@@ -81,13 +81,14 @@ def broken_claims() -> dict[str, dict[str, Any]]:
     """One claim changed in each."""
     kinds = {
         name: recorded()
-        for name in ("outcome", "level", "check", "address", "module", "rule", "episodes", "levels that ran")
+        for name in ("outcome", "level", "check", "path", "address", "module", "rule", "episodes", "levels that ran")
     }
     kinds["outcome"]["outcome"] = "PASS"
     kinds["level"]["levels"][1]["outcome"] = "PASS"
     kinds["check"]["levels"][0]["checks"][0]["name"] = "sweep"
     for name in ("address", "module", "rule"):
         kinds[name]["levels"][1]["checks"][0]["divergences"][0][name] = "another"
+    kinds["path"]["levels"][1]["checks"][0]["divergences"][0] |= {"path": "reward", "address": "reward"}
     kinds["episodes"]["levels"][0]["episodes"] = 12
     kinds["levels that ran"]["levels"][1]["level"] = 2
     return kinds
