@@ -11,6 +11,7 @@ import sandboxes
 from benchmarks.common import ENVIRONMENTS, candidate_tree, report, spread
 from harness.task.load import load_task
 from harness.verdict import Outcome
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 
 ROUNDS = 20
@@ -29,7 +30,7 @@ def main() -> None:
                 for number in range(ROUNDS):
                     began = time.perf_counter()
                     seed = secrets.randbits(62)
-                    verdict = verifier.verify(tree, levels=(1, 2, 3), seed=seed)
+                    verdict = verifier.verify(tree, LevelsRequest((1, 2, 3), seed))
                     seconds.append(time.perf_counter() - began)
                     print(f"{name} {number + 1}/{ROUNDS}: {verdict.outcome}", flush=True)
                     if verdict.outcome is not Outcome.PASS:

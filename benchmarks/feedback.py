@@ -15,6 +15,7 @@ import sandboxes
 from benchmarks.common import ENVIRONMENTS, candidate_tree, must_pass, report, spread
 from harness.reference.install import setup
 from harness.task.load import load_task
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 
 ROUNDS = 5
@@ -34,14 +35,14 @@ def main() -> None:
         for _ in range(ROUNDS):
             began = time.perf_counter()
             with Verifier(task, driver) as verifier:
-                must_pass(verifier.verify(tree, levels=(1,), module=MODULE, seed=secrets.randbits(62)))
+                must_pass(verifier.verify(tree, LevelsRequest((1,), secrets.randbits(62), MODULE)))
                 cold.append(time.perf_counter() - began)
         with Verifier(task, driver, prepare=True) as verifier:
             verifier.reference()
             for _ in range(ROUNDS):
                 time.sleep(THINKING_S)
                 began = time.perf_counter()
-                must_pass(verifier.verify(tree, levels=(1,), module=MODULE, seed=secrets.randbits(62)))
+                must_pass(verifier.verify(tree, LevelsRequest((1,), secrets.randbits(62), MODULE)))
                 warm.append(time.perf_counter() - began)
     rows = [
         {"feedback": "cold", "seconds": spread(cold), "goal": "under 8"},

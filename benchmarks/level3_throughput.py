@@ -19,6 +19,7 @@ from benchmarks.common import ENVIRONMENTS, candidate_tree, must_pass, report, r
 from harness.reference.install import setup
 from harness.task.contract import Task
 from harness.task.load import load_task
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 
 ROUNDS = 2
@@ -78,7 +79,7 @@ def measure(task: Task, program: str, *, bare_steps: int, episodes: int, workers
         count = len(verifier.reference().environments)
         bare.append(run_python(installed.python, program, *arguments))
         for _ in range(ROUNDS):
-            [level] = must_pass(verifier.verify(tree, levels=(3,), seed=secrets.randbits(62))).reports
+            [level] = must_pass(verifier.verify(tree, LevelsRequest((3,), secrets.randbits(62)))).reports
             bare.append(run_python(installed.python, program, *arguments))
             steps = level.steps
             whole.append(steps / level.duration_s)

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from harness.model import Case
 from harness.record.store import SETTINGS
 from harness.session.session import Session
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.verify.request import LevelsRequest
 from tests.session.standin import Agent, FileComparison, make_task
 
 ATTEMPTS, COMMITS = 500, 50
@@ -51,8 +51,8 @@ LOCKSTEP = [sys.executable, "-P", "-c", "import sys; from harness.cli import mai
 class Wordy(FileComparison):
     """The stand-in, with divergences of the size of real ones; each attempt finds another case."""
 
-    def verify(self, tree: Path, *, levels: Sequence[int], module: str | None, seed: int) -> Verdict:
-        judged = super().verify(tree, levels=levels, module=module, seed=seed)
+    def verify(self, tree: Path, request: LevelsRequest) -> Verdict:
+        judged = super().verify(tree, request)
         return replace(judged, reports=tuple(self._reported(level, len(self.calls)) for level in judged.reports))
 
     def _reported(self, level: LevelReport, number: int) -> LevelReport:

@@ -6,6 +6,8 @@ from typing import Annotated
 
 from mcp.types import CallToolResult
 
+from harness.host.jobs import VERIFY
+from harness.session.request import VerificationRequest
 from mcp_server.arguments import Message, Seed, SessionId
 from mcp_server.describing import verification
 from mcp_server.results import Verification, answer
@@ -23,8 +25,8 @@ async def policy_transfer(
     run_level_tests at level 4. FAIL tells one difference: an episode, or mean returns that differ by more than the margin.
     INCONCLUSIVE means that neither was shown, and says what would decide. Takes minutes: after 42 s it answers with a job
     to be asked for with get_job. Worth it once level 3 passes."""
-    given = {"level": LEVEL, "module": None, "message": message, "seed": seed}
-    job, also = await services_of(ctx).begin(ctx, session, "verify", given)
+    request = VerificationRequest(LEVEL, message=message, seed=seed)
+    job, also = await services_of(ctx).begin(ctx, session, VERIFY, request.to_json())
     job = await services_of(ctx).wait(ctx, job)
     return answer(verification(job, also), f"lockstep://sessions/{job.session}/jobs/{job.number}")
 

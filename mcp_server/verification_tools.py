@@ -8,6 +8,7 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 from harness.host import jobs
+from harness.session.request import VerificationRequest
 from mcp_server.arguments import JobId, Level, Message, Module, Seed, SessionId
 from mcp_server.describing import call, comparison, job_status, replayed, verification
 from mcp_server.limits import ID_CHARACTERS, PATH_CHARACTERS, WAIT_AT_MOST_S
@@ -31,8 +32,8 @@ async def run_level_tests(
     candidate (never the tests, the tolerances or the reference), and call it again. Takes seconds to minutes: after 42 s
     it answers with a job to be asked for with get_job. Each call is an attempt, and attempts are limited. Give a message,
     it becomes the commit's."""
-    given = {"level": level, "module": module or None, "message": message, "seed": seed}
-    job, also = await services_of(ctx).begin(ctx, session, "verify", given)
+    request = VerificationRequest(level, module or None, message, seed)
+    job, also = await services_of(ctx).begin(ctx, session, jobs.VERIFY, request.to_json())
     job = await services_of(ctx).wait(ctx, job)
     return answer(verification(job, also), _rest(job))
 

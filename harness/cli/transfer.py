@@ -6,6 +6,7 @@ import click
 
 from harness.cli.frame import Output, command
 from harness.cli.verify import candidate_option, message_option, run, sandbox_option, seed_option, session_option
+from harness.session.request import VerificationRequest
 
 LEVEL = 4
 
@@ -32,4 +33,5 @@ def transfer(
     and, if it is progress, committed. The task says how long to train, and within which margin mean returns must agree.
     An attempt that was interrupted goes on with the policies that it had trained, as long as the candidate is the same.
     """
-    return run(output, directory, session_id, LEVEL, None, message, seed, candidate, sandbox)
+    request = VerificationRequest(LEVEL, message=message, seed=seed)
+    return run(output, directory, session_id, request, candidate, sandbox)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
+from harness.session.request import VerificationRequest
 
 if TYPE_CHECKING:
     from harness.session.session import Verification
@@ -71,17 +72,15 @@ def verify(
     In the workspace of a session the attempt is recorded and, if it is progress, committed. In any other task directory
     all levels are run and nothing is recorded.
     """
-    return run(output, directory, session_id, level, module, message, seed, candidate, sandbox)
+    request = VerificationRequest(level, module, message, seed)
+    return run(output, directory, session_id, request, candidate, sandbox)
 
 
 def run(
     output: Output,
     directory: str | None,
     session_id: str | None,
-    level: int | None,
-    module: str | None,
-    message: str,
-    seed: int | None,
+    request: VerificationRequest,
     candidate: str | None,
     sandbox: str | None,
 ) -> int:
@@ -90,7 +89,7 @@ def run(
 
     if directory and session_id:
         raise click.UsageError("give a directory or --session, not both")
-    again = _again(directory, session_id, level, module, candidate, sandbox)
+    again = _again(directory, session_id, request, candidate, sandbox)
     if session_id:
         found = session_named(session_id)
     else:
@@ -98,17 +97,14 @@ def run(
         found = session_at(location) if location.is_dir() else None
     if found is not None:
         demand_no_choice(candidate)
-        return _verify_session(output, found.id, level, module, message, seed, sandbox, again)
-    return _verify_directory(output, directory or ".", level, module, seed, candidate, sandbox, again)
+        return _verify_session(output, found.id, request, sandbox, again)
+    return _verify_directory(output, directory or ".", request, candidate, sandbox, again)
 
 
 def _verify_session(
     output: Output,
     identifier: str,
-    level: int | None,
-    module: str | None,
-    message: str,
-    seed: int | None,
+    request: VerificationRequest,
     sandbox: str | None,
     again: str,
 ) -> int:
@@ -125,11 +121,8 @@ def _verify_session(
         with output.progress() as progress:
             judged = verify_session(
                 session,
+                request,
                 shell_calls(again, session.workspace),
-                level=level,
-                module=module,
-                message=message,
-                seed=seed,
                 progress=progress,
             )
         output.kept = "the attempt is recorded and every commit is kept"
@@ -138,7 +131,7 @@ def _verify_session(
     if done is None:
         output.emit(document, show.status(document), _how_to_resume(identifier))
         return EXIT_NEEDS_HUMAN
-    output_lines = _tell_recorded(identifier, done, seed)
+    output_lines = _tell_recorded(identifier, done, request.seed)
     if judged.found is not None:
         output_lines += _tell_divergence(task, judged.found, document, again)
     asks = done.verdict.outcome != "PASS" and document["state"] == "needs_human"
@@ -172,9 +165,7 @@ def _tell_recorded(session: str, done: Verification, seed: int | None) -> list[A
 def _verify_directory(
     output: Output,
     directory: str,
-    level: int | None,
-    module: str | None,
-    seed: int | None,
+    request: VerificationRequest,
     candidate: str | None,
     sandbox: str | None,
     again: str,
@@ -185,10 +176,12 @@ def _verify_directory(
     from harness.support.embedded import find_task
     from harness.task.load import load_task
     from harness.verify.explain import first
+    from harness.verify.request import LevelsRequest
     from harness.verify.verifier import verify_directory
     from sandboxes import choose
 
     task = chosen_candidate(load_task(find_task(directory)), candidate)
+    level, module = request.level, request.module
     if module is not None and module not in [m.name for m in task.modules]:
         raise click.UsageError(f"{task.name} has no module {module!r}: {', '.join(m.name for m in task.modules)}")
     if level is not None and level not in task.levels:
@@ -198,14 +191,8 @@ def _verify_directory(
     levels = [n for n in task.levels if n <= (level or (1 if module else max(task.levels)))]
     output.kept = "nothing is recorded outside a session"
     with output.progress() as progress:
-        judged = verify_directory(
-            task,
-            choose(sandbox),
-            levels=levels,
-            module=module,
-            seed=secrets.randbits(63) if seed is None else seed,
-            progress=progress,
-        )
+        seed = secrets.randbits(63) if request.seed is None else request.seed
+        judged = verify_directory(task, choose(sandbox), LevelsRequest(levels, seed, module), progress)
     extra: dict[str, Any] = {"recorded": False, "verdict": judged.to_json()}
     output_lines: list[Any] = ["nothing was recorded: this is no session's workspace (`lockstep start` begins one)"]
     found = first(judged.divergences)
@@ -250,14 +237,19 @@ def _keep_case(task: Task, found: Divergence) -> Path | None:
 def _again(
     directory: str | None,
     session_id: str | None,
-    level: int | None,
-    module: str | None,
+    request: VerificationRequest,
     candidate: str | None,
     sandbox: str | None,
 ) -> str:
     """The same command once more, with a fresh seed."""
     argv = ["lockstep", "verify", *([directory] if directory else [])]
-    options = {"session": session_id, "level": level, "module": module, "candidate": candidate, "sandbox": sandbox}
+    options = {
+        "session": session_id,
+        "level": request.level,
+        "module": request.module,
+        "candidate": candidate,
+        "sandbox": sandbox,
+    }
     for name, value in options.items():
         argv += [] if value is None else [f"--{name}", str(value)]
     return shlex.join(argv)

@@ -9,19 +9,18 @@ from typing import Any, get_type_hints
 
 from harness.errors import SessionError
 
+REQUEST = "request"
+
 
 def checked(call: str, function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call, of the types that `function` states for them.
+    """The arguments of a call, of the types that `function` states for them. Where it takes a `request`, they are what that
+    is made of.
 
     Raises:
         SessionError: one is unknown, missing, or of another type; all such are named together.
     """
-    parameters = {
-        name: parameter
-        for name, parameter in inspect.signature(function).parameters.items()
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-    }
-    hints = get_type_hints(function)
+    request = get_type_hints(function).get(REQUEST)
+    parameters, hints = _taken(request or function)
     wrong = [f"`{name}` is unknown" for name in given if name not in parameters]
     for name, parameter in parameters.items():
         if name not in given:
@@ -34,7 +33,16 @@ def checked(call: str, function: Callable[..., Any], given: Mapping[str, Any]) -
             f"{call} was called wrongly: {'; '.join(wrong)}",
             expected=", ".join(f"{name}: {_named(hints[name])}" for name in parameters) or "no arguments",
         )
-    return dict(given)
+    return dict(given) if request is None else {REQUEST: request(**given)}
+
+
+def _taken(function: Callable[..., Any]) -> tuple[dict[str, inspect.Parameter], dict[str, Any]]:
+    """What a function takes by name alone, or all that makes an object of a class; and their types."""
+    parameters = inspect.signature(function).parameters
+    if isinstance(function, type):
+        return dict(parameters), get_type_hints(function)
+    by_name = {name: each for name, each in parameters.items() if each.kind is inspect.Parameter.KEYWORD_ONLY}
+    return by_name, get_type_hints(function)
 
 
 def _fits(value: Any, hint: Any) -> bool:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.session.session import Verifier
 from harness.verdict import Outcome, Verdict
+from harness.verify.request import LevelsRequest
 
 AGAIN_S = 10.0
 """An exception can be lost where Python ignores exceptions (in a finalizer), so it is raised again after this."""
@@ -82,13 +83,13 @@ class InterruptibleVerifier:
         self._interrupts = interrupts
         self._inner: Verifier | None = None
 
-    def verify(self, tree: Path, *, levels: Sequence[int], module: str | None, seed: int) -> Verdict:
+    def verify(self, tree: Path, request: LevelsRequest) -> Verdict:
         """See `harness.session.session.Verifier`."""
         try:
             with self._interrupts.allowed():
                 if self._inner is None:
                     self._inner = self._make()
-                verdict = self._inner.verify(tree, levels=levels, module=module, seed=seed)
+                verdict = self._inner.verify(tree, request)
         except BaseException:
             self.close()
             raise

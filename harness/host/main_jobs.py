@@ -21,6 +21,7 @@ from harness.host.interrupts import Interrupts
 from harness.host.jobs import CANCELLED, COMPARE, DONE, FAILED, PROFILE, REPLAY, VERIFY, Job, Jobs
 from harness.operations import verification
 from harness.operations.next_calls import tool_calls
+from harness.session.request import VerificationRequest
 from harness.session.session import Session
 from harness.support.progress import Progress
 from harness.task.load import load_task
@@ -66,15 +67,11 @@ class MainJobs:
         self,
         client: str,
         *,
-        level: int | None = None,
-        module: str | None = None,
-        message: str = "",
-        seed: int | None = None,
+        request: VerificationRequest,
     ) -> dict[str, Any]:
         """Begin a verification: of the recipe's next step, or up to a level."""
-        if len(message) > MAX_MESSAGE:
-            raise SessionError(f"the message has {len(message)} characters", expected=f"at most {MAX_MESSAGE}")
-        arguments = {"level": level, "module": module, "message": message, "seed": seed}
+        if len(request.message) > MAX_MESSAGE:
+            raise SessionError(f"the message has {len(request.message)} characters", expected=f"at most {MAX_MESSAGE}")
         with self._beginning:
             for other in self._jobs.running:
                 if other.operation == VERIFY:
@@ -84,17 +81,14 @@ class MainJobs:
                         where=self._session.id,
                         next_step=f"wait for {other.id}, or cancel it",
                     )
-            job = self._jobs.begin(VERIFY, arguments, client)
-        next_calls = tool_calls(self._session.id, level, module, self._session.workspace)
+            job = self._jobs.begin(VERIFY, request.to_json(), client)
+        next_calls = tool_calls(self._session.id, request.level, request.module, self._session.workspace)
 
         def work() -> dict[str, Any]:
             verified = verification.verify(
                 self._session,
+                request,
                 next_calls,
-                level=level,
-                module=module,
-                message=message,
-                seed=seed,
                 client=client,
                 progress=lambda what, done, total: self._jobs.progress(job, what, done, total),
             )

@@ -20,6 +20,7 @@ from harness.support.progress import Progress, silent
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verdict import Outcome
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import copy_candidate
 from sandboxes import Driver, choose
 
@@ -186,7 +187,7 @@ def _measured(
     chosen = sorted(level for level in (levels or task.levels) if level <= LONGEST_LEVEL)
     rust = task.candidate.kind == "rust"
     with MeasuringVerifier(task, driver, progress=progress, record_questions=rust) as verifier:
-        verdict = verifier.verify(tree, levels=chosen, seed=seed)
+        verdict = verifier.verify(tree, LevelsRequest(chosen, seed))
         reached = verifier.coverage(chosen, seconds)
         of_candidate = verifier.candidate_coverage(tree, seconds) if rust else None
     remarks = [f"level {level} was not come to" for level in chosen if level not in reached.levels]

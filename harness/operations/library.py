@@ -72,6 +72,7 @@ def verify(
         TaskError: there is no such task, level or module, or the task's files are wrong.
         SetupError: the reference cannot be built.
     """
+    from harness.verify.request import LevelsRequest
     from harness.verify.verifier import verify_directory
     from sandboxes import choose
 
@@ -83,14 +84,8 @@ def verify(
     if module is not None and (module not in names or wanted != (1,)):
         raise TaskError(f"{loaded.name} has no module {module!r} at level 1 alone", next_step=f"its modules: {names}")
     with _shown(progress) as report:
-        return verify_directory(
-            loaded,
-            choose(sandbox),
-            levels=wanted,
-            module=module,
-            seed=_drawn(seed, 63),
-            progress=report,
-        )
+        request = LevelsRequest(wanted, _drawn(seed, 63), module)
+        return verify_directory(loaded, choose(sandbox), request, progress=report)
 
 
 def rollout(

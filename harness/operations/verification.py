@@ -10,6 +10,7 @@ from harness.errors import LockstepError
 from harness.operations.explanation import first_of, kept_case
 from harness.operations.next_calls import NextCalls
 from harness.session.coverage import known
+from harness.session.request import VerificationRequest
 from harness.session.session import Session, Verification
 from harness.session.usage import import_transcripts
 from harness.support.progress import Progress
@@ -38,16 +39,13 @@ class Verified:
 
 def verify(
     session: Session,
+    request: VerificationRequest,
     next_calls: NextCalls,
     *,
-    level: int | None = None,
-    module: str | None = None,
-    message: str = "",
-    seed: int | None = None,
     client: str = "",
     progress: Progress | None = None,
 ) -> Verified:
-    """Verify the workspace as it is now; the arguments and the errors are those of `Session.verify`.
+    """Verify the workspace as it is now; the errors are those of `Session.attempt`.
 
     The document has `outcome`, `session`, `recorded`, `step`, `event`, `commit`, `new_cases`, `next`, `verdict`, `state`,
     `coverage` (what the session's levels reached of the reference so far: `harness.session.coverage.Known`), and where
@@ -61,7 +59,7 @@ def verify(
     status = session.status()
     if status["needs_human"]:
         return Verified({"outcome": NEEDS_HUMAN, **status})
-    done = session.verify(level, module, message, seed, progress, client=client)
+    done = session.attempt(request, progress, client=client)
     document: dict[str, Any] = {
         "outcome": str(done.verdict.outcome),
         "session": session.id,

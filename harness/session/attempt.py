@@ -27,10 +27,12 @@ from harness.record.snapshot import Snapshot
 from harness.session import coverage, recipe
 from harness.session.recipe import State, Step
 from harness.session.recorder import Recorder
+from harness.session.request import VerificationRequest
 from harness.support.progress import Progress
 from harness.task.contract import CASES_DIRECTORY, TRAINING_LEVEL
 from harness.verdict import Outcome, Verdict
 from harness.verify import pictures
+from harness.verify.request import LevelsRequest
 
 MAX_NEW_CASES = 8
 """As many counterexamples of one attempt are kept: they run first from then on, and must stay quick."""
@@ -39,8 +41,8 @@ MAX_NEW_CASES = 8
 class Verifier(Protocol):
     """What judges trees: `harness.verify.verifier.Verifier`, or a stand-in."""
 
-    def verify(self, tree: Path, *, levels: Sequence[int], module: str | None, seed: int) -> Verdict:
-        """Verify an exported tree at these levels, lowest first."""
+    def verify(self, tree: Path, request: LevelsRequest) -> Verdict:
+        """Verify an exported tree at some levels, lowest first."""
         ...
 
     def close(self) -> None:
@@ -84,13 +86,13 @@ class Verification:
         }
 
 
-def asked_step(state: State, level: int | None, module: str | None) -> Step:
+def asked_step(state: State, request: VerificationRequest) -> Step:
     """The step that a level and a module name; without either, the recipe's next one (or its last, when all passed).
 
     Raises:
         SessionError: the session has no such step.
     """
-    plan = state.plan
+    plan, level, module = state.plan, request.level, request.module
     if module is not None and module not in plan.modules:
         raise SessionError(f"there is no module {module!r}", expected=f"one of {', '.join(plan.modules)}")
     if level is None:
@@ -124,15 +126,13 @@ class Attempts:
         self._progress: Progress | None = None
         self._verifying = threading.Lock()
 
-    def verify(
-        self, step: Step, message: str, seed: int | None, client: str, progress: Progress | None
-    ) -> Verification:
-        """Verify the workspace as it is now, from level 1 up to the step's; see `Session.verify`."""
+    def verify(self, step: Step, request: VerificationRequest, client: str, progress: Progress | None) -> Verification:
+        """Verify the workspace as it is now, from level 1 up to the step's, which is what the request asks for."""
         if not self._verifying.acquire(blocking=False):
             raise SessionError("a verification is running in this session", next_step="wait for it, or interrupt it")
         self._progress = progress
         try:
-            return self._verify(step, message, seed, {"client": client} if client else {})
+            return self._verify(step, request, {"client": client} if client else {})
         finally:
             self._progress = None
             self._verifying.release()
@@ -143,8 +143,8 @@ class Attempts:
         if verifier is not None:
             verifier.close()
 
-    def _verify(self, step: Step, message: str, given: int | None, asked: Mapping[str, str]) -> Verification:
-        recorder = self._recorder
+    def _verify(self, step: Step, request: VerificationRequest, asked: Mapping[str, str]) -> Verification:
+        recorder, given = self._recorder, request.seed
         recorder.settle("the attempt ended without a verdict")
         recorder.write_cases()
         if reached := recipe.limits_reached(self._history.state):
@@ -154,7 +154,7 @@ class Attempts:
                 next_step="look at what was tried (status), then let it go on (resume) or change the task",
             )
         levels = [level for level in self._history.plan.levels if level <= step.level]
-        arguments = {"level": step.level, "levels": levels, "module": step.module, "message": message}
+        arguments = {"level": step.level, "levels": levels, "module": step.module, "message": request.message}
         began = time.monotonic()
         taken = recorder.take_snapshot(arguments)
         # Drawn only now: no candidate can have been written for it.
@@ -166,7 +166,7 @@ class Attempts:
         )
         try:
             with recorder.exported(taken, str(attempt.seq)) as tree:
-                verdict = self._judge().verify(tree, levels=levels, module=step.module, seed=seed)
+                verdict = self._judge().verify(tree, LevelsRequest(levels, seed, step.module))
             verdict = self._believe(verdict, levels, seed)
             return self._conclude(step, arguments, taken, verdict, given is None, time.monotonic() - began)
         except BaseException as error:

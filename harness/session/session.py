@@ -25,6 +25,7 @@ from harness.session.attempt import Attempts, Verification, Verifier, VerifierFa
 from harness.session.begin import create_session
 from harness.session.recipe import Plan
 from harness.session.recorder import REFUSED, Recorder
+from harness.session.request import VerificationRequest
 from harness.session.view import SessionView
 from harness.support.home import lockstep_home
 from harness.support.progress import Progress
@@ -119,8 +120,6 @@ class Session(SessionView):
         message: str = "",
         seed: int | None = None,
         progress: Progress | None = None,
-        *,
-        client: str = "",
     ) -> Verification:
         """Verify the workspace as it is now, from level 1 up to `level`, and commit it if that is progress.
 
@@ -131,7 +130,6 @@ class Session(SessionView):
             seed: repeats a run. A pass then never counts, because the candidate could have been written for that seed;
                 without it the seed is drawn after the snapshot.
             progress: called on the way.
-            client: who asked, for the record.
 
         Raises:
             SessionError: the arguments make no sense, the workspace cannot be recorded, the limits are reached, or a
@@ -139,10 +137,20 @@ class Session(SessionView):
             TrustedFileChanged: the workspace changes files that belong to the verifier.
             RecordError: the record cannot be written.
         """
-        step = asked_step(self.state, level, module)
-        if seed is not None and not 0 <= seed < 1 << 63:
-            raise SessionError(f"the seed {seed} is out of range", expected="0 <= seed < 2**63")
-        return self._attempts.verify(step, message, seed, client, progress)
+        return self.attempt(VerificationRequest(level, module, message, seed), progress)
+
+    def attempt(
+        self, request: VerificationRequest, progress: Progress | None = None, *, client: str = ""
+    ) -> Verification:
+        """`verify`, of a request that somebody else made.
+
+        Args:
+            client: who asked, for the record.
+
+        Raises:
+            SessionError, TrustedFileChanged, RecordError: as `verify`.
+        """
+        return self._attempts.verify(asked_step(self.state, request), request, client, progress)
 
     def record(
         self,

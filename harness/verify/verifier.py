@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -32,6 +32,7 @@ from harness.verify import pictures
 from harness.verify.levels import interaction, known, property, proposed, rollout
 from harness.verify.pair import Pair
 from harness.verify.questions import Questions
+from harness.verify.request import LevelsRequest
 from sandboxes import Driver, SandboxError
 
 CONTRACT = "contract"
@@ -85,22 +86,14 @@ class Verifier:
     def verify(
         self,
         tree: Path,
-        *,
-        levels: Sequence[int] | None = None,
-        module: str | None = None,
-        seed: int,
-        stop_at_failure: bool = False,
+        request: LevelsRequest,
     ) -> Verdict:
         """Verify an exported tree at some levels, lowest first, until one does not pass.
 
         Args:
             tree: a directory with the candidate (and what its agent proposes); nothing else of it is used.
-            levels: by default all that the task has.
-            module: limits level 1 to one module.
-            seed: from which everything random is derived; drawn after the tree was fixed.
-            stop_at_failure: stop at the first check that fails, and report what it found as it was found: for callers
-                that ask whether a candidate fails, and not why.
         """
+        seed = request.seed
         began = time.monotonic()
         self.questions, self.put_to_candidate = {}, {}
         reports: list[LevelReport] = []
@@ -130,16 +123,17 @@ class Verifier:
                 reference = self.reference()
                 candidate = self._open_candidate(tree, stack)
                 pair = Pair(
-                    self.task, suite, reference, candidate, seed, self.progress, stop_at_failure=stop_at_failure
-                )
-                for level in sorted(self.task.levels if levels is None else levels):
+                    self.task, suite, reference, candidate, seed, self.progress,
+                    stop_at_failure=request.stop_at_failure,
+                )  # fmt: skip
+                for level in sorted(request.levels):
                     self._record_questions(reference, candidate, level)
-                    reports.append(self._run_level(pair, level, module, tree, cases, stack))
+                    reports.append(self._run_level(pair, level, request.module, tree, cases, stack))
                     self.questions[level].features.update(reports[-1].features)
                     memory.give_back()
                     if reports[-1].outcome is not Outcome.PASS:
                         break
-                if not stop_at_failure and (so_far := judged()).outcome is Outcome.FAIL:
+                if not request.stop_at_failure and (so_far := judged()).outcome is Outcome.FAIL:
                     drawn = pictures.of_divergences(pair, so_far, self._renderer)
             except BrokenContract as broken:
                 reports.append(_contract_report(broken, seed, time.monotonic() - began))
@@ -326,12 +320,10 @@ def copy_candidate(source: Path, destination: Path) -> None:
             shutil.copytree(source / name, destination / name, ignore=caches)
 
 
-def verify_directory(
-    task: Task, driver: Driver, *, levels: Sequence[int], module: str | None, seed: int, progress: Progress = silent
-) -> Verdict:
+def verify_directory(task: Task, driver: Driver, request: LevelsRequest, progress: Progress = silent) -> Verdict:
     """Verify a task directory as it is, outside any session: nothing is committed or recorded."""
     with ExitStack() as stack:
         tree = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-tree-")))
         copy_candidate(task.directory, tree)
         verifier = stack.enter_context(Verifier(task, driver, progress=progress))
-        return verifier.verify(tree, levels=levels, module=module, seed=seed)
+        return verifier.verify(tree, request)

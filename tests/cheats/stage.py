@@ -12,6 +12,7 @@ from pathlib import Path
 
 from harness.task.load import load_task
 from harness.verdict import Verdict
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from sandboxes import Driver
 from tests.paths import WALK
@@ -74,7 +75,7 @@ class Stage:
         if short not in self._verifiers:
             task = load_task(task_at(self.directory / f"task-{'short' if short else 'long'}", short=short))
             self._verifiers[short] = Verifier(task, self.driver, prepare=not short)
-        return self._verifiers[short].verify(tree, levels=levels, module=module, seed=seed)
+        return self._verifiers[short].verify(tree, LevelsRequest(levels, seed, module))
 
     def close(self) -> None:
         """End all workers."""

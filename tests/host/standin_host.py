@@ -8,25 +8,25 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 
 from harness.host import server
 from harness.session.session import Verifier
 from harness.support.progress import Progress
 from harness.verdict import Verdict
+from harness.verify.request import LevelsRequest
 from tests.session.standin import FileComparison
 
 
 class Patient(FileComparison):
     """The stand-in that can wait."""
 
-    def verify(self, tree: Path, *, levels: Sequence[int], module: str | None, seed: int) -> Verdict:
+    def verify(self, tree: Path, request: LevelsRequest) -> Verdict:
         self.progress("looking", 1, 2)
         whole = tree / "candidate" / "whole.txt"
         if whole.is_file() and whole.read_text().startswith("wait"):
             threading.Event().wait()
-        return super().verify(tree, levels=levels, module=module, seed=seed)
+        return super().verify(tree, request)
 
 
 def make(directory: Path, progress: Progress) -> Verifier:

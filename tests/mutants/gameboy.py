@@ -13,6 +13,7 @@ from pathlib import Path
 from harness.model import Leaves
 from harness.task.contract import Task
 from harness.verdict import Divergence
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from tests.mutants.plant import Mutant, assert_caught, plant
 
@@ -52,7 +53,7 @@ def catch(fault: EmulatorFault, task: Task, verifier: Verifier, tree: Path) -> D
     plant(task, fault.mutant, tree)
     by_probe = fault.mutant.path.startswith("probe/")
     levels = range(1, fault.mutant.level + 1)
-    found = assert_caught(fault.mutant, verifier.verify(tree, levels=levels, seed=SEED, stop_at_failure=by_probe))
+    found = assert_caught(fault.mutant, verifier.verify(tree, LevelsRequest(levels, SEED, stop_at_failure=by_probe)))
     assert not by_probe or fault.shown(found.inputs or {}), f"{fault.name}: {found.inputs}"
     return found
 

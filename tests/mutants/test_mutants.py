@@ -9,6 +9,7 @@ import pytest
 
 import sandboxes
 from harness.task.load import load_task
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from tests.mutants import cartpole, pong
 from tests.mutants.plant import Mutant, assert_caught, plant
@@ -47,7 +48,7 @@ def test_a_planted_fault_in_cartpole_is_caught_where_it_must_be(
     mutant: Mutant, cartpole_verifier: Verifier, tmp_path: Path
 ) -> None:
     plant(load_task(ENVIRONMENTS / "cartpole"), mutant, tmp_path)
-    assert_caught(mutant, cartpole_verifier.verify(tmp_path, levels=levels(mutant), seed=SEED))
+    assert_caught(mutant, cartpole_verifier.verify(tmp_path, LevelsRequest(levels(mutant), SEED)))
 
 
 @pytest.mark.slow
@@ -69,5 +70,5 @@ def test_a_planted_fault_in_pong_is_caught_where_it_must_be(
     """One that stops at the first failure is quick; a full one goes on, and makes inputs small: minutes in all."""
     plant(load_task(ENVIRONMENTS / "pong"), mutant, tmp_path)
     assert_caught(
-        mutant, pong_verifier.verify(tmp_path, levels=levels(mutant), seed=SEED, stop_at_failure=stop_at_failure)
+        mutant, pong_verifier.verify(tmp_path, LevelsRequest(levels(mutant), SEED, stop_at_failure=stop_at_failure))
     )

@@ -12,6 +12,7 @@ from harness.errors import SessionError, TaskError
 from harness.operations.next_calls import shell_calls, tool_calls
 from harness.operations.verification import verify
 from harness.record.event import VERDICT_FILE
+from harness.session.request import VerificationRequest
 from harness.session.session import Session, SessionView
 from harness.support.document import DocumentError
 from harness.verdict import Divergence
@@ -35,7 +36,7 @@ def session(tmp_path: Path, home: Path) -> Iterator[Session]:
 
 def judge(session: Session, **asked: object) -> dict[str, object]:
     next_calls = tool_calls(session.id, None, None, session.workspace)
-    return verify(session, next_calls, **asked).document  # type: ignore[arg-type]
+    return verify(session, VerificationRequest(**asked), next_calls).document  # type: ignore[arg-type]
 
 
 # Starting
@@ -132,7 +133,7 @@ def test_every_verdict_can_be_explained_and_each_of_its_divergences(session: Ses
 
 
 def test_a_divergence_is_the_same_after_it_was_recorded(session: Session) -> None:
-    done = verify(session, shell_calls("again", session.workspace)).done
+    done = verify(session, VerificationRequest(), shell_calls("again", session.workspace)).done
     assert done is not None
     for found in done.verdict.divergences:
         again = Divergence.from_json(found.to_json())

@@ -14,6 +14,7 @@ from harness.session.session import Session, Verifier
 from harness.support.progress import Progress
 from harness.task.load import load_task
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.verify.request import LevelsRequest
 from tests.session.standin import make_task
 
 MODULES = ("start", "moves")
@@ -107,15 +108,17 @@ class Scripted:
     script: list[Finding]
     isolated: bool = True
 
-    def verify(self, tree: Path, *, levels: Sequence[int], module: str | None, seed: int) -> Verdict:
+    def verify(self, tree: Path, request: LevelsRequest) -> Verdict:
         made = self.script.pop(0) if self.script else Finding()
         reports = []
-        for level in sorted(levels):
-            reports.append(_report(made, level, module if level == 1 else None, seed))
+        for level in sorted(request.levels):
+            reports.append(_report(made, level, request.module if level == 1 else None, request.seed))
             if reports[-1].outcome is not Outcome.PASS:
                 break
         digest = load_task(self.directory).digest
-        return Verdict(tuple(reports), seed, digest, "bubblewrap", self.isolated, 0.25, made.error, frames=made.frames)
+        return Verdict(
+            tuple(reports), request.seed, digest, "bubblewrap", self.isolated, 0.25, made.error, frames=made.frames
+        )
 
     def close(self) -> None:
         """Nothing is kept running."""

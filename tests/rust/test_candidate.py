@@ -22,6 +22,7 @@ from harness.errors import BrokenContract, EnvironmentFailure
 from harness.model import Case
 from harness.task.contract import Task
 from harness.verdict import Outcome, Verdict
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from sandboxes import Mount
 
@@ -62,7 +63,7 @@ FAULTS = {
 def verify(task: Task) -> Iterator[Callable[..., Verdict]]:
     """Verify a tree."""
     with Verifier(task, sandboxes.choose(None)) as verifier:
-        yield lambda tree, levels=(1,), seed=7: verifier.verify(tree, levels=levels, seed=seed)
+        yield lambda tree, levels=(1,), seed=7: verifier.verify(tree, LevelsRequest(levels, seed))
 
 
 @pytest.fixture

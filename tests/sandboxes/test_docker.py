@@ -16,6 +16,7 @@ import pytest
 from bench import DAEMON, LIVE, PYTHON, SPAN, WORK, Bench, python, said
 
 from harness.cli import doctor
+from harness.verify.request import LevelsRequest
 from sandboxes import DockerDriver, Mount, SandboxFailed, SandboxSpec, SandboxUnavailable, SpecRefused, choose
 from sandboxes.containers.access import NOBODY_ELSE
 from sandboxes.containers.engine import LABEL, Engine, owner_labels
@@ -369,7 +370,7 @@ def test_a_candidate_is_verified_in_a_container(
 
     task = load_task(embedded_tasks()["cartpole"])
     with Verifier(task, choose("docker")) as verifier:
-        verdict = verifier.verify(task.directory, levels=[1], seed=1)
+        verdict = verifier.verify(task.directory, LevelsRequest([1], 1))
     assert verdict.outcome is Outcome.PASS, verdict.error
     document = json.loads(json.dumps(verdict.to_json()))
     assert document["sandbox"] == {

@@ -6,7 +6,6 @@ at the levels above. What the file says decides the rest, so that a test can ask
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from harness.session.session import Session, Verifier
 from harness.support.progress import Progress
 from harness.task.load import load_task
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
+from harness.verify.request import LevelsRequest
 
 MODULES = ("start", "moves")
 TRANSFER = """
@@ -110,8 +110,9 @@ class FileComparison:
     calls: list[tuple[tuple[int, ...], str | None, int]] = field(default_factory=list)
     trees: list[dict[str, str]] = field(default_factory=list)
 
-    def verify(self, tree: Path, *, levels: Sequence[int], module: str | None, seed: int) -> Verdict:
-        self.calls.append((tuple(levels), module, seed))
+    def verify(self, tree: Path, request: LevelsRequest) -> Verdict:
+        levels, module, seed = tuple(request.levels), request.module, request.seed
+        self.calls.append((levels, module, seed))
         files = {p.relative_to(tree).as_posix(): p.read_text() for p in sorted(tree.rglob("*")) if p.is_file()}
         self.trees.append(files)
         word = files.get("candidate/whole.txt", "").split(":")[0]

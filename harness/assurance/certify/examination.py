@@ -21,6 +21,7 @@ from harness.task.contract import TRAINING_LEVEL, Task
 from harness.task.suite import load_suite
 from harness.verdict import CheckResult, Outcome
 from harness.verify.pair import Pair
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from sandboxes import Driver, SandboxError
 
@@ -119,7 +120,7 @@ def examine(
     with Verifier(task, driver, progress=progress, policies=policies) as verifier:
         began = time.monotonic()
         levels = settings.levels or task.levels
-        verdict = verifier.verify(tree, levels=levels, seed=seed_of(seed, VERDICT))
+        verdict = verifier.verify(tree, LevelsRequest(levels, seed_of(seed, VERDICT)))
         if not done(VERDICT, verdict.to_json(), began):
             return examined()
         questions = verifier.questions

@@ -25,6 +25,7 @@ from harness.support.foreign import json_of
 from harness.support.progress import Progress, silent
 from harness.task.contract import TRAINING_LEVEL
 from harness.task.load import load_task
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from sandboxes import Driver, SandboxUnavailable, choose
 
@@ -184,7 +185,7 @@ class Rerun:
             self._go_to(event.seq)
             driver = driver_for(recorded["sandbox"]["driver"], self._sandbox)
             with exported(self._store, event.workspace["gitTree"], self._scratch / f"tree-{event.seq}") as tree:
-                judged = self._verifier(driver).verify(tree, levels=levels, module=module, seed=recorded["seed"])
+                judged = self._verifier(driver).verify(tree, LevelsRequest(levels, recorded["seed"], module))
             again = judged.to_json()
             then = {**event.detail.get(CONDITIONS, {}), "sandbox": recorded["sandbox"]}
             found = reproduction(recorded, again, then, {**conditions(), "sandbox": again["sandbox"]})

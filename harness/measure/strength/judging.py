@@ -10,6 +10,7 @@ from harness.errors import Failing, Failure, Side
 from harness.measure.strength.statuses import CRASHED, ERROR, INCONCLUSIVE, KILLED, STILLBORN, SURVIVED, TIMEOUT
 from harness.support.document import Document
 from harness.verdict import Divergence, LevelReport, Outcome, Verdict
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import CONTRACT
 
 MAX_WHY = 300
@@ -18,7 +19,7 @@ MAX_WHY = 300
 class Judge(Protocol):
     """What of `harness.verify.verifier.Verifier` is needed here."""
 
-    def verify(self, tree: Path, *, levels: list[int], seed: int, stop_at_failure: bool) -> Verdict:
+    def verify(self, tree: Path, request: LevelsRequest) -> Verdict:
         """The verdict on a tree."""
         ...
 
@@ -65,7 +66,7 @@ class Finding:
 
 def judge(verifier: Judge, tree: Path, levels: list[int], seed: int) -> list[Finding]:
     """Run some levels on a mutant's tree, lowest first, until one does not pass it."""
-    return read(verifier.verify(tree, levels=levels, seed=seed, stop_at_failure=True), levels)
+    return read(verifier.verify(tree, LevelsRequest(levels, seed, stop_at_failure=True)), levels)
 
 
 def read(verdict: Verdict, levels: list[int]) -> list[Finding]:

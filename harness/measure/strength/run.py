@@ -33,6 +33,7 @@ from harness.support.home import lockstep_home
 from harness.support.progress import Progress, silent
 from harness.task.contract import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task, directory_digest
 from harness.verdict import Outcome
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier, copy_candidate
 from sandboxes import Driver
 
@@ -227,7 +228,9 @@ class _Run:
         if not missing:
             return
         self._progress("the candidate itself", 0, len(self._chosen))
-        verdict = verifier.verify(self._original, levels=missing, seed=self._derive("original"), stop_at_failure=True)
+        verdict = verifier.verify(
+            self._original, LevelsRequest(missing, self._derive("original"), stop_at_failure=True)
+        )
         if verdict.outcome is not Outcome.PASS:
             found = verdict.divergences
             why = verdict.error or (f"{found[0].check}, {found[0].address}" if found else "no verdict")

@@ -18,6 +18,7 @@ from harness.model import Array, Case, Leaves, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Task
 from harness.verdict import Outcome
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from tests.environments.gameboy.game import CARTRIDGES, NOTHING, i32, inserted, play, presses
 
@@ -86,7 +87,7 @@ def test_the_candidate_passes_level_1(task: Task, module: ModuleType) -> None:
     """`lockstep verify gameboy` does it with all examples, and levels 2 and 3."""
     short = replace(task, budgets=replace(task.budgets, examples=40))
     with Verifier(short, sandboxes.choose(None)) as verifier:
-        verdict = verifier.verify(task.directory, levels=(1,), seed=7)
+        verdict = verifier.verify(task.directory, LevelsRequest((1,), 7))
     assert verdict.outcome is Outcome.PASS, verdict.to_json()
 
 

@@ -11,6 +11,7 @@ from harness.cli import main
 from harness.errors import SessionError
 from harness.operations import verification
 from harness.operations.next_calls import shell_calls
+from harness.session.request import VerificationRequest
 from harness.session.session import Session
 from harness.session.usage import import_transcripts, report, summary
 from tests.cli.conftest import Result
@@ -213,14 +214,14 @@ def test_a_verification_counts_first_so_that_the_limit_is_seen(
 ) -> None:
     words = shell_calls("lockstep verify", session.workspace)
     add(machine.claude_file(session.workspace), said(session.workspace, "1", output_tokens=1000))
-    assert verification.verify(session, words).document["outcome"] == "FAIL"
+    assert verification.verify(session, VerificationRequest(), words).document["outcome"] == "FAIL"
     assert summary(session)["session"]["output_tokens"] == 1000
     # A table that cannot be read stops nothing, and what was not counted is counted when it can be.
     add(machine.claude_file(session.workspace), said(session.workspace, "2", seconds=2, output_tokens=400_000))
     (tmp_path / "home" / "prices.toml").write_text("schema = ")
-    assert verification.verify(session, words).document["outcome"] == "FAIL"
+    assert verification.verify(session, VerificationRequest(), words).document["outcome"] == "FAIL"
     (tmp_path / "home" / "prices.toml").write_text(PRICES)
-    stopped = verification.verify(session, words).document
+    stopped = verification.verify(session, VerificationRequest(), words).document
     assert stopped["outcome"] == "NEEDS_HUMAN" and stopped["state"] == "needs_human"
     assert "$4.01 in this session (limit $2.00)" in stopped["needs_human"]["because"]
 

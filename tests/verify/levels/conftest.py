@@ -11,6 +11,7 @@ import pytest
 import sandboxes
 from harness.task.load import load_task
 from harness.verdict import Verdict
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from tests.paths import WALK
 
@@ -38,7 +39,7 @@ class Walk:
         """The verdict on the candidate, and on what is proposed beside it."""
         if not self._verifiers:
             self._verifiers.append(Verifier(load_task(self.directory), sandboxes.choose(None)))
-        return self._verifiers[0].verify(self.directory, levels=levels, module=module, seed=seed)
+        return self._verifiers[0].verify(self.directory, LevelsRequest(levels, seed, module))
 
     def close(self) -> None:
         for verifier in self._verifiers:

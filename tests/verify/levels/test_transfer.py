@@ -19,6 +19,7 @@ from harness.training.ppo import Ppo
 from harness.training.trained import Trained
 from harness.verdict import CheckResult, LevelReport, Outcome
 from harness.verify.levels import transfer, transfer_policies
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from tests.paths import ENVIRONMENTS, WALK
 
@@ -64,7 +65,7 @@ class Run:
     def report(self, progress: Report = lambda what, done, total: None, policies: Path | None = None) -> LevelReport:
         task = load_task(self.directory)
         with Verifier(task, sandboxes.choose(None), progress=progress, policies=policies) as verifier:
-            verdict = verifier.verify(self.directory, levels=(4,), seed=11)
+            verdict = verifier.verify(self.directory, LevelsRequest((4,), 11))
         assert verdict.error == "", verdict.error
         return verdict.reports[-1]
 

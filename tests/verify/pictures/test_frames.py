@@ -22,6 +22,7 @@ from harness.support.progress import Progress
 from harness.task.load import load_task
 from harness.verdict import Outcome, Verdict
 from harness.verify import pictures
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier as LevelsVerifier
 from tests.mutants import cartpole, pong
 from tests.mutants.plant import Mutant, plant
@@ -139,7 +140,7 @@ def verifier_of() -> Iterator[Callable[[str], LevelsVerifier]]:
 
 def judged(verifier: LevelsVerifier, name: str, mutant: Mutant, tree: Path) -> Verdict:
     plant(load_task(ENVIRONMENTS / name), mutant, tree)
-    return verifier.verify(tree, levels=(3,), seed=SEED)
+    return verifier.verify(tree, LevelsRequest((3,), SEED))
 
 
 def named(mutants: Sequence[Mutant], name: str) -> Mutant:
@@ -195,8 +196,8 @@ def test_pictures_are_png_files_of_limited_size() -> None:
 class Draws(FileComparison):
     """The stand-in, with two pictures for whatever fails."""
 
-    def verify(self, tree: Path, *, levels: Sequence[int], module: str | None, seed: int) -> Verdict:
-        verdict = super().verify(tree, levels=levels, module=module, seed=seed)
+    def verify(self, tree: Path, request: LevelsRequest) -> Verdict:
+        verdict = super().verify(tree, request)
         pictures = {f"0-{side}": np.full((4, 6, 3), 7, np.uint8) for side in ("expected", "actual")}
         return replace(verdict, frames=pictures if verdict.outcome is Outcome.FAIL else {})
 
