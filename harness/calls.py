@@ -1,8 +1,8 @@
 """The calls that texts tell a reader to make: each once as a command of a shell, and once as a tool of the server.
 
 A text that names a call with arguments takes it from here, so that an option is renamed in one place. A fixed phrase without
-arguments ("run `lockstep setup`") may stand in its text. tests/project/test_calls.py holds both against the real commands
-and tools.
+arguments ("run `lockstep setup`") may stand in its text. tests/project/test_calls_in_texts.py holds both against the real
+commands and tools.
 """
 
 from __future__ import annotations
@@ -88,6 +88,10 @@ class ShellCalls(Calls):
 
     def audit(self) -> str:
         return _command("audit", self.session)
+
+    def explain(self, event: int, index: int) -> str:
+        """Tell one of the divergences of a verdict, counted from 0."""
+        return _command("explain", self.session, event=event, index=index)
 
     def resume(self) -> str:
         """Let a session that waits for a person go on; WHY stands for the reason."""
