@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
 
+from harness.calls import ShellCalls, ToolCalls
 from harness.host.jobs import Job
 from harness.measure.profile import text
 from harness.measure.profile.contenders import CANDIDATE
@@ -16,7 +16,7 @@ from harness.measure.profile.result import Measurement, ProfileReport
 from harness.verdict import LevelReport, Outcome, Verdict
 from harness.verify.explain import first
 from mcp_server import texts
-from mcp_server.limits import RESULT_CHARACTERS
+from mcp_server.limits import RESULT_CHARACTERS, WAIT_AT_MOST_S
 from mcp_server.results import (
     CommandRun,
     Comparison,
@@ -35,20 +35,14 @@ NEEDS_HUMAN = "NEEDS_HUMAN"
 OUTPUT_CHARACTERS = 10_000
 
 
-def call(tool: str, **arguments: Any) -> str:
-    """A call as it is written in `next_call` and in prompts."""
-    given = ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items() if value not in (None, ""))
-    return f"{tool}({given})"
-
-
 def due(session: str, state: str, step: StepView | None) -> str:
     """What the recipe asks for next."""
     if state == "needs_human":
-        return f"stop and ask a person: only they let the session go on (lockstep resume {session} --reason WHY)"
+        return f"stop and ask a person: only they let the session go on ({ShellCalls(session).resume()})"
     if state == "done" or step is None:
-        return call("audit", session=session)
+        return ToolCalls(session).audit()
     what = f"module {step.module}" if step.module else f"level {step.level}"
-    verify = call("run_level_tests", session=session, level=step.level, module=step.module)
+    verify = ToolCalls(session).verify(step.level, step.module)
     return f"work on {what} in candidate/, then {verify}"
 
 
@@ -101,7 +95,7 @@ def still_running(job: Job) -> dict[str, Any]:
     doing = progress_text(job)
     return {
         "summary": f"Still running after {elapsed(job):.0f} s ({doing}). It goes on whether or not you wait.",
-        "next_call": call("get_job", job_id=job.id, wait_s=40),
+        "next_call": ToolCalls(job.session).get_job(job.id, WAIT_AT_MOST_S),
     }
 
 
@@ -190,7 +184,7 @@ def profile(job: Job, also: list[str]) -> Profile:
     own = (each for each in measured.measurements if each.role == CANDIDATE)
     best = max(own, key=lambda each: each.speed.median, default=None)
     said = f"{outcome}: {measured.error or 'the candidate could not be measured'}"
-    following = call("run_level_tests", session=job.session)
+    following = ToolCalls(job.session).verify()
     if outcome is Outcome.FAIL:
         said = "FAIL: what was timed is not what the reference does, so no figure counts."
     elif best is not None and outcome is Outcome.PASS:
@@ -283,7 +277,7 @@ def job_status(job: Job) -> JobStatus:
     if job.state == "running":
         return JobStatus(**common, **still_running(job))
     if job.state != "done" and not (job.state == "cancelled" and job.result):
-        then = call("session_status", session=job.session)
+        then = ToolCalls(job.session).status()
         return JobStatus(**common, summary=f"The job is {job.state}.", next_call=then, error=error_text(job))
     made: dict[str, Any] = {}
     if job.operation == "verify":

@@ -10,12 +10,13 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 from harness import operations
+from harness.calls import ToolCalls
 from harness.errors import SessionLocked
 from harness.host import jobs
 from harness.record import directory as directories
 from mcp_server.arguments import SessionId
-from mcp_server.describing import call, due
-from mcp_server.limits import ID_CHARACTERS, PATH_CHARACTERS, POLL_AT_MOST_S
+from mcp_server.describing import due
+from mcp_server.limits import ID_CHARACTERS, PATH_CHARACTERS, POLL_AT_MOST_S, WAIT_AT_MOST_S
 from mcp_server.results import Audit, EventLine, History, JobLine, SessionStatus, StepView, Usage, answer
 from mcp_server.services import Call, Services, in_thread, services_of
 from mcp_server.tool import READS, StrictTool, changes, tool
@@ -92,7 +93,7 @@ async def history(
         events=events,
         more=more,
         summary=f"{len(events)} events; {more} more follow." if more else f"{len(events)} events, up to the newest.",
-        next_call=call("history", session=session, after=last, limit=limit) if more else "",
+        next_call=ToolCalls(session).history(last, limit) if more else "",
     )
     return answer(result, f"lockstep://sessions/{session}/events")
 
@@ -191,7 +192,7 @@ def status_result(services: Services, described: dict[str, Any], *, begun: bool 
     }.get(state, f"{len(described['passed'])} steps have passed; next is {following}.")
     then = due(session, state, following)
     if active is not None and active.operation == "verify":
-        then = call("get_job", job_id=active.job, wait_s=40)
+        then = ToolCalls(session).get_job(active.job, WAIT_AT_MOST_S)
     elif begun:
         then = f"read lockstep://tasks/{described['task']}, its quirks and its reference, then {then}"
     fields = {name: described[name] for name in SessionStatus.model_fields if name in described}

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from mcp.types import CallToolResult
 from pydantic import Field
 
+from harness.calls import ToolCalls
 from harness.host import jobs
 from harness.session.request import VerificationRequest
 from mcp_server.arguments import JobId, Level, Message, Module, Seed, SessionId
-from mcp_server.describing import call, comparison, job_status, replayed, verification
+from mcp_server.describing import comparison, job_status, replayed, verification
 from mcp_server.limits import ID_CHARACTERS, PATH_CHARACTERS, WAIT_AT_MOST_S
 from mcp_server.results import Comparison, Explanation, JobStatus, Replayed, Verification, answer
 from mcp_server.services import Call, in_thread, services_of
@@ -90,7 +91,7 @@ async def explain_divergence(
         reproduce=document.get("reproduce") or "",
         repair_prompt=document.get("repair_prompt") or "",
         summary=(document["finding"] or "A divergence was found.") if found else nothing,
-        next_call=document.get("reproduce") or call("session_status", session=session),
+        next_call=document.get("reproduce") or ToolCalls(session).status(),
     )
     return answer(result, f"lockstep://sessions/{session}/divergences/{document['event']}")
 

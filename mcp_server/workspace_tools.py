@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from mcp.types import CallToolResult
 from pydantic import Field
 
+from harness.calls import ToolCalls
 from mcp_server.arguments import Digest, FilePath, SessionId
-from mcp_server.describing import call, command_run
+from mcp_server.describing import command_run
 from mcp_server.limits import FIELD_CHARACTERS, FILE_CHARACTERS, PATH_CHARACTERS
 from mcp_server.results import CommandRun, FileEdited, FileEntry, FileList, FileText, FileWritten, answer
 from mcp_server.services import Call, services_of
@@ -48,13 +49,13 @@ async def read_file(
     given = {"path": path, "offset_line": offset_line, "max_lines": max_lines, "max_characters": FIELD_CHARACTERS - 200}
     document = await services_of(ctx).ask(ctx, session, "read_file", given)
     result = FileText.model_validate({**document, "text": document.get("text") or "", "summary": ""})
-    last = result.first_line + result.lines - 1
+    calls, last = ToolCalls(session), result.first_line + result.lines - 1
     result.summary = f"{path}: lines {result.first_line} to {last} of {result.total_lines}."
     if document.get("binary"):
         result.summary = f"{path} is no text; it has {document.get('bytes', 0)} bytes."
     elif last < result.total_lines:
-        result.next_call = call("read_file", session=session, path=path, offset_line=last + 1, max_lines=max_lines)
-    return answer(result, call("read_file", session=session, path=path, offset_line=result.first_line, max_lines=100))
+        result.next_call = calls.read_file(path, last + 1, max_lines)
+    return answer(result, calls.read_file(path, result.first_line, 100))
 
 
 async def write_file(

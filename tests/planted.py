@@ -65,6 +65,7 @@ PLANTED = {
     "test_load": "test_one_mistake_.*",
     "test_docs_site": ".*_and_a_fault_in_one_stops_it",
     "test_workflows": "test_each_planted_mistake_.*",
+    "test_calls_in_texts": "test_a_planted_fault_.*",
     "test_budgets": "test_(a_broken_budget|what_breaks_the_table)_.*",
     "test_demo": "test_every_fault_fits_.*",
     "test_recipe": "test_.*_is_translated.*",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from harness.calls import ShellCalls
 from harness.errors import SetupError
 from sandboxes import Driver, Mount
 
@@ -49,7 +50,7 @@ def python_runtime(driver: Driver, site: Path, packages: Iterable[str]) -> Pytho
             raise SetupError(
                 f"the candidate needs the distribution `{name}`, which the image {about.get('image')} has not",
                 where="task.toml, candidate.packages",
-                next_step=f"run `lockstep images build --package {name}`",
+                next_step=f"run `{ShellCalls.build_image(name)}`",
             )
     site.mkdir()
     return PythonRuntime((driver.python, "-I", "-B"), (Mount(site, SITE),), ())

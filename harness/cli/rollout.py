@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.calls import ShellCalls
 from harness.cli.compare import both_sides, played_options, what_to_play
 from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
 
@@ -47,11 +48,11 @@ def rollout(
 
     task, workspace, driver = both_sides(directory, sandbox)
     what = what_to_play(task, case_file, policy, steps, seed)
-    if isinstance(what, ProbeCase):
+    if case_file is not None and isinstance(what, ProbeCase):
         raise TaskError(
             "this is the input of a probe, not an episode",
             where=str(case_file),
-            next_step=f"ask both sides for it with `lockstep compare --case {case_file}`",
+            next_step=f"ask both sides for it with `{ShellCalls(workspace=Path(directory)).compare(case_file)}`",
         )
     if video is not None:
         film.check_target(video)

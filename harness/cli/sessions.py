@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from harness.calls import ShellCalls
 from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
 
 
@@ -85,7 +86,7 @@ def explain(output: Output, session: str | None, event: int | None, index: int |
     from harness.operations.next_calls import shell_calls
 
     found = session_named(session)
-    next_calls = shell_calls(f"lockstep verify --session {found.id}", found.workspace)
+    next_calls = shell_calls(ShellCalls(found.id).verify(), found.workspace)
     document = operations.explain(found.id, event=event, index=index, next_calls=next_calls)
     shown = [
         f"event {document['event']}: {document['outcome']}{': ' if document['finding'] else ''}{document['finding']}"

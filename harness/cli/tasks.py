@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from harness.calls import ShellCalls
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
 
 
@@ -54,7 +55,7 @@ def new(
     output.emit(
         {"task": name, "directory": str(made)},
         f"the task {name} is in {made}\n\nRead task.toml and QUIRKS.md first: they say what could not be found out.\n"
-        f"Then: lockstep check-reference {location}\n      lockstep start {location}",
+        f"Then: {ShellCalls.check_reference(location)}\n      {ShellCalls.start(location)}",
     )
     return EXIT_OK
 

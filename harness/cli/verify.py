@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import secrets
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.calls import ShellCalls
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
 from harness.session.request import VerificationRequest
 
@@ -89,7 +89,9 @@ def run(
 
     if directory and session_id:
         raise click.UsageError("give a directory or --session, not both")
-    again = _again(directory, session_id, request, candidate, sandbox)
+    again = ShellCalls(session_id).verify(
+        request.level, request.module, directory=directory, candidate=candidate, sandbox=sandbox
+    )
     if session_id:
         found = session_named(session_id)
     else:
@@ -158,7 +160,7 @@ def _tell_recorded(session: str, done: Verification, seed: int | None) -> list[A
         output_lines.append(f"not committed: {nothing_new if seed is None else chosen}")
     if done.cases:
         output_lines.append(f"kept as a known case, which runs first from now on: {', '.join(done.cases)}")
-    finished = show.said("everything has passed", "green", f"; see `lockstep audit {session}`")
+    finished = show.said("everything has passed", "green", f"; see `{ShellCalls(session).audit()}`")
     return [*output_lines, f"next: {done.next}" if done.next else finished]
 
 
@@ -234,29 +236,8 @@ def _keep_case(task: Task, found: Divergence) -> Path | None:
     return path
 
 
-def _again(
-    directory: str | None,
-    session_id: str | None,
-    request: VerificationRequest,
-    candidate: str | None,
-    sandbox: str | None,
-) -> str:
-    """The same command once more, with a fresh seed."""
-    argv = ["lockstep", "verify", *([directory] if directory else [])]
-    options = {
-        "session": session_id,
-        "level": request.level,
-        "module": request.module,
-        "candidate": candidate,
-        "sandbox": sandbox,
-    }
-    for name, value in options.items():
-        argv += [] if value is None else [f"--{name}", str(value)]
-    return shlex.join(argv)
-
-
 def _how_to_resume(identifier: str) -> str:
-    return f"look at what was tried, then let it go on with `lockstep resume {identifier} --reason WHY`, or change the task"
+    return f"look at what was tried, then let it go on with `{ShellCalls(identifier).resume()}`, or change the task"
 
 
 def _exit_code(judged: Verdict) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
+from harness.calls import ShellCalls
 from harness.errors import SessionError
 from harness.host import jobs
 from harness.record.event import Event
@@ -103,7 +104,7 @@ def demand_session(which: str | None, *, is_session: bool) -> None:
             "a copy of a record cannot be watched: nothing happens in it any more",
             where=which,
             expected="a session on this machine, by its id or its workspace",
-            next_step=f"look at what happened in it with `lockstep replay {which}`",
+            next_step=f"look at what happened in it with `{ShellCalls.replay(which)}`",
         )
 
 

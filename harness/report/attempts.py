@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from harness.calls import ShellCalls
 from harness.record.event import Event
 from harness.report import plain
 from harness.report.frames import Frames
@@ -166,11 +167,10 @@ def _case(event: Event, found: Divergence | None) -> str | None:
 
 def _reproduce(case: str | None, row: Row) -> str:
     """The call that shows a divergence again, in a workspace with the attempt's tree."""
+    calls = ShellCalls()
     if case is not None:
-        return f"lockstep compare --case {shlex.quote(case)}"
-    command = ["lockstep", "verify", "--level", str(row["level"])]
-    command += ["--module", row["module"]] if row["module"] else []
-    return shlex.join([*command, "--seed", str(row["seed"])])
+        return calls.compare(Path(case))
+    return calls.verify(row["level"], row["module"], seed=row["seed"])
 
 
 def _tell_repairs(rows: list[Row]) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from harness.calls import ShellCalls
 from harness.measure.profile.text import figure
 from harness.measure.strength.text import share
 from harness.report import charts
@@ -62,6 +63,7 @@ def render(document: Row, *, live: bool = False) -> str:
         .get_template("page.html.j2")
         .render(
             doc=document,
+            calls=ShellCalls(document["session"]),
             live=live,
             policy=policy(live=live),
             css=Markup(css),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
+from harness.calls import ShellCalls
 from harness.cli import show
 from harness.cli.frame import Output
 from mcp_server.demo.play import Attempt, Played, Repair, Started
@@ -25,7 +26,7 @@ class Narrator:
         """Show one event."""
         if isinstance(event, Started):
             self._output.kept = (
-                f"the session {event.session} and its commits are kept; see `lockstep status {event.session}`"
+                f"the session {event.session} and its commits are kept; see `{ShellCalls(event.session).status()}`"
             )
             self._output.show(*_started(event))
         elif isinstance(event, Attempt):
@@ -46,7 +47,8 @@ class Narrator:
         else:
             yield Text("\nThe last report led the agent to no repair: a person is needed.", "bold yellow")
         yield f"\nworkspace  {played.workspace}\nrecord     {played.record}\n"
-        yield f"next       lockstep history {played.session}\n           git -C {played.record} log --notes=lockstep main"
+        yield f"next       {ShellCalls(played.session).history()}"
+        yield f"           git -C {played.record} log --notes=lockstep main"
         yield "           lockstep start cartpole        the same, with an agent of your own"
 
 

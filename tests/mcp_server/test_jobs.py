@@ -14,7 +14,6 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from harness.host import jobs
-from mcp_server import describing
 from tests.mcp_server.conftest import (
     ERAS,
     Place,
@@ -50,7 +49,7 @@ async def test_what_runs_long_is_handed_out_as_a_job_that_tells_its_result_as_of
         session = await begun(client)
         answered = await call(client, "run_level_tests", session=session)
         assert answered["state"] == "running" and answered["outcome"] is None
-        assert answered["next_call"] == describing.call("get_job", job_id=answered["job"], wait_s=40)
+        assert answered["next_call"] == f'get_job(job_id="{answered["job"]}", wait_s=40)'
         done = await client.call_tool("get_job", {"job_id": answered["job"], "wait_s": 40}, progress_callback=progress)
         again = await call(client, "get_job", job_id=answered["job"], wait_s=0)
         assert done.structured_content == again
@@ -83,7 +82,7 @@ async def test_a_profile_goes_from_its_call_to_its_figures_and_costs_no_attempt(
         settings = {"batch_sizes": [16, 16], "seconds_per": 0.05, "peers": False}
         answered = await call(client, "profile_sps", session=session, **settings)
         assert (answered["state"], answered["outcome"], answered["measurements"]) == ("running", None, [])
-        assert answered["next_call"] == describing.call("get_job", job_id=answered["job"], wait_s=40)
+        assert answered["next_call"] == f'get_job(job_id="{answered["job"]}", wait_s=40)'
         result = await client.call_tool("get_job", {"job_id": answered["job"], "wait_s": 40})
         while result.structured_content is not None and result.structured_content["state"] == "running":
             result = await client.call_tool("get_job", {"job_id": answered["job"], "wait_s": 40})
@@ -101,7 +100,7 @@ async def test_a_profile_goes_from_its_call_to_its_figures_and_costs_no_attempt(
         # No step of the recipe has passed, so the figures are of code that nobody has verified.
         assert figures["verified"] is None and "not verified as a whole" in figures["summary"]
         assert asked["summary"] == figures["summary"] and asked["summary"] in text_of(result)
-        assert asked["next_call"] == describing.call("run_level_tests", session=session)
+        assert asked["next_call"] == f'run_level_tests(session="{session}")'
         assert (await call(client, "session_status", session=session))["attempts"] == 0
         [event] = [
             each for each in (await call(client, "history", session=session))["events"] if each["kind"] == "profile"

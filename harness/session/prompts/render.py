@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.calls import Calls, ShellCalls, ToolCalls
 from harness.errors import LockstepError, SessionError
 from harness.record.machine import fingerprint
 from harness.record.verdicts import verdict_of
@@ -25,43 +24,6 @@ from harness.task.load import load_task
 from harness.verify.explain import as_data, first
 
 MAX_ARGUMENT = 6_000
-
-
-@dataclass(frozen=True)
-class Calls:
-    """In which words calls are given: those of the tools of the server, or of a shell.
-
-    Attributes:
-        session: the session's id, or None outside one.
-        workspace: where it works.
-        tools: whether the reader calls tools.
-    """
-
-    session: str | None = None
-    workspace: Path | None = None
-    tools: bool = False
-
-    def verify(self, level: int | None, module: str | None = None) -> str:
-        """The call that verifies up to a level (None: the recipe's next step)."""
-        asked = {name: value for name, value in (("level", level), ("module", module)) if value is not None}
-        if self.tools:
-            return self._tool("run_level_tests", asked)
-        location = ["--session", self.session] if self.session else []
-        return shlex.join(
-            ["lockstep", "verify", *location, *(part for n, v in asked.items() for part in (f"--{n}", str(v)))]
-        )
-
-    def compare(self, case: str) -> str:
-        """The call that plays a case, given by its path in the workspace, on both sides."""
-        if self.tools:
-            return self._tool("compare_rollouts", {"case": case})
-        if self.workspace is None or Path.cwd().resolve() == self.workspace.resolve():
-            return shlex.join(["lockstep", "compare", "--case", case])
-        return shlex.join(["lockstep", "compare", str(self.workspace), "--case", str(self.workspace / case)])
-
-    def _tool(self, name: str, asked: Mapping[str, str | int]) -> str:
-        given = {"session": self.session, **asked}
-        return f"{name}({', '.join(f'{argument}={json.dumps(value)}' for argument, value in given.items())})"
 
 
 @dataclass(frozen=True)
@@ -114,12 +76,12 @@ def render(
             raise LockstepError(
                 f"the prompt {name!r} needs a session", expected="the id of a session, or its workspace"
             )
-        subject = _Subject(task, None, None, given, Calls(tools=tools), samples)
+        calls = ToolCalls(None) if tools else ShellCalls()
+        subject = _Subject(task, None, None, given, calls, samples)
         return _render(name, template.body, subject)
     with SessionView(session, home or lockstep_home()) as view:
-        subject = _Subject(
-            load_task(view.task_directory), view, None, given, Calls(view.id, view.workspace, tools), samples
-        )
+        calls = (ToolCalls if tools else ShellCalls)(view.id, view.workspace)
+        subject = _Subject(load_task(view.task_directory), view, None, given, calls, samples)
         return _render(name, template.body, subject)
 
 
@@ -274,8 +236,8 @@ def _repair(subject: _Subject) -> str:
         raise SessionError(f"the verdict of event {chosen.seq} holds no divergence", where=view.id)
     verify = subject.calls.verify(chosen.arguments.get("level"), chosen.arguments.get("module"))
     kept = found.counterexample
-    path = None if kept is None else f"{CASES_DIRECTORY}/{kept[0]}"
-    reproduce = subject.calls.compare(path) if path and (view.workspace / path).is_file() else verify
+    case = None if kept is None else view.workspace / CASES_DIRECTORY / kept[0]
+    reproduce = subject.calls.compare(case) if case is not None and case.is_file() else verify
     return repair_prompt(found, subject.task, reproduce=reproduce, verify=verify)
 
 

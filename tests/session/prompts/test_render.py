@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.calls import ShellCalls
 from harness.errors import LockstepError, SessionError
-from harness.session.prompts import Calls, render, templates
+from harness.session.prompts import render, templates
 from harness.session.prompts.source import MAX_CHARACTERS, excerpts, quoted
 from harness.session.prompts.template import parse
 from harness.session.session import Session
@@ -223,7 +224,9 @@ def test_a_repair_of_something_that_did_not_fail_is_refused(session: Session, tm
 
 def test_calls_inside_the_workspace_are_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert Calls("s", tmp_path).compare("cases/a b.json") == "lockstep compare --case 'cases/a b.json'"
+    assert (
+        ShellCalls("s", tmp_path).compare(tmp_path / "cases" / "a b.json") == "lockstep compare --case 'cases/a b.json'"
+    )
 
 
 def test_a_task_without_anything_written_down_still_gets_a_prompt(tmp_path: Path) -> None:

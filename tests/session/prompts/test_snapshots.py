@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import harness.protocol.worker
+from harness.calls import ToolCalls
 from harness.errors import LockstepError
 from harness.model import Case
 from harness.record.machine import fingerprint
-from harness.session.prompts import Calls, fill, load, render, repair_prompt, templates
+from harness.session.prompts import fill, load, render, repair_prompt, templates
 from harness.support import embedded
 from harness.task.contract import Candidate, Reference, Task
 from harness.task.load import load_task
@@ -39,8 +40,9 @@ def repair() -> str:
         step=2, path="state/x", expected="0.75", actual="0.5", rule="value", level=2, check="over the top in the wind",
         module="rolling", cause="the rule of this step is wrong", reproduced=True,
     )  # fmt: skip
-    calls = Calls("hill-1", tools=True)
-    return repair_prompt(found, hill(), reproduce=calls.compare("cases/0123456789abcdef.json"), verify=calls.verify(2))
+    calls = ToolCalls("hill-1")
+    case = Path("cases/0123456789abcdef.json")
+    return repair_prompt(found, hill(), reproduce=calls.compare(case), verify=calls.verify(2))
 
 
 PROMPTS: dict[str, Callable[[], str]] = {
