@@ -90,7 +90,7 @@ def run(
     if directory and session_id:
         raise click.UsageError("give a directory or --session, not both")
     again = ShellCalls(session_id).verify(
-        request.level, request.module, directory=directory, candidate=candidate, sandbox=sandbox
+        request.level, request.module, directory=directory or None, candidate=candidate, sandbox=sandbox
     )
     if session_id:
         found = session_named(session_id)

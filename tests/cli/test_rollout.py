@@ -101,11 +101,14 @@ def test_a_target_that_cannot_be_written_is_refused_before_anything_is_played(
     assert result.code == 3 and complaint in result.err
 
 
-def test_a_probe_is_no_episode(walk: Path, lockstep: Run) -> None:
+def test_a_probe_is_no_episode(walk: Path, lockstep: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     probe = '{"probe": "ending", "inputs": {"place": {"dtype": "float64", "shape": [1], "values": [1.0]}, '
     Path("probe.json").write_text(probe + '"steps": {"dtype": "int32", "shape": [1], "values": [1]}}}')
     result = lockstep("rollout", "--case", "probe.json")
-    assert result.code == 3 and "lockstep compare --case probe.json" in result.err
+    assert result.code == 3 and "`lockstep compare --case probe.json`" in result.err
+    monkeypatch.chdir(walk.parent)
+    result = lockstep("rollout", walk.name, "--case", f"{walk.name}/probe.json")
+    assert f"`lockstep compare {walk.name} --case {walk.name}/probe.json`" in result.err
 
 
 class Reel:
