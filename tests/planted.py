@@ -59,6 +59,7 @@ PLANTED = {
     "test_assembler": "test_(a_mistake_is_reported|the_comparison_of).*",
     "test_roms": "test_a_(fault|clock_register).*",
     "test_snapshots": "test_a_template_that_lost_.*",
+    "test_request": "test_a_function_that_restates_.*",
     "test_page": "test_a_template_that_did_not_escape_.*",
     "test_browser": "test_a_page_that_asked_.*",
     "test_tutorial": "test_a_changed_block_.*",

@@ -111,8 +111,8 @@ def test_what_a_run_measured_is_written_and_lines_of_files_that_are_gone_go(tmp_
         "a run of one file changes its line alone"
     )
     costs = Costs()
-    costs.seconds[DAILY].update({"test_b.py": 7.3})
-    assert budgets.renewed(costs, written, tmp_path)[DAILY] == {"test_b.py": 7.0}
+    costs.seconds[DAILY].update({"test_b.py": 27.3})
+    assert budgets.renewed(costs, written, tmp_path)[DAILY] == {"test_b.py": 27.0}
 
 
 def test_a_file_that_was_not_run_in_full_keeps_its_budget(tmp_path: Path) -> None:
@@ -125,11 +125,11 @@ def test_a_file_that_was_not_run_in_full_keeps_its_budget(tmp_path: Path) -> Non
 
 
 def _run_of(count: int, times: float, **others: float) -> tuple[Costs, budgets.Budgets]:
-    """Files with a budget of 10 s that took `times` as long, and others of the same budget with their own seconds."""
+    """Files with a budget of 20 s that took `times` as long, and others of the same budget with their own seconds."""
     costs = Costs()
-    files = dict.fromkeys((f"{number}.py" for number in range(count)), 10 * times) | others
+    files = dict.fromkeys((f"{number}.py" for number in range(count)), 20 * times) | others
     costs.seconds[DAILY].update(files)
-    return costs, {DAILY: dict.fromkeys(files, 10.0), NIGHTLY: {}}
+    return costs, {DAILY: dict.fromkeys(files, 20.0), NIGHTLY: {}}
 
 
 def test_a_slow_machine_is_no_fault_of_a_file_and_hides_none(tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_a_slow_machine_is_no_fault_of_a_file_and_hides_none(tmp_path: Path) -> 
         return [sentence.split()[0] for sentence in budgets.broken(costs, table, tmp_path)]
 
     assert found(*_run_of(20, 3.0)) == []
-    assert found(*_run_of(20, 3.0, dear=70.0)) == ["dear"]
-    assert found(*_run_of(20, 0.2, dear=21.0)) == ["dear"], "a fast machine makes no budget smaller or larger"
+    assert found(*_run_of(20, 3.0, dear=140.0)) == ["dear"]
+    assert found(*_run_of(20, 0.2, dear=42.0)) == ["dear"], "a fast machine makes no budget smaller or larger"
     assert found(*_run_of(2, 3.0)) == ["0.py", "1.py"], "two files do not tell how fast a machine is"
 
 
