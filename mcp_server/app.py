@@ -78,7 +78,7 @@ _CACHE: dict[CacheableMethod, CacheHint] = {
 
 
 class _Server(MCPServer[Services]):
-    """The SDK's server, but for two answers to mistakes of a client: names that are none are reported, and never in full."""
+    """The SDK's server, but for two answers to mistakes of a client: an unknown name is reported, and never in full."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Services, Any] | None = None

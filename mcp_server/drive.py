@@ -1,4 +1,4 @@
-"""Feeds a recorded session's trees and calls through a fresh server, which must come to the same verdicts.
+"""Feeds a recorded session's trees and calls through a fresh server, which must reach the same verdicts.
 
 The fresh session draws seeds of its own, as every session does: with the recorded ones nothing would count, and nothing
 would be committed. So what has to be the same is the claim: the outcome, the level that failed, and whether there is a

@@ -128,7 +128,7 @@ async def report_usage(
     ctx: Call,
     session: SessionId,
     input_tokens: Annotated[
-        int, Field(description="Tokens read anew since the last report, without those of a cache.", ge=0, lt=1 << 40)
+        int, Field(description="Tokens read since the last report, without those of a cache.", ge=0, lt=1 << 40)
     ] = 0,
     output_tokens: Annotated[int, Field(description="Tokens written since the last report.", ge=0, lt=1 << 40)] = 0,
     cache_read_tokens: Annotated[int, Field(description="Tokens read from a cache.", ge=0, lt=1 << 40)] = 0,

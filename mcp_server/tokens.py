@@ -57,14 +57,14 @@ class TokenFile:
         """A token for one more client.
 
         Raises:
-            SetupError: there is one of that name already, the name is none, or the file cannot be written.
+            SetupError: there is one of that name already, the name is not valid, or the file cannot be written.
         """
         tokens = self._read()
         if not _CLIENT.fullmatch(client) or client in tokens:
             raise SetupError(
                 f"{client!r} cannot be the name of a new client",
                 where=str(self.path),
-                expected=f"letters, digits and ._- that is none of: {', '.join(tokens)}",
+                expected=f"letters, digits and ._- which are not {', '.join(tokens)}",
             )
         tokens[client] = secrets.token_urlsafe(TOKEN_BYTES)
         self._write(tokens)

@@ -103,8 +103,8 @@ async def replay(
         int | None, Field(description="The verdict's event. Empty: the newest verdict.", ge=0, lt=1 << 31)
     ] = None,
 ) -> Annotated[CallToolResult, Replayed]:
-    """Reach a recorded verdict again: the tree that was judged then, by the tests of then, from the recorded seed. Under the
-    same conditions the two must be the same to the byte. It judges nothing new, looks at no file of the workspace and costs
+    """Reach a recorded verdict again: the same tree, by the tests of that time, from the recorded seed. Under the same
+    conditions the two must be the same to the byte. It judges nothing new, looks at no file of the workspace and costs
     no attempt; use it when somebody doubts a verdict. It takes as long as the verification did: after 42 s it answers with
     a job to be asked for with get_job."""
     given = {} if event is None else {"event": event}

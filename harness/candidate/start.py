@@ -199,7 +199,7 @@ class CandidateWorker:
 
 
 def demand_no_links(source: Path) -> None:
-    """Refuse a tree in which anything is neither a file nor a directory: what a link shows lies outside of it.
+    """Check that a tree holds only files and directories: what a link shows lies outside of it.
 
     Raises:
         SetupError: names the first such entry.
@@ -216,7 +216,7 @@ def demand_no_links(source: Path) -> None:
 
 
 def _demand_contract(task: Task, candidate: Environment) -> None:
-    """Refuse a worker that describes itself otherwise than the task demands: what it cannot do would not be tested.
+    """Check that a worker describes itself as the task demands: what it cannot do would not be tested.
 
     The adapter cannot do that by itself; code that it loaded can have put another description in its place.
     """

@@ -50,7 +50,7 @@ def certify(
     """Judge the newest verified commit of a session (default: the one here) once more, by everything there is.
 
     Seeds are drawn now, after the commit. All levels run, then cheat probes, coverage of the reference, strength of the
-    tests and speed; what they come to is recorded as one signed summary. Interrupted, it goes on from the same seed.
+    tests and speed; the results are recorded as one signed summary. Interrupted, it goes on from the same seed.
 
     With --check a third party runs the same from a clone or a bundle of the record, and reports what is the same.
     """
@@ -101,7 +101,7 @@ def _check(output: Output, record: Path, key: Path | None, sandbox: str | None) 
     with output.progress() as progress:
         again = check(record, progress, lambda part: output.show(_again(part)), key=key, sandbox=sandbox)
     said = "the certificate is reproduced" if again.ok else "the certificate is NOT reproduced"
-    vouched = f"signed by {again.key}{'' if again.pinned else ', by the word of the record alone'}"
+    vouched = f"signed by {again.key}{'' if again.pinned else ', as the record alone says'}"
     lines = [Text(f"\n{said}: commit {again.commit}, {again.outcome}", _colour(again.ok)), vouched]
     output.emit(again.to_json(), *lines)
     return EXIT_OK if again.ok else EXIT_FAIL

@@ -54,8 +54,8 @@ def replay(
     """Go through a recorded session again: a session (default: the one here), a git directory, a clone or a bundle.
 
     Without an option it lists attempts, calls, divergences, repairs, verdicts and cost. --verify runs recorded verdicts
-    again: under the conditions of then they must be the same to the byte, and what other conditions (another processor,
-    another version) change is reported. --drive plays the whole session on a fresh server, which must come to the same
+    again: under the conditions of that time they must be the same to the byte, and what other conditions (another processor,
+    another version) change is reported. --drive plays the whole session on a fresh server, which must reach the same
     verdicts with seeds of its own.
     """
     from harness.cli.locate import record_named

@@ -36,7 +36,7 @@ COLOURS = {"survived": "bold yellow", "unjudged": "bold magenta", "argued": "yel
     metavar="SHARE",
     help="Exit with 1 where a smaller share of the mutants that are not equivalent is killed.",
 )
-@click.option("--fresh", is_flag=True, help="Begin anew where an interrupted measurement could go on.")
+@click.option("--fresh", is_flag=True, help="Start from the beginning where an interrupted measurement could go on.")
 @seed_option
 @candidate_option
 @sandbox_option

@@ -69,7 +69,7 @@ def setup(output: Output, task: str) -> int:
     from harness.task.load import load_task
 
     found = load_task(find_task(task))
-    output.kept = "an unfinished environment is built anew by the next call"
+    output.kept = "an unfinished environment is built again by the next call"
     with output.progress() as progress:
         built = build(found, lambda line: progress(line, 0, 1))
     document = {"task": found.name, "prefix": str(built.prefix), "python": str(built.python)}

@@ -37,7 +37,7 @@ def chosen_candidate(task: Task, kind: str | None) -> Task:
 
 
 def demand_no_choice(kind: str | None) -> None:
-    """Refuse `--candidate` for a session, which has one candidate."""
+    """Raise a usage error for `--candidate` with a session, which has one candidate."""
     if kind is not None:
         raise click.UsageError("a session has one candidate: --candidate is for task directories, and `lockstep start`")
 

@@ -168,7 +168,7 @@ class _Scanner:
         try:
             string: str = json.loads(match.group())
         except ValueError:
-            raise self.wrong("a string has an escape that is none") from None
+            raise self.wrong("a string has an invalid escape") from None
         self.at = match.end()
         return string
 

@@ -51,7 +51,7 @@ def http_server(url: str, token_env: str) -> Server:
     """A server that runs already.
 
     Raises:
-        LockstepError: the address is none, or the name of the variable is none.
+        LockstepError: the address or the name of the variable is not valid.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:

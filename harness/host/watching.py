@@ -91,7 +91,7 @@ class Watched:
 
 
 def demand_session(which: str | None, *, is_session: bool) -> None:
-    """Refuse what is a record, but that of no session here: nothing will ever happen in it.
+    """Check that a session here is meant, not a record alone: nothing will ever happen in that.
 
     Raises:
         SessionError: `which` names a bundle or a git directory.

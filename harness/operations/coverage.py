@@ -190,7 +190,7 @@ def _measured(
         verdict = verifier.verify(tree, LevelsRequest(chosen, seed))
         reached = verifier.coverage(chosen, seconds)
         of_candidate = verifier.candidate_coverage(tree, seconds) if rust else None
-    remarks = [f"level {level} was not come to" for level in chosen if level not in reached.levels]
+    remarks = [f"level {level} was not reached" for level in chosen if level not in reached.levels]
     failed = next((report for report in verdict.reports if report.outcome is not Outcome.PASS), None)
     if failed is not None:
         remarks.insert(

@@ -41,7 +41,7 @@ BACKGROUND, INK, DIM, QUIET, ALARM = (250, 250, 250), (20, 20, 20), (110, 110, 1
 
 
 def check_target(path: Path) -> None:
-    """Refuse a file that no film can be written to, before anything is played.
+    """Check that a film can be written to a file, before anything is played.
 
     Raises:
         SetupError: the suffix is unknown, ffmpeg is needed and missing, or the directory does not exist.
@@ -66,7 +66,7 @@ def check_target(path: Path) -> None:
 
 
 def check_renderer(renderer: Environment) -> None:
-    """Refuse a reference that cannot draw.
+    """Check that a reference can draw.
 
     Raises:
         TaskError: it has no capability `render`.

@@ -2,7 +2,7 @@
 environment").
 
 What a worker answers is checked against its spec, as all its answers are, and against what had been asked: which
-sub-environments can have ended, and that an ended one begins anew exactly where it was asked to.
+sub-environments can have ended, and that an ended one restarts exactly where it was asked to.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class VectorStep:
     """What one step of all sub-environments led to.
 
     Attributes:
-        leaves: outputs, each `[N, ...]`. Where a sub-environment began anew, its observation, legal actions and state are
+        leaves: outputs, each `[N, ...]`. Where a sub-environment restarted, its observation, legal actions and state are
             those of the new episode, while reward, terminated and truncated are those of the step. The values of a
             sub-environment that was over before are meaningless.
         ended: which sub-environments ended in this step, `[N]` bools.
-        final: observation, legal actions and state of the sub-environments that ended and began anew, as they were before
+        final: observation, legal actions and state of the sub-environments that ended and restarted, as they were before
             that; in the order of the sub-environments.
         draws: what each sub-environment drew in the step, `N` lists.
-        next_draws: what the resets of those that began anew drew; a list for each.
+        next_draws: what the resets of those that restarted drew; a list for each.
     """
 
     leaves: Leaves
@@ -83,7 +83,7 @@ class Asked(Protocol):
 
 
 class VectorEnv:
-    """Episodes of one worker that go on beside each other.
+    """Episodes of one worker that run side by side.
 
     There is one set of sub-environments in a worker: a new one ends those before.
 
@@ -151,7 +151,7 @@ class VectorEnv:
 
         Args:
             actions: action leaves, each `[N, ...]`; for a sub-environment that is over any that its bounds allow.
-            following: a seed for each sub-environment, from which it begins anew if it ends in this step. Without them it is
+            following: a seed for each sub-environment, from which it restarts if it ends in this step. Without them it is
                 over.
         """
         where, count = "advance", self.count

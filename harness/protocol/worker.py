@@ -311,7 +311,7 @@ class SingleEnvironment:
         return {"leaves": self._stacked_envs([sub_env.timestep for sub_env in self._running]), "draws": taken}
 
     def advance(self, actions: Dict[str, Any], next: Optional[List[int]] = None) -> Dict[str, Any]:
-        """Step each sub-environment that is not over; with `next`, a sub-environment that ends begins anew from its seed
+        """Step each sub-environment that is not over; with `next`, a sub-environment that ends restarts from its seed
         there.
         """
         running = self._opened()._running

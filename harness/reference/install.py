@@ -2,7 +2,7 @@
 
 Environments live in `lockstep_home()/envs/<task>-<key>`. The key is a hash of all that decides what is in one, so a
 changed pin makes a new environment and an unchanged one is found again. A marker, written last, tells a finished
-environment from one whose building was killed; such a one is built anew.
+environment from one whose building was killed; such a one is built again.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ Row = dict[str, Any]
 def collect(store: Store, public_key: PublicKey | None = None) -> Row:
     """Everything that the report shows, JSON-ready (docs/report.md names its fields).
 
-    Every text in it is made harmless to look at (`harness.report.plain`), but it is not escaped: that is for who shows it.
+    Every text in it is made harmless to look at (`harness.report.plain`), but not escaped: that is for the caller.
 
     Args:
         store: a record; nothing else is read.

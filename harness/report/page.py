@@ -226,7 +226,8 @@ def _percent(share: float) -> str:
 def _coarse(picture: str) -> bool:
     """Whether a picture (a PNG as a data URL) has so few pixels that it is never shown smaller than it is.
 
-    Such a one is shown with sharp pixels; in a larger one that would drop whole lines, and show differences that are none.
+    Such a one is shown with sharp pixels. In a larger one that would drop whole lines, and show differences where there are
+    none.
     """
     header = base64.b64decode(picture.partition(",")[2][:32])
     return int.from_bytes(header[16:20]) <= NARROWEST_FRAME

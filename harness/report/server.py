@@ -24,7 +24,7 @@ IDLE_SECONDS = 30
 
 
 class Page:
-    """The page of a record as it is now; made anew only when an event came in.
+    """The page of a record as it is now; made again only when an event came in.
 
     Args:
         store: the record.
@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Refuse what the standard library refuses (another method, a malformed request), in plain text."""
+        """Answer what the standard library refuses (another method, a malformed request) in plain text."""
         self.close_connection = True
         code = HTTPStatus.METHOD_NOT_ALLOWED if code == HTTPStatus.NOT_IMPLEMENTED else code
         self._answer(HTTPStatus(code), f"{message or HTTPStatus(code).phrase}: only GET and HEAD are answered\n")

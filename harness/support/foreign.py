@@ -19,7 +19,7 @@ def json_of(content: str | bytes) -> Any:
     """The value of a JSON document.
 
     Raises:
-        ValueError: it is none, or is nested more than `MAX_DEPTH` deep.
+        ValueError: it is not JSON, or is nested more than `MAX_DEPTH` deep.
     """
     try:
         value = json.loads(content)
@@ -33,7 +33,7 @@ def toml_of(text: str) -> dict[str, Any]:
     """The tables of a TOML document.
 
     Raises:
-        tomllib.TOMLDecodeError: it is none, or is nested more than `MAX_DEPTH` deep.
+        tomllib.TOMLDecodeError: it is not TOML, or is nested more than `MAX_DEPTH` deep.
     """
     try:
         tables = tomllib.loads(text)

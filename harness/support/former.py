@@ -10,5 +10,5 @@ CHECKS = {"in lanes, as for training": "in a vector environment, as for training
 
 
 def read(document: Mapping[str, Any], key: str) -> Any:
-    """A value of a recorded document, by its name of today or its former one; None where it has neither."""
+    """A value of a recorded document, by its current name or its former one; None where it has neither."""
     return document.get(key, document.get(KEYS.get(key, key)))

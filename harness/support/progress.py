@@ -25,7 +25,7 @@ def silent(what: str, done: int, total: int) -> None:
 
 @contextmanager
 def shown() -> Iterator[Progress]:
-    """Progress for who calls from Python: in a notebook below the cell, else on standard error."""
+    """Progress for callers from Python: in a notebook below the cell, else on standard error."""
     if (notebook := _notebook_line()) is not None:
         yield notebook
     elif sys.stderr.isatty():

@@ -230,7 +230,7 @@ def _tolerances(written: Mapping[str, Any], read: Mapping[str, Any], location: L
 
 
 def _unknown(what: str, name: str, known: Iterable[str], location: Location) -> None:
-    listed = ", ".join(sorted(known)) or "none, for there is none"
+    listed = ", ".join(sorted(known)) or "none: there is no such thing here"
     location.wrong(f"unknown {what} `{name}`", f"one of {listed}", given=name, choices=known)
 
 

@@ -35,7 +35,7 @@ class PpoConfig:
         activation: between layers.
         pool: leaves of two or three axes are averaged over squares of so many rows and columns before anything else.
         normalise_observations: whether observations are centred and scaled by running statistics.
-        segment_updates: updates in a segment. Environments begin anew with each segment, and it is the unit of
+        segment_updates: updates in a segment. Environments restart with each segment, and it is the unit of
             checkpoints and progress.
         keep_best: whether the policy is the one with which the best segment began (of equally good ones the last), and not
             the last one, of which no segment tells how good it is. Learning goes on from the last one in any case.
@@ -98,7 +98,7 @@ class PpoConfig:
         """The config that a mapping (of `to_json`, or `[transfer.ppo]` in task.toml) describes; the rest are defaults.
 
         Raises:
-            ValueError: it has a name that is none of the attributes, or a value that is not allowed.
+            ValueError: it has a name that is no attribute, or a value that is not allowed.
         """
         unknown = sorted(set(described) - set(DEFAULTS))
         if unknown:

@@ -43,7 +43,7 @@ class BatchVectorEnv:
         return self._vector.count
 
     def advance(self, actions: Leaves, following: Sequence[int] | None = None) -> VectorStep:
-        """Step all sub-environments that are not over; with `following`, those that end begin anew from their seeds
+        """Step all sub-environments that are not over; with `following`, those that end restart from their seeds
         there.
         """
         answer = self._vector.advance(actions, following)

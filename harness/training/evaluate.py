@@ -20,7 +20,7 @@ from harness.training.policy import Policy
 from harness.training.ppo import Ppo
 
 NUM_ENVS = 128
-"""Episodes that are played beside each other."""
+"""Episodes that are played side by side."""
 _ACTING = 2  # what of a seed's key is the noise of actions; the episode's own chance comes from others
 
 

@@ -88,7 +88,7 @@ def train_segments(
 
 
 def demand_config(config: PpoConfig, steps: int) -> None:
-    """Refuse a number of steps that is none."""
+    """Raise TrainingError if `steps` is less than 1."""
     if steps < 1:
         raise TrainingError(f"{steps} steps are not a training", expected=f"{config.steps_per_update} or more")
 

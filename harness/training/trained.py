@@ -143,7 +143,7 @@ class Checkpoint:
                 f"this is the checkpoint of another training: {', '.join(different)} differ",
                 where=str(self._path),
                 expected=f"{different[0]} = {self._identity.get(different[0])!r:.200}",
-                next_step="name another file, or remove this one to train anew",
+                next_step="name another file, or remove this one to train again",
             )
         learners = {name: leaf for name, leaf in leaves.items() if not name.startswith(_BEST)}
         best = {name.removeprefix(_BEST): leaf for name, leaf in leaves.items() if name.startswith(_BEST)}
@@ -194,7 +194,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
 
 def _damaged(path: Path, why: str) -> TrainingError:
     return TrainingError(
-        f"this is no policy or checkpoint of Lockstep: {why}", where=str(path), next_step="remove it, and train anew"
+        f"this is no policy or checkpoint of Lockstep: {why}", where=str(path), next_step="remove it, and train again"
     )
 
 

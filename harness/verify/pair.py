@@ -36,7 +36,7 @@ class Pair:
         candidate: the candidate's worker.
         seed: from which everything random is derived.
         progress: called with what goes on.
-        stop_at_failure: a difference is reported as it was found, neither localised nor shrunk, for who only counts
+        stop_at_failure: a difference is reported as it was found, neither localised nor shrunk, for callers that only count
             failures.
     """
 

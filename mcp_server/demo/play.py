@@ -216,7 +216,7 @@ class _Work:
         return SessionStatus.model_validate(await self._tools.call("session_status", session=self._session))
 
     async def _rewrite(self, source: str) -> tuple[str, ...]:
-        """Write the candidate anew; returns the lines that went (`-`) and came (`+`)."""
+        """Write the candidate again; returns the lines that went (`-`) and came (`+`)."""
         read = FileText.model_validate(await self._tools.call("read_file", session=self._session, path=self._entry))
         FileWritten.model_validate(
             await self._tools.call(

@@ -26,7 +26,7 @@ WHAT_IT_HOLDS = {field.name for field in fields(VerificationRequest)}
 
 
 def restated(source: str, allowed: set[str]) -> Iterator[str]:
-    """Functions that take more than two of a request's values beside each other."""
+    """Functions that take more than two of a request's values side by side."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name not in allowed:
             taken = {each.arg for each in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}

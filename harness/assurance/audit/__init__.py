@@ -5,7 +5,8 @@ commit is the tree that was verified, on its predecessor, with attestations that
 throughout and cases only came in; and that every ref is where the log says. docs/audit.md has every rule.
 
 What a record alone cannot show is that its newest part was cut off and all refs moved back with it, or that somebody made
-all of it anew with another key. Against the first, give an event's digest that you know; against the second, the public key.
+all of it again with another key. Against the first, give an event's digest that you know. Against the second, give the
+public key.
 """
 
 from __future__ import annotations

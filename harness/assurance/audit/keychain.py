@@ -56,7 +56,7 @@ class KeyChain:
             self.links.append(Link(appointed(event), position + 1, accepted))
 
     def vouched(self, pinned: PublicKey) -> bool:
-        """Whether a key signed something of this record that the rest hangs on."""
+        """Whether a key signed something of this record that the rest depends on."""
         return any(link.proven and link.key == pinned for link in self.links)
 
     def _objection(self, content: bytes, signature: bytes) -> str:

@@ -61,7 +61,7 @@ class Walk:
             findings.add("key", 0, f"the key given, {pinned.id}, did not sign it; its keys are {keys}")
         findings.position = None
         if known_event is not None and known_event not in {event.digest for event in self._events}:
-            what = f"the event {known_event}, known from before, is not in it: it was cut off or made anew"
+            what = f"the event {known_event}, known from before, is not in it: it was cut off or made again"
             findings.add("log", None, what)
         findings.safely(lambda: self._refs.check(dict(zip(self._positions, self._events, strict=True))))
         if gate is not None:

@@ -30,7 +30,7 @@ OnPart = Callable[[str, Mapping[str, Any], float], None]
 
 
 def report_nothing(part: str, document: Mapping[str, Any], seconds: float) -> None:
-    """A `OnPart` that tells nobody."""
+    """A `OnPart` that does nothing."""
 
 
 HIGHEST = TRAINING_LEVEL - 1

@@ -137,7 +137,7 @@ def _walked(pair: Pair, expected: Trajectory) -> Trajectory:
 
 
 def _in_vector(pair: Pair, candidate: Environment, expected: Sequence[Trajectory]) -> list[Trajectory]:
-    """The episodes beside each other, in the call by which a trainer steps its environments."""
+    """The episodes side by side, in the call by which a trainer steps its environments."""
     tapes = [trajectory.draws for trajectory in expected] if pair.task.mode is Mode.TAPE else None
     vector = candidate.vector([trajectory.case.seed for trajectory in expected], draws=tapes, state=True)
     timesteps = [

@@ -1,4 +1,4 @@
-"""A certificate come to again by somebody else: the commit examined from its seed, part by part beside what was recorded.
+"""A certificate checked again by somebody else: the commit examined from its seed, part by part beside what was recorded.
 
 What decides is the same in every case: the verdict, the probes, what the tests reach and which mutants they kill follow from
 commit and seed, so under the same conditions they are the same but for the time they took. Speed does not: it is measured

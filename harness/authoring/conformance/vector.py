@@ -1,4 +1,4 @@
-"""Does the reference step many episodes beside each other as it plays them one by one?"""
+"""Does the reference step many episodes side by side as it plays them one by one?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STEPS = 64
 
 
 def keeps_sub_envs_apart(kit: Kit) -> Passed:
-    """Episodes in a vector environment are those that a rollout plays, also where one begins anew while the others go on.
+    """Episodes in a vector environment are those that a rollout plays, also where one restarts while the others go on.
 
     Where draws are reported and can be forced, a rollout is given those of the sub-environment: instances may share one
     source of chance. Elsewhere a sub-environment's episode must be that of its seed.
@@ -28,8 +28,8 @@ def keeps_sub_envs_apart(kit: Kit) -> Passed:
         kit.environment.rollout(cases), played, "an episode in a sub-environment is not what a rollout plays"
     )
     if not any(episode.leaves[path][-1] for episode in played for path in ENDINGS):
-        return Passed(len(played), f"no episode ended within {STEPS} steps, so none began anew")
-    return Passed(len(played), f"{NUM_ENVS} sub-environments, begun anew where an episode ended")
+        return Passed(len(played), f"no episode ended within {STEPS} steps, so none restarted")
+    return Passed(len(played), f"{NUM_ENVS} sub-environments, restarted where an episode ended")
 
 
 def _play(kit: Kit) -> list[Trajectory]:

@@ -27,7 +27,7 @@ def run_key_data(seed: int, repeat: int) -> np.ndarray[Any, Any]:
 
 
 def checked_steps(key_data: Any, length: int) -> np.ndarray[Any, Any]:
-    """The steps of a repetition whose outputs are added up: one of every 16 steps, and the last, which hangs on all others.
+    """The steps of a repetition whose outputs are added up: one of every 16, and the last, which depends on all others.
 
     To add up all of them would cost a tenth of the time that is to be measured.
 

@@ -56,7 +56,7 @@ def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent, *
         counting: compile it so that it counts what of it is reached. What is judged never does.
 
     Raises:
-        BrokenContract: the crate does not compile, or is none.
+        BrokenContract: the crate does not compile, or there is none.
         EnvironmentFailure: compiling it took too long, or too much memory.
         SetupError: there is no Rust here.
     """

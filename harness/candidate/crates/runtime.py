@@ -40,7 +40,7 @@ Progress = Callable[[str], None]
 
 
 def silent(line: str) -> None:
-    """A progress callback that tells nobody."""
+    """A progress callback that does nothing."""
 
 
 def sources(progress: Progress = silent) -> Path:

@@ -25,7 +25,7 @@ def load_module(path: Path) -> ModuleType:
     """The extension module in a file.
 
     Raises:
-        ImportError: it is none.
+        ImportError: the file holds no such module.
     """
     loader = importlib.machinery.ExtensionFileLoader(NAME, str(path))
     spec = importlib.util.spec_from_file_location(NAME, path, loader=loader)

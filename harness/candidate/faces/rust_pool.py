@@ -1,6 +1,6 @@
 """The face that code written for EnvPool knows: one object, whole batches in and out. It needs only numpy.
 
-As there, seeds are given when the pool is made, an episode that has ended begins anew in the next step, whose action is
+As there, seeds are given when the pool is made, an episode that has ended restarts in the next step, whose action is
 discarded, and `info` names the instances. What `reset` and `step` hand out are the pool's own arrays, which the next call
 writes to: copy what has to stay. All instances step in one call that returns when the last of them has; so there is no
 `send` and `recv`, by which EnvPool hands out those that were done first.

@@ -91,7 +91,7 @@ def reached(document: Any, lengths: Mapping[str, int]) -> tuple[dict[str, Reach]
         lengths: the files that count, as the compiler named them, and how many lines each has.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the document has another form.
     """
     try:
         [data] = document["data"]

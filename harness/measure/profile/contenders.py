@@ -99,7 +99,7 @@ class Cell:
         """Time one call.
 
         Raises:
-            EnvironmentFailure: the worker could not answer, or its answer is none.
+            EnvironmentFailure: the worker could not answer, or its answer has another form.
         """
         arguments = {"kind": self.kind, "batch": self.batch, "length": self.length, "seed": seed, "repeats": repeats}
         began = time.perf_counter()

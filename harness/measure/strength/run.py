@@ -53,9 +53,9 @@ class Settings:
             the levels below.
         every_level: run each level alone on every mutant, instead of the lowest ones first until one kills.
         sample: so many mutants, at random and by operator in proportion; None takes all.
-        only: the ids of the mutants to judge, for who has written a test against them; none takes all.
+        only: the ids of the mutants to judge, for someone who has written a test against them; none takes all.
         jobs: how many mutants are judged at once; None takes as many as there are cores.
-        fresh: begin anew where an interrupted measurement of the same things could go on.
+        fresh: start from the beginning where an interrupted measurement of the same things could go on.
     """
 
     level: int = 3

@@ -106,7 +106,7 @@ def why(judged: Judged) -> str:
 
 
 def verdict(measured: Strength, at_least: float | None = None) -> list[str]:
-    """What is left to do; nothing where every survivor is explained and the rate suffices.
+    """What is left to do; nothing where every survivor is explained and the rate is high enough.
 
     Args:
         at_least: the share of mutants not proved or argued to be equivalent that must be killed; None asks for nothing.

@@ -63,7 +63,7 @@ _HINTS = (
     (
         lambda d: d.rule == "equivalence",
         "No single episode was found to differ, and yet policies are not worth the same. Look at what a training meets "
-        "and such an episode does not: the batch that begins anew by itself, its terminal observations, the candidate's "
+        "and such an episode does not: the batch that restarts by itself, its terminal observations, the candidate's "
         "own draws.",
     ),
     (
@@ -77,8 +77,8 @@ _HINTS = (
     ),
     (
         lambda d: d.rule == "exported",
-        "Verified it is one environment, and for who imports the exported package another. Look for what depends on where "
-        "the code lies, on which modules are loaded, on variables of the environment, or on files beside it.",
+        "Verified it is one environment, and for those who import the exported package another. Look for what depends on "
+        "where the code lies, on which modules are loaded, on variables of the environment, or on files beside it.",
     ),
     (
         lambda d: d.rule in ("determinism", "batched", "scanned"),

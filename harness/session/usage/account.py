@@ -46,7 +46,7 @@ def report(
     """Record what an agent says that it spent since its last report.
 
     Args:
-        input_tokens: those read anew; those from or into a cache are the next two and are not among these.
+        input_tokens: those read without a cache; those from or into a cache are the next two and are not among these.
         dollars: what it cost, where the agent knows; else the price table says it, or nobody does.
         client: who reports. Where this client's transcripts have been read for the session, they have counted the same
             tokens already, so the report is kept but adds nothing.

@@ -12,7 +12,7 @@ class Tokens:
     """Tokens of one or of many responses; no token is counted under two names.
 
     Attributes:
-        input: read anew.
+        input: read without a cache.
         output: written, reasoning included.
         cache_read: read from a cache.
         cache_write: read and put into a cache; `cache_write_long` for an hour.

@@ -111,7 +111,7 @@ def _codex_responses(
 ) -> Iterator[Response]:
     """The differences between a session's running totals.
 
-    A total may be repeated, and falls when a session begins anew in the same file. A session that was forked from another
+    A total may be repeated, and falls when a session restarts in the same file. A session that was forked from another
     begins with a copy of that one's records, with their times: those are not counted a second time.
     """
     before = Tokens()
@@ -160,7 +160,7 @@ def _folders(root: Path, locations: Sequence[Path]) -> list[Path]:
 
 
 def _recent(paths: Iterable[Path], began: float) -> list[Path]:
-    """The files that were written to since; one that vanishes meanwhile is none."""
+    """The files that were written to since; a file that vanishes meanwhile is left out."""
     found = []
     try:
         for path in paths:
@@ -208,7 +208,7 @@ def _map(value: object) -> Mapping[str, Any]:
 
 
 def _time(stated: object) -> float | None:
-    """Seconds since 1970 of an ISO 8601 time; one without a zone is in UTC, one before 1970 is none."""
+    """Seconds since 1970 of an ISO 8601 time; one without a zone is in UTC, one before 1970 gives None."""
     if not isinstance(stated, str):
         return None
     try:

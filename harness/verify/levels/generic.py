@@ -87,7 +87,7 @@ def _round_trip(pair: Pair) -> CheckResult:
 
 
 def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
-    """The candidate's own sampler at a reset or a step, draw by draw and then the draws beside each other."""
+    """The candidate's own sampler at a reset or a step, draw by draw and then the draws side by side."""
     draws = [draw for draw in pair.task.draws.values() if draw.occurs_at(moment)]
     if not draws:
         return
@@ -176,7 +176,7 @@ def _taken(timesteps: Sequence[Sequence[Draw]], draws: Sequence[TaskDraw]) -> di
 
 
 def _firsts(timesteps: Sequence[Sequence[Draw]], draws: Sequence[TaskDraw]) -> dict[str, Array]:
-    """The first draw of each name, of those timesteps in which all were drawn, beside each other."""
+    """The first draw of each name, of those timesteps in which all were drawn, side by side."""
     names = {draw.name for draw in draws}
     firsts = [
         {drawn.name: drawn.value for drawn in reversed(timestep)}

@@ -61,7 +61,7 @@ def _cases(pair: Pair, directory: Path) -> Iterator[CheckResult]:
 
 
 def _fit(task: Task, case: Case) -> None:
-    """Refuse a case whose leaves are not the task's: it comes from an agent and goes to the trusted reference."""
+    """Raise ValueError if a case's leaves are not the task's: it comes from an agent and goes to the trusted reference."""
     if set(case.actions) != set(task.actions) or (case.start is not None and set(case.start) != set(task.state)):
         raise ValueError("its leaves are not those of the task")
     if not 0 <= case.seed < 1 << 63 or case.length > task.budgets.horizon:

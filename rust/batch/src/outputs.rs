@@ -8,7 +8,7 @@ pub struct Outputs<'a, R> {
     /// What is seen then.
     pub seen: ColumnsMut<'a>,
     /// What was seen at the end of an episode that ended in this step; other rows keep what they held. Written only where a
-    /// sub-environment begins anew in the same step.
+    /// sub-environment restarts in the same step.
     pub last: ColumnsMut<'a>,
     /// The step's reward.
     pub reward: &'a mut [R],

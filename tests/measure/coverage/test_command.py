@@ -30,13 +30,13 @@ def test_everything_that_was_measured_is_shown() -> None:
     file = File(frozenset({1, 2, 3}), frozenset({"1->2", "1->3"}), {3: "lost()"})
     modules = {"start": (("a/walk.py", 1, 1),), "moves": (("a/walk.py", 2, 3),)}
     measured = Coverage({"a/walk.py": file}, modules, {1: reach, 2: Level(error="it died")}, ("b.rs: not counted",))
-    shown_report = replace(report(measured), bound=0.01, remarks=("level 3 was not come to",))
+    shown_report = replace(report(measured), bound=0.01, remarks=("level 3 was not reached",))
     with (console := Console(width=140)).capture() as caught:
         console.print(*_shown(shown_report), sep="\n")
     shown = caught.get()
     for text in ("level 1", "4/9", "2/3", "66%", "moves", "a/walk.py:3", "lost()", "a/walk.py:1->3", "it rained"):
         assert text in shown
-    for text in ("it died", "b.rs", "level 3 was not come to", "1.00%"):
+    for text in ("it died", "b.rs", "level 3 was not reached", "1.00%"):
         assert text in shown
 
 

@@ -1,10 +1,9 @@
 """Measured runs of a JAX candidate: what `harness.measure.profile` times, from inside the sandbox.
 
 A run is a batch of sub-environments under random actions, with auto-reset, through the same `transition` that level 3
-verifies. It answers with the sum of the outputs of some steps, of which the last hangs on all others, so that it can neither
-answer
-before the work is done nor do less of it: afterwards the verifier asks for all outputs of one repetition, adds them up
-itself, and has the reference play sub-environments of it.
+verifies. It answers with the sum of the outputs of some steps. The last of these depends on all others, so that a run can
+neither answer before the work is done nor do less of it: afterwards the verifier asks for all outputs of one repetition,
+adds them up itself, and has the reference play some of its sub-environments.
 Nothing here reads a clock.
 """
 

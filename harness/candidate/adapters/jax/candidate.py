@@ -155,7 +155,7 @@ class JaxCandidate:
         return self._vector.first
 
     def advance(self, actions: Mapping[str, Any], next: Sequence[int] | None = None) -> Answer:
-        """Step all sub-environments that are not over; with `next`, those that end begin anew from their seeds there."""
+        """Step all sub-environments that are not over; with `next`, those that end restart from their seeds there."""
         if self._vector is None:
             raise ValueError("`vector` comes before `advance`")
         return self._vector.advance(actions, next)

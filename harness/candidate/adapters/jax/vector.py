@@ -1,4 +1,4 @@
-"""Sub-environments of a candidate: instances whose episodes go on beside each other, one step at a time or inside a
+"""Sub-environments of a candidate: instances whose episodes run side by side, one step at a time or inside a
 training's scan.
 
 A sub-environment's episode is that of its seed: the key of timestep 0 makes the draws of the reset, that of timestep `t`
@@ -98,7 +98,7 @@ class JaxVectorCalls:
         self._tapes = tapes
 
     def advance(self, actions: Mapping[str, Any], following: Sequence[int] | None) -> dict[str, Any]:
-        """Step all sub-environments that are not over; with `following`, those that end begin anew from their seeds
+        """Step all sub-environments that are not over; with `following`, those that end restart from their seeds
         there.
         """
         env, count = self._env, self._count

@@ -2,7 +2,7 @@
 
 A run is the batch that users have under random actions, with auto-reset, on all processors. `step` is a loop of Python over
 steps; `scan` is the same here, since a step of the whole batch is one call into Rust either way. As in JAX the answer
-is the sum of the outputs of some steps, of which the last hangs on all others.
+is the sum of the outputs of some steps, of which the last depends on all others.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class RustCandidate(SingleEnvironment):
 
     @_answering
     def advance(self, actions: dict[str, Any], next: list[int] | None = None) -> Answer:
-        """Step each sub-environment that is not over; with `next`, a sub-environment that ends begins anew from its seed
+        """Step each sub-environment that is not over; with `next`, a sub-environment that ends restarts from its seed
         there.
         """
         episodes = self._episodes

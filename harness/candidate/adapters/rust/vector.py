@@ -1,7 +1,7 @@
-"""Sub-environments of a candidate in Rust: episodes that go on beside each other in one batch, each with the chance of its
+"""Sub-environments of a candidate in Rust: episodes that run side by side in one batch, each with the chance of its
 seed.
 
-The batch is that of users, with auto-reset disabled: a sub-environment that ends begins anew from the seed that it is given.
+The batch is that of users, with auto-reset disabled: a sub-environment that ends restarts from the seed that it is given.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class RustVectorCalls:
         return len(self._all)
 
     def advance(self, actions: Mapping[str, Array], following: Sequence[int] | None = None) -> dict[str, Any]:
-        """Step all sub-environments that are not over; with `following`, those that end begin anew from their seeds
+        """Step all sub-environments that are not over; with `following`, those that end restart from their seeds
         there.
         """
         batch = self._batch
