@@ -1,8 +1,8 @@
 """Files as commands see them, read and written from outside without being led out of the mounts.
 
-What a command left behind may be hostile: a link to a key of the host, a FIFO that blocks its reader, a
-device. So every component is opened with O_NOFOLLOW below the mount's own directory, links are followed here,
-in the sandbox's view of the tree, and only a regular file is ever opened for its content.
+What a command left behind may be hostile: a link to a key of the host, a FIFO that blocks its reader, a device. So every
+component is opened with O_NOFOLLOW below the mount's own directory. Links are followed here, in the sandbox's view of the
+tree, and only a regular file is ever opened for its content.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 def objection(name: str) -> str | None:
     """Why one component of a path is refused, or None where it is fine.
 
-    Names that git, or a file system that folds or drops characters, could take for its own `.git` directory are
-    refused, and so are names that a person reading a report would not see as they are. A record holds the same names in
-    hundreds of trees, so answers are kept.
+    Refused are names that git, or a file system that folds or drops characters, could take for its own `.git` directory.
+    Names that a reader of a report would not see as they are, are refused too. A record holds the same names in hundreds of
+    trees, so answers are kept.
     """
     if name in ("", ".", "..") or "/" in name:
         return "is no file name"

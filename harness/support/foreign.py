@@ -1,8 +1,8 @@
 """Reading JSON and TOML that somebody else wrote: whatever is wrong with it is one kind of error, never another.
 
-The parsers of the standard library raise RecursionError where values are nested deeply, and a plain error for numbers
-of too many digits. And what a parser still accepts at the bottom of a shallow stack may be too deep for whoever walks or
-writes it later, so the depth has a bound here.
+The parsers of the standard library raise RecursionError where values are nested deeply, and a plain error for numbers of
+too many digits. And what a parser still accepts at the bottom of a shallow stack may be too deep for the code that walks or
+writes it later. So the depth has a bound here.
 """
 
 from __future__ import annotations

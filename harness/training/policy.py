@@ -6,8 +6,8 @@ are the same, bit for bit, whether JAX's 64-bit types are on or off.
 
 **Discrete actions** (integer and boolean leaves) are one categorical distribution for each element. Where the environment
 tells which actions are legal, the others have no probability. **Continuous actions** are independent normal distributions
-around the network's output, in a unit in which the leaf's bounds are -1 and 1, and are *clipped* to the bounds when they are
-handed to the environment. Squashing them through a tanh would bound them too, but the correction that it needs makes
+around the network's output, in a unit in which the leaf's bounds are -1 and 1, and are *clipped* to the bounds when they
+are handed to the environment. Squashing them through a tanh would bound them too. But the correction that it needs makes
 densities near the bounds useless in float32, and the bounds, where the best action often lies, would never be reached.
 """
 

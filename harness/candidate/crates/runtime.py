@@ -1,7 +1,7 @@
 """What every candidate in Rust is linked with: Lockstep's own crates and all that they need, as sources and compiled. Once.
 
-The sources are one directory in which cargo finds every crate, Lockstep's like those of the registry, so that a build in a
-sandbox needs no network and a candidate names `lockstep-env = "0.1"` and nothing else. They are compiled ahead around an
+The sources are one directory in which cargo finds every crate, Lockstep's like those of the registry. So a build in a
+sandbox needs no network, and a candidate names `lockstep-env = "0.1"` and nothing else. They are compiled ahead around an
 environment that does nothing; a candidate's build begins with a copy of that, and compiles the candidate. Nothing of a
 candidate is ever kept for the next build: what is verified is compiled from its tree alone.
 """

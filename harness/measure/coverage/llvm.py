@@ -1,7 +1,7 @@
 """What LLVM's tools make of the counts that a crate left behind.
 
-The candidate's own process wrote the counts, and its own sources are in the module, so the tools read both in a sandbox that
-shows nothing else, and their answer is held for JSON of somebody else.
+The candidate's own process wrote the counts, and its own sources are in the module. So the tools read both in a sandbox
+that shows nothing else, and their answer is treated as JSON from a stranger.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Level 3, rollout: whole episodes in lockstep, many at once, under every policy of the task.
 
-While the reference's workers play the next episodes, the candidate follows the last ones and both are compared, so that the
+While the reference's workers play the next episodes, the candidate follows the last ones and both are compared. So the
 level goes about as fast as the reference can step.
 """
 

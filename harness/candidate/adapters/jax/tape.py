@@ -1,7 +1,7 @@
 """Tapes on their way between the wire and JAX: lists of named draws on one side, rectangular arrays on the other.
 
-Slots that a tape does not fill are poisoned (NaN, the least integer, the greatest unsigned one), so that a candidate
-which takes a draw that the reference did not take computes with something that shows.
+Slots that a tape does not fill are poisoned (NaN, the least integer, the greatest unsigned one). A candidate that takes a
+draw which the reference did not take then computes with a value that shows.
 """
 
 from __future__ import annotations
