@@ -24,6 +24,7 @@ from harness.reference.start import start_reference
 from harness.task.contract import Task
 from harness.task.suite import Suite
 from harness.verdict import Outcome
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import verify_directory
 from tests.environments.pong.game import DIRECTORY, DOWN, STILL, field, from_state, i32, play, run_python, seen, u32
 
@@ -216,7 +217,7 @@ def test_every_probe_has_a_generator_or_whole_bounds_that_the_reference_answers(
 @pytest.mark.slow
 def test_the_candidate_is_equal_bit_for_bit_at_all_levels(task: Task, installed: Installed) -> None:
     assert not task.tolerances
-    verdict = verify_directory(task, sandboxes.choose(None), levels=(1, 2, 3), module=None, seed=2026)
+    verdict = verify_directory(task, sandboxes.choose(None), LevelsRequest((1, 2, 3), 2026))
     assert (verdict.error, [d.to_json() for d in verdict.divergences]) == ("", [])
     assert verdict.outcome is Outcome.PASS
 

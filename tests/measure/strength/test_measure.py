@@ -14,7 +14,7 @@ import pytest
 import sandboxes
 from harness.measure.strength import text
 from harness.measure.strength.mutants import Mutant, enumerate_mutants
-from harness.measure.strength.result import strength_digest
+from harness.measure.strength.result import Strength, strength_digest
 from harness.measure.strength.run import Settings, StrengthError, measure
 from harness.task.load import load_task
 
@@ -73,9 +73,10 @@ def test_each_mutant_becomes_what_it_should(whole: dict[str, Any], holed_walk: P
 
 
 def test_a_hole_in_the_tests_is_shown_by_the_place_of_its_mutant(whole: dict[str, Any]) -> None:
-    [shown] = [row for row in text.remaining(whole) if row[0] == "survived"]
+    measurement = Strength.from_json(whole)
+    [shown] = [row for row in text.remaining(measurement) if row[0] == "survived"]
     assert shown[2] == 'env.py:37 outputs: state["steps"] >= 40 -> state["steps"] > 40'
-    assert text.verdict(whole) == ["1 survivors are not explained in survivors.toml"]
+    assert text.verdict(measurement) == ["1 survivors are not explained in survivors.toml"]
 
 
 def test_a_measurement_that_was_killed_goes_on_and_comes_to_the_same(
