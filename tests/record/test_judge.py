@@ -27,10 +27,11 @@ import sys
 from pathlib import Path
 import sandboxes
 from harness.task.load import load_task
+from harness.verify.request import LevelsRequest
 from harness.verify.verifier import verify_directory
 
 task = load_task(Path(sys.argv[1]))
-verdict = verify_directory(task, sandboxes.choose("process"), levels=(1, 2, 3), module=None, seed=7)
+verdict = verify_directory(task, sandboxes.choose("process"), LevelsRequest((1, 2, 3), 7))
 print(verdict.outcome.value)
 print(*sorted(str(getattr(module, "__file__", None)) for module in list(sys.modules.values())), sep="\\n")
 """
