@@ -97,7 +97,7 @@ def test_a_member_that_is_there_is_replaced_where_it_stands() -> None:
         ('{"a": 1,\n "a": 2}', 2, "stands twice"),
         ('{"a" 1}', 1, "a colon"),
         ('{"a": "b', 1, "does not end"),
-        ('{"a": "\\x"}', 1, "an escape"),
+        ('{"a": "\\x"}', 1, "an invalid escape"),
         ("[" * 1000, 1, "too deeply"),
     ],
 )  # fmt: skip
