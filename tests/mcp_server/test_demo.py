@@ -106,7 +106,7 @@ def played(
     return play(planted, workspace=workspace, tell=reported.append, progress=progress, sandbox=sandbox), reported
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.docker
 def test_the_whole_session_ends_verified_and_audited(home: Path, tmp_path: Path) -> None:
     """In containers: `make demo` plays it in the sandbox that needs no engine."""

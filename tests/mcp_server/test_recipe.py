@@ -120,10 +120,17 @@ async def recipe(place: Place, connect: Connect, task: str, candidate: Path, rig
     return [event["outcome"] for event in events["events"] if event["kind"] == "verdict"]
 
 
-@pytest.mark.parametrize("era", ["legacy", "auto"])
-@pytest.mark.parametrize("over", ["stdio", "http"])
+@pytest.mark.parametrize(
+    ("over", "era"),
+    [
+        ("stdio", "auto"),
+        ("http", "legacy"),
+        pytest.param("stdio", "legacy", marks=pytest.mark.nightly),
+        pytest.param("http", "auto", marks=pytest.mark.nightly),
+    ],
+)
 async def test_the_walk_is_translated(place: Place, over: str, era: str) -> None:
-    """Over each transport in each era of the protocol."""
+    """Over each transport and in each era of the protocol; every pair of them at night."""
     connect = lambda: place.connect(over, era)  # noqa: E731
     outcomes = await recipe(place, connect, "walk", place.task_root / "walk" / "candidate", RIGHT, WRONG)
     assert outcomes == ["FAIL", "PASS", "PASS", "PASS", "PASS"]
