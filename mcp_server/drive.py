@@ -191,7 +191,7 @@ class _Player:
                 try:
                     text = self._store.blob(entry.id).decode()
                 except UnicodeDecodeError as error:
-                    raise RecordError("a recorded file is no text, and no tool writes it", where=path) from error
+                    raise RecordError("a recorded file is not text, and no tool writes it", where=path) from error
                 written = await self._tools.call("write_file", session=self._session, path=path, text=text)
                 FileWritten.model_validate(written)
         if gone := sorted(set(before) - set(files)):

@@ -82,7 +82,7 @@ class TaskRegistry:
 
 
 def roots(given: Sequence[Path]) -> tuple[Path, ...]:
-    """Task roots as they are on disk. Raises TaskError for one that is no directory."""
+    """Task roots as they are on disk. Raises TaskError for one that is not a directory."""
     for root in given:
         if not root.is_dir():
             raise TaskError(f"there is no directory {root}", next_step="give --task-root a directory with tasks")

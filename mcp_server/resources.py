@@ -180,7 +180,7 @@ def _verdict(services: Services, session: str, event: str) -> dict[str, Any]:
     with SessionView(session, services.home) as view:
         chosen = next((each for each in view.events if each.seq == number), None)
         if chosen is None or VERDICT_FILE not in chosen.attached:
-            raise SessionError(f"event {number} of {session} is no verdict")
+            raise SessionError(f"event {number} of {session} is not a verdict")
         return json.loads(event_file(view.store, chosen.id, VERDICT_FILE))
 
 
@@ -194,4 +194,4 @@ def _number(text: str) -> int:
 
 
 def _no_number(text: str) -> SessionError:
-    return SessionError(f"{texts.cut(text, 40)!r} is no number", expected="the number of an event or a job")
+    return SessionError(f"{texts.cut(text, 40)!r} is not a number", expected="the number of an event or a job")

@@ -52,7 +52,7 @@ async def read_file(
     calls, last = ToolCalls(session), result.first_line + result.lines - 1
     result.summary = f"{path}: lines {result.first_line} to {last} of {result.total_lines}."
     if document.get("binary"):
-        result.summary = f"{path} is no text; it has {document.get('bytes', 0)} bytes."
+        result.summary = f"{path} is not text; it has {document.get('bytes', 0)} bytes."
     elif last < result.total_lines:
         result.next_call = calls.read_file(path, last + 1, max_lines)
     return answer(result, calls.read_file(path, result.first_line, 100))

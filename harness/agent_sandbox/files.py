@@ -111,7 +111,7 @@ def edit_file(
     _expect(shown, before, expected_sha256)
     text = _text(before)
     if text is None:
-        raise SessionError(f"{shown} is no text", expected="a file in UTF-8")
+        raise SessionError(f"{shown} is not text", expected="a file in UTF-8")
     if not old or old == new:
         raise SessionError(
             f"nothing would change in {shown}", expected="`old` that is not empty and differs from `new`"
@@ -301,7 +301,7 @@ def _encoded(text: str, target: str) -> bytes:
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
-        raise SessionError(f"the text for {target} is no Unicode text: {error.reason}") from error
+        raise SessionError(f"the text for {target} is not Unicode text: {error.reason}") from error
     if len(data) > MAX_TEXT_BYTES:
         raise SessionError(f"the text for {target} has {len(data)} bytes", expected=f"at most {MAX_TEXT_BYTES}")
     return data

@@ -116,11 +116,11 @@ class AgentSandbox:
         """The path inside of what an agent calls `path`: relative to the workspace, or absolute, inside or outside.
 
         Raises:
-            SessionError: it is no path, leaves the workspace by `..`, or lies in the reference.
+            SessionError: it is not a path, leaves the workspace by `..`, or lies in the reference.
         """
         if not path or len(path) > MAX_PATH or "\0" in path:
             raise SessionError(
-                f"{path[:40]!r} is no path", expected=f"a path in the workspace of at most {MAX_PATH} characters"
+                f"{path[:40]!r} is not a path", expected=f"a path in the workspace of at most {MAX_PATH} characters"
             )
         if ".." in path.split("/"):
             raise SessionError(f"{path!r} has a `..`", expected="the path itself, such as candidate/env.py")
@@ -173,7 +173,7 @@ class AgentSandbox:
                 usable = False
             if not usable:
                 raise SessionError(
-                    f"{name} of the workspace is no directory",
+                    f"{name} of the workspace is not a directory",
                     where=str(agent_sandbox),
                     next_step="put a directory there, or remove what is there: the directory is then made again",
                 )

@@ -104,7 +104,7 @@ def new(
 def _check_arguments(name: str, requirements: Sequence[str]) -> None:
     """What task.toml would refuse later, said before anything is built."""
     if not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
-        raise SetupError(f"{name!r} is no name for a task", expected="lower-case letters, digits, `_` and `-`")
+        raise SetupError(f"{name!r} is not a name for a task", expected="lower-case letters, digits, `_` and `-`")
     for problem in filter(None, map(problem_with_requirement, requirements)):
         raise SetupError(problem, where="requirements", expected=PINNED)
 
@@ -147,7 +147,7 @@ def _gymnasium_reference(
         shutil.copyfile(file, made / REFERENCE_DIRECTORY / Path(file).name)
         factory = f"{Path(file).stem}:{function}"
     elif factory is not None and (not file or not function):
-        raise SetupError(f"`{factory}` is no factory", expected="`module:function` or `path/to/file.py:function`")
+        raise SetupError(f"`{factory}` is not a factory", expected="`module:function` or `path/to/file.py:function`")
     described = {"id": gymnasium, "factory": factory}
     (made / REFERENCE_DIRECTORY / "environment.json").write_text(json.dumps(described), encoding="utf-8")
     names = {canonicalize_name(Requirement(requirement).name) for requirement in requirements}

@@ -187,5 +187,5 @@ def _read(answer: bytes) -> dict[str, Any]:
         what = f"its answer cannot be read: {error}"
         raise BadAnswer(what, where=WHERE, side=Side.CANDIDATE, expected="arrays by name") from error
     if not isinstance(found, dict):
-        raise BadAnswer("its answer is no map", where=WHERE, side=Side.CANDIDATE, expected="arrays by name")
+        raise BadAnswer("its answer is not a map", where=WHERE, side=Side.CANDIDATE, expected="arrays by name")
     return found

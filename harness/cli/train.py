@@ -85,7 +85,7 @@ def train(
 
 
 def _chosen(settings: tuple[str, ...]) -> dict[str, Any]:
-    """The values of `--set`; what is no JSON is text."""
+    """The values of `--set`; what is not JSON is text."""
     chosen: dict[str, Any] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")

@@ -21,7 +21,7 @@ MAX_DEPTH = 200
 
 
 class Malformed(ValueError):
-    """The text is no JSON document; `line` counts from 1."""
+    """The text is not a JSON document; `line` counts from 1."""
 
     def __init__(self, what: str, line: int) -> None:
         self.what, self.line = what, line
@@ -50,7 +50,7 @@ def parse(text: str) -> Node:
     """The document, with places. An empty one counts as an empty object that is yet to be written.
 
     Raises:
-        Malformed: it is no JSON, even with comments and commas at the end allowed, or a name stands twice.
+        Malformed: it is not JSON, even with comments and commas at the end allowed, or a name stands twice.
     """
     scanner = _Scanner(text)
     scanner.space()
@@ -67,7 +67,7 @@ def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
     """The text with an object at a path; what is there is replaced, objects around it are made.
 
     Raises:
-        Malformed: the text is no JSON, or what is on the way to the path is no object.
+        Malformed: the text is not JSON, or what is on the way to the path is not an object.
     """
     node = parse(text)
     if node.begin == node.end:  # an empty document
@@ -93,7 +93,7 @@ def remove(text: str, path: Sequence[str]) -> str:
     """The text without the member at a path; unchanged if there is none.
 
     Raises:
-        Malformed: the text is no JSON, or what is on the way to the path is no object.
+        Malformed: the text is not JSON, or what is on the way to the path is not an object.
     """
     node = parse(text)
     for depth, name in enumerate(path[:-1]):
@@ -156,7 +156,7 @@ class _Scanner:
             try:
                 node = Node(json.loads(match.group()), begin)
             except ValueError:
-                raise self.wrong(f"{match.group()[:40]!r} is no value") from None
+                raise self.wrong(f"{match.group()[:40]!r} is not a value") from None
             self.at = match.end()
         node.end = self.at
         return node
@@ -217,7 +217,7 @@ class _Scanner:
 def _demand_object(text: str, node: Node, path: Sequence[str]) -> None:
     if not isinstance(node.value, dict):
         what = f"`{'.'.join(path)}`" if path else "the document"
-        raise Malformed(f"{what} is no object", line_at(text, node.begin))
+        raise Malformed(f"{what} is not an object", line_at(text, node.begin))
 
 
 def _insert(text: str, node: Node, name: str, value: Any, unit: str) -> str:

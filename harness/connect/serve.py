@@ -56,13 +56,13 @@ def http_server(url: str, token_env: str) -> Server:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
         raise LockstepError(
-            f"{url!r} is no address of a server",
+            f"{url!r} is not an address of a server",
             expected="http://HOST:PORT/mcp or https://..., without a name or password in it",
             next_step="take the address that `lockstep serve --http` prints",
         )
     if not _VARIABLE.fullmatch(token_env):
         raise LockstepError(
-            f"{token_env!r} is no name of an environment variable",
+            f"{token_env!r} is not a name of an environment variable",
             expected="the name of the variable that holds the token, not the token itself",
         )
     return Server(url=url, token_env=token_env)

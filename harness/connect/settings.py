@@ -39,7 +39,7 @@ class Settings:
         servers = self._values(text).get(section, {})
         if not isinstance(servers, dict):
             line = line_of(key_lines(text), (section,)) if toml else _json_line(text, section)
-            raise self._malformed(f"`{section}` is no {'table' if toml else 'object'}", line)
+            raise self._malformed(f"`{section}` is not {'a table' if toml else 'an object'}", line)
         self.entry: Any = servers.get(name)
         """What the entry is now; None where there is none."""
 
@@ -88,7 +88,7 @@ class Settings:
             except jsonc.Malformed as error:
                 raise self._malformed(error.what, error.line) from None
             if not isinstance(value, dict):
-                raise self._malformed("the document is no object", 1)
+                raise self._malformed("the document is not an object", 1)
             return value
         try:
             return toml_of(text)

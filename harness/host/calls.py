@@ -104,7 +104,7 @@ class Calls:
     def cancel(self, client: str, *, job: str) -> dict[str, Any]:
         """End a job. One that has ended stays as it is; a verdict that is being recorded is not stopped any more."""
         if not job.startswith(f"{self._session.id}."):
-            raise SessionError(f"{job!r} is no job of {self._session.id}")
+            raise SessionError(f"{job!r} is not a job of {self._session.id}")
         running = self._jobs.get(job)
         if running is not None:
             (self._commands if running.operation == RUN_COMMAND else self._main).cancel(running)

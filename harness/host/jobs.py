@@ -137,7 +137,7 @@ def read(job_id: str, home: Path | None = None) -> Job:
     session, _, number = job_id.rpartition(".")
     # Seven digits are more than any session has; a longer number would only be a strange name for a file.
     if not session or not re.fullmatch(r"[0-9]{1,7}", number):
-        raise SessionError(f"{job_id!r} is no job", expected="an id such as a call has handed out: SESSION.NUMBER")
+        raise SessionError(f"{job_id!r} is not a job", expected="an id such as a call has handed out: SESSION.NUMBER")
     found = directories.find(home or lockstep_home(), session)
     path = found.path / JOBS / f"{int(number)}.json"
     job = _load(path, job_id)

@@ -78,7 +78,7 @@ def receive(connection: socket.socket) -> dict[str, Any] | None:
     try:
         message = json_of(bytes(line))
     except ValueError as error:
-        raise SessionError(f"the message is no JSON: {error}") from error
+        raise SessionError(f"the message is not JSON: {error}") from error
     if not isinstance(message, dict):
         raise SessionError(f"the message is a {type(message).__name__}", expected="an object")
     return message

@@ -185,7 +185,7 @@ class Host:
                 )
             call, arguments, client = (message.get(name) for name in ("call", "arguments", "client"))
             if not (isinstance(call, str) and isinstance(arguments, dict) and isinstance(client, str)):
-                raise SessionError("the message is no call", expected="call, arguments and client")
+                raise SessionError("the message is not a call", expected="call, arguments and client")
             return {"result": self._calls.answer(call, arguments, client)}
         except Exception as error:
             if is_bug(error):

@@ -65,7 +65,7 @@ def compared(
 def sides(both: SideBySide) -> dict[str, dict[str, Any]]:
     """How an episode went on each side.
 
-    Each has `steps`, `return` (the sum of its rewards; None if that is no finite number), and `ended`: how, or empty where
+    Each has `steps`, `return` (the sum of its rewards; None if that is not finite), and `ended`: how, or empty where
     its actions ran out.
     """
     return {name: _side(leaves) for name, leaves in (("reference", both.expected), ("candidate", both.actual))}

@@ -98,6 +98,6 @@ def _verdict_event(view: SessionView, wanted: int | None) -> Event:
     chosen = next((e for e in reversed(verdicts) if wanted in (None, e.seq)), None)
     if chosen is None:
         numbers = ", ".join(str(event.seq) for event in verdicts[-20:]) or "none yet"
-        what = "nothing was verified yet" if wanted is None else f"event {wanted} is no verdict"
+        what = "nothing was verified yet" if wanted is None else f"event {wanted} is not a verdict"
         raise SessionError(what, where=view.id, expected=f"the number of a verdict; there are: {numbers}")
     return chosen

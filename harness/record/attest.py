@@ -105,7 +105,7 @@ def unseal(sealed: bytes, key: PublicKey) -> dict[str, Any]:
     """The statement in an attestation that `key` signed.
 
     Raises:
-        RecordError: it is no attestation, another key signed it, or it was changed afterwards.
+        RecordError: it is not an attestation, another key signed it, or it was changed afterwards.
     """
     try:
         statement = json_of(key.unseal(sealed, PAYLOAD_TYPE))

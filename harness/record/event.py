@@ -115,7 +115,7 @@ class Event:
         """The event in an `event.json` of the log's commit `identifier`.
 
         Raises:
-            RecordError: the content is no event.
+            RecordError: the content is not an event.
         """
         try:
             event = Event.from_json(json_of(content))
@@ -127,7 +127,7 @@ class Event:
 def _counted(value: Any, name: str) -> float:
     """A duration, a sum of money or a number of tokens, as it stands: whole numbers stay whole."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST:  # NaN is not below it
-        raise DocumentError(f"{name} is no number that could have been counted; expected one below {MOST:g}")
+        raise DocumentError(f"{name} is not a number that could have been counted; expected one below {MOST:g}")
     return value
 
 

@@ -97,7 +97,7 @@ class PublicKey:
         """The payload of a DSSE envelope that this key signed.
 
         Raises:
-            RecordError: it is no envelope of this type, another key signed it, or it was changed afterwards.
+            RecordError: it is not an envelope of this type, another key signed it, or it was changed afterwards.
         """
         try:
             envelope = Envelope.from_dict(json_of(sealed))
@@ -105,7 +105,7 @@ class PublicKey:
         except VerificationError as error:
             raise RecordError(f"the signature does not verify with the key {self.id}") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise RecordError(f"it is no signed envelope: {error}") from error
+            raise RecordError(f"it is not a signed envelope: {error}") from error
         if envelope.payload_type != payload_type:
             raise RecordError(f"the envelope holds {envelope.payload_type!r}", expected=payload_type)
         return envelope.payload

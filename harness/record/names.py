@@ -19,7 +19,7 @@ def objection(name: str) -> str | None:
     trees, so answers are kept.
     """
     if name in ("", ".", "..") or "/" in name:
-        return "is no file name"
+        return "is not a file name"
     if any(unicodedata.category(character) in HIDDEN_CATEGORIES for character in name):
         return "has control, invisible or undecodable characters in its name"
     if "\\" in name:

@@ -57,7 +57,7 @@ def decode_tree(content: bytes) -> dict[str, Entry]:
     """The inverse of `encode_tree`.
 
     Raises:
-        RecordError: the content is no tree, or names one entry twice.
+        RecordError: the content is not a tree, or names one entry twice.
     """
     entries: dict[str, Entry] = {}
     position = 0
@@ -89,7 +89,7 @@ def decode_commit(content: bytes) -> Commit:
     """The inverse of `encode_commit`; headers that it does not know are passed over.
 
     Raises:
-        RecordError: the content is no commit.
+        RecordError: the content is not a commit.
     """
     head, _, message = content.decode(errors="replace").partition("\n\n")
     fields: dict[str, list[str]] = {}

@@ -182,7 +182,7 @@ class _Reader:
             return
         with os.fdopen(descriptor, "rb") as file:
             mode = os.fstat(descriptor).st_mode
-            if reason := None if stat.S_ISREG(mode) else _objection_to_kind(mode) or "is no plain file any more":
+            if reason := None if stat.S_ISREG(mode) else _objection_to_kind(mode) or "is not a plain file any more":
                 self.refused.append(f"{path!r} {reason}")
                 return
             content = file.read(MAX_FILE_BYTES + 1)

@@ -24,7 +24,7 @@ from harness.record.objects import Commit, encode_commit
 
 NAMESPACE = "git"
 PROBE_NAMESPACE = "lockstep-probe"
-"""What is signed under it is no commit and can never be taken for one."""
+"""What is signed under it is not a commit and can never be taken for one."""
 SIGNS_WITHIN_S = 60.0
 _MAGIC = b"SSHSIG"
 _BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
@@ -76,7 +76,7 @@ def fingerprint(public: str) -> str:
     """What `ssh-keygen -l` prints for a public key: `SHA256:` and the hash.
 
     Raises:
-        RecordError: it is no public key.
+        RecordError: it is not a public key.
     """
     digest = hashlib.sha256(_key_blob(public)).digest()
     return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
@@ -189,7 +189,7 @@ def _key_blob(public: str) -> bytes:
     try:
         return base64.b64decode(public.split()[1], validate=True)
     except (ValueError, IndexError) as error:
-        raise RecordError(f"{public!r} is no public SSH key") from error
+        raise RecordError(f"{public!r} is not a public SSH key") from error
 
 
 def _strings(content: bytes, count: int) -> list[bytes]:

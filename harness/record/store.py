@@ -75,7 +75,7 @@ class Store:
         path = path / ".git" if (path / ".git").is_dir() else path
         if not (path / "HEAD").is_file() or not (path / "objects").is_dir():
             raise RecordError(
-                "this is no git directory",
+                "this is not a git directory",
                 where=str(path),
                 expected="a bare repository, a clone of one, or a bundle",
                 next_step="clone a session with `git clone --mirror`, so that all its refs come along",
@@ -311,7 +311,9 @@ class Store:
             elif entry.mode in (FILE, EXECUTABLE):
                 found[path] = entry
             else:
-                raise RecordError(f"a recorded entry has mode {entry.mode}, so it is no plain file", where=repr(path))
+                raise RecordError(
+                    f"a recorded entry has mode {entry.mode}, so it is not a plain file", where=repr(path)
+                )
 
 
 @contextmanager

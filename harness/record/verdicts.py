@@ -23,4 +23,4 @@ def verdict_of(store: Store, event: Event) -> Verdict:
     except DocumentError as error:
         raise RecordError(f"the verdict is malformed: {error}", where=where) from error
     except ValueError as error:
-        raise RecordError(f"the verdict is no JSON: {error}", where=where) from error
+        raise RecordError(f"the verdict is not JSON: {error}", where=where) from error

@@ -177,7 +177,7 @@ def _commit(row: Mapping[str, Any]) -> Row:
 
 
 def _recipe_steps(state: State | None, rows: Sequence[Row]) -> list[Row]:
-    """The recipe's steps, in order, and what else attempts were about (`passed` None: it is no step of its own)."""
+    """The recipe's steps, in order, and what else attempts were about (`passed` None: it is not a step of its own)."""
     recipe_steps: dict[str, Row] = {}
     for step in () if state is None else state.plan.steps:
         key = recipe_step_of(step.level, step.module)

@@ -63,7 +63,7 @@ class Reading:
         def read() -> Mapping[str, Any]:
             found = json_of(event_file(self.store, event.id, VERDICT_FILE))
             if not isinstance(found, dict):
-                raise RecordError("the verdict is no JSON object")
+                raise RecordError("the verdict is not a JSON object")
             return found
 
         return self.safely(f"event {event.seq}, {VERDICT_FILE}", read, {})

@@ -22,7 +22,7 @@ class Document:
         kind: what it should be, for errors: `verdict`.
 
     Raises:
-        DocumentError: it is no object; also raised by every reading of a field.
+        DocumentError: it is not an object; also raised by every reading of a field.
     """
 
     def __init__(self, content: object, kind: str) -> None:

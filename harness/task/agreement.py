@@ -73,7 +73,7 @@ def _fixed(name: str, value: float, read: Mapping[str, Any], location: Location)
         location.wrong(f"there is no draw `{name}` that could be forced", "a draw of the mode `tape`")
         return
     if draw.at != "reset" or draw.shape or np.dtype(draw.dtype).kind not in "iuf":
-        location.wrong(f"`{name}` is no number that a reset draws", 'a draw with `at = "reset"` and no shape')
+        location.wrong(f"`{name}` is not a number that a reset draws", 'a draw with `at = "reset"` and no shape')
     elif not _fits(value, np.dtype(draw.dtype)):
         location.wrong(f"it is {value!r}", f"a number that {draw.dtype} can hold")
     if any(one.get("kind") == "jax" for one in (candidate, *(other for _, other in valid(candidate.get("also", ()))))):

@@ -217,7 +217,7 @@ def problem_with_requirement(requirement: str) -> str | None:
     try:
         parsed = Requirement(requirement)
     except InvalidRequirement as error:
-        return f"{requirement!r} is no requirement ({str(error).splitlines()[0]})"
+        return f"{requirement!r} is not a requirement ({str(error).splitlines()[0]})"
     if parsed.url is not None:
         fixed = "#sha256=" in parsed.url
         return None if fixed else f"{requirement!r} is an address whose content may change, without `#sha256=...`"

@@ -235,7 +235,7 @@ def _leaf_path(path: Any, location: Location) -> Any:
     choices = (*LEAF_TREES, *SINGLE_LEAVES)
     below = ", ".join(f"`{tree}/`" for tree in LEAF_TREES)
     expected = f"one of {', '.join(choices)}, or a name below {below} or `{STATE}`"
-    return location.wrong("this is no leaf", expected, given=path, choices=choices)
+    return location.wrong("this is not a leaf", expected, given=path, choices=choices)
 
 
 # --- the task itself --------------------------------------------------------------------------------------------------

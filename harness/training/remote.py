@@ -45,7 +45,7 @@ def train_candidate(
     Raises:
         TrainingError: see there.
         ValueError: config and environment do not fit.
-        EnvironmentFailure: the worker failed, or answered with something that is no learner.
+        EnvironmentFailure: the worker failed, or answered with something that is not a learner.
     """
     demand_config(config, steps)
     ppo = Ppo(Policy(leaves, config))

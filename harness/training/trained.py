@@ -186,7 +186,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
                 about = json_of(bytes(file[_ABOUT]))
                 leaves = {name.removeprefix("leaf/"): file[name] for name in file.files if name != _ABOUT}
         if not isinstance(about, dict):
-            raise TypeError("its description is no object")
+            raise TypeError("its description is not an object")
     except Exception as error:  # numpy and zipfile have many ways to say that bytes are no file of theirs
         raise _damaged(path, f"it cannot be read ({type(error).__name__}: {str(error)[:200]})") from error
     return about, leaves

@@ -284,7 +284,7 @@ def test_pictures_are_drawn_of_restored_states_as_they_are_in_episodes(installed
         ({"before": "import absent_library"}, "No module named 'absent_library'; what it draws with can be added"),
         ({"shade": "[[0.5]]", "before": "return np.zeros((4, 6))"}, "its pictures are float64 [4, 6]"),
     ],
-    ids=["of what is no state", "drawing moves it", "no library", "no picture"],
+    ids=["of what is not a state", "drawing moves it", "no library", "no picture"],
 )
 def test_pictures_that_cannot_be_trusted_are_left_out_and_that_is_noted(
     installed: None, tmp_path: Path, planted: dict[str, str], said: str
@@ -440,7 +440,7 @@ def test_an_empty_directory_is_filled(installed: None, tmp_path: Path) -> None:
         ({}, "a task is made from one environment"),
         ({"gymnasium": "A-v0", "factory": "a:b"}, "a task is made from one environment"),
         ({"gymnasium": "A-v0", "requirements": ["numpy"]}, "'numpy' is not pinned"),
-        ({"factory": "nothing"}, "`nothing` is no factory"),
+        ({"factory": "nothing"}, "`nothing` is not a factory"),
         ({"factory": "missing.py:make"}, "there is no file `missing.py`"),
     ],
 )
@@ -453,7 +453,7 @@ def test_arguments_that_make_no_task_are_refused_before_anything_is_built(
 
 
 def test_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="'My Task' is no name"):
+    with pytest.raises(SetupError, match="'My Task' is not a name"):
         new("My Task", tmp_path / "walk", gymnasium="CartPole-v1")
 
 

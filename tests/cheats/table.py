@@ -151,7 +151,7 @@ CHEATS: dict[str, Cheat] = {
     "answers_an_empty_batch": rollout("an array of shape", Outcome.ERROR),
     "leaves_leaves_out": rollout("is missing", Outcome.ERROR),
     "answers_few_samples": Cheat(Outcome.ERROR, "an array of shape", module=None),
-    "answers_no_samples": Cheat(Outcome.ERROR, "is no map", module=None),
+    "answers_no_samples": Cheat(Outcome.ERROR, "is not a map", module=None),
     # what it leaves, takes and floods
     "leaves_a_daemon": harmless(),
     "forks_without_end": Cheat(Outcome.ERROR, "before it answered|no answer within|processes", short=True),

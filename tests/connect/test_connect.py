@@ -284,12 +284,12 @@ def test_an_edit_that_would_change_something_else_is_never_written(
 
 @pytest.mark.parametrize("url", ["localhost:8765", "ftp://x/mcp", "http://", "http://name:secret@host/mcp"])
 def test_what_is_no_address_is_refused(url: str) -> None:
-    with pytest.raises(LockstepError, match="no address"):
+    with pytest.raises(LockstepError, match="not an address"):
         http_server(url, "TOKEN")
 
 
 def test_a_token_given_in_place_of_a_variables_name_is_refused() -> None:
-    with pytest.raises(LockstepError, match="no name of an environment variable"):
+    with pytest.raises(LockstepError, match="not a name of an environment variable"):
         http_server("http://localhost:1/mcp", "lk-123.abc")
 
 

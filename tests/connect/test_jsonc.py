@@ -93,7 +93,7 @@ def test_a_member_that_is_there_is_replaced_where_it_stands() -> None:
         ('{"a": 1', 1, "a comma or"), ('{"a": 1,', 1, "is missing at the end"),
         ('{\n\n  a: 1}', 3, "name in quotes"),
         ('{"a": 1}\n{"b": 2}', 2, "follows the document"),
-        ('{"a": nonsense}', 1, "is no value"),
+        ('{"a": nonsense}', 1, "is not a value"),
         ('{"a": 1,\n "a": 2}', 2, "stands twice"),
         ('{"a" 1}', 1, "a colon"),
         ('{"a": "b', 1, "does not end"),
@@ -109,7 +109,7 @@ def test_a_malformed_text_is_refused_with_its_line(text: str, line: int, what: s
 
 @pytest.mark.parametrize("text", ["[]", '"text"', '{"mcpServers": []}', '{"mcpServers": "x"}'])
 def test_what_is_no_object_is_not_overwritten(text: str) -> None:
-    with pytest.raises(Malformed, match="is no object"):
+    with pytest.raises(Malformed, match="is not an object"):
         put(text, PLACE, ENTRY)
 
 

@@ -75,7 +75,7 @@ def _policies(saved: bytes) -> Iterator[tuple[str, bytes]]:
     yield "zeros that are packed", _archive(members | {name: b"\0" * (150 << 20)}, zipfile.ZIP_DEFLATED)
     about = io.BytesIO()
     np.save(about, np.frombuffer(b"[]", np.uint8))
-    yield "a description that is no object", _archive(members | {"about.npy": about.getvalue()}, zipfile.ZIP_STORED)
+    yield "a description that is not an object", _archive(members | {"about.npy": about.getvalue()}, zipfile.ZIP_STORED)
 
 
 def _archive(members: dict[str, bytes], packing: int) -> bytes:

@@ -152,7 +152,7 @@ def test_a_candidate_directory_that_is_a_link_is_not_mounted(place: AgentSandbox
     candidate = place.workspace / "candidate"
     candidate.rename(place.workspace.parent / "moved")
     candidate.symlink_to(place.workspace.parent)
-    with pytest.raises(SessionError, match="candidate of the workspace is no directory"):
+    with pytest.raises(SessionError, match="candidate of the workspace is not a directory"):
         read_file(place, "candidate/secret")
 
 
@@ -198,7 +198,7 @@ def test_an_edit_replaces_what_stands_there_once(place: AgentSandbox) -> None:
         with pytest.raises(SessionError, match="nothing would change"):
             edit_file(place, "candidate/two.py", old, new)
     (place.workspace / "candidate" / "data.bin").write_bytes(b"\xff\x00")
-    with pytest.raises(SessionError, match="is no text"):
+    with pytest.raises(SessionError, match="is not text"):
         edit_file(place, "candidate/data.bin", "a", "b")
 
 
@@ -211,7 +211,7 @@ def test_a_name_that_no_record_could_hold_is_refused_before_it_is_written(place:
 def test_a_huge_text_is_refused(place: AgentSandbox) -> None:
     with pytest.raises(SessionError, match="at most"):
         write_file(place, "candidate/huge.txt", "x" * (MAX_TEXT_BYTES + 1))
-    with pytest.raises(SessionError, match="no Unicode text"):
+    with pytest.raises(SessionError, match="not Unicode text"):
         write_file(place, "candidate/odd.txt", "\ud800")
 
 

@@ -322,7 +322,7 @@ def test_what_changes_or_judges_is_recorded_with_who_asked_and_the_record_holds(
         ("run_command", {"command": ["ls", 3]}, "there is no command"),
         ("run_command", {"command": "ls", "timeout_s": -1}, "timeout_s is -1"),
         ("run_command", {"command": "ls", "timeout_s": 1e9}, "timeout_s is"),
-        ("cancel", {"job": "other.1"}, "is no job of"),
+        ("cancel", {"job": "other.1"}, "is not a job of"),
         ("compare", {"case": {"seed": "x"}}, "this is not a case"),
         ("compare", {"case": "candidate/env.py"}, "this is not a case"),
         ("compare", {"case": "candidate/none.json"}, "there is no file"),
@@ -339,7 +339,7 @@ def test_a_wrong_call_is_named(shared: Hosted, call: str, arguments: dict[str, o
     "identifier", ["", "x", "x.1", ".1", "{}.0x1", "{}.99", "{}.-1", "../{}.1", "{}." + "9" * 4000]
 )
 def test_an_unknown_job_is_named(shared: Hosted, identifier: str) -> None:
-    with pytest.raises(SessionError, match=r"is no job|no job|no session"):
+    with pytest.raises(SessionError, match=r"is not a job|no job|no session"):
         jobs.read(identifier.replace("{}", shared.id), shared.home)
 
 

@@ -94,7 +94,7 @@ def _strings(path: str, code: tuple[ast.AST, ...]) -> Iterator[Text]:
 
 
 def _content(node: ast.expr) -> str | None:
-    """What a string says, however it is put together; None for what is no string."""
+    """What a string says, however it is put together; None for what is not a string."""
     match node:
         case ast.Constant(value=str() as text):
             return text

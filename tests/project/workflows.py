@@ -56,7 +56,7 @@ def tree(root: Path = ROOT) -> Tree:
 def mistakes(text: str, known: Tree, root: Path = ROOT) -> list[str]:
     """Everything that is wrong with a workflow, one sentence each.
 
-    Raises yaml.YAMLError if it is no YAML at all.
+    Raises yaml.YAMLError if it is not YAML at all.
     """
     workflow = yaml.safe_load(text)
     found = [f"`{line}` is not pinned to a commit with its version beside it" for line in _unpinned(text)]

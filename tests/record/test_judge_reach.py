@@ -27,7 +27,7 @@ KNOWN = {
     "lockstep/__init__.py": "the modules that its own table names",
     "harness/task/suite.py": "the properties and sequences of a task, which its digest covers",
 }
-"""Where a module is imported whose name is no text at that place, and what it can be."""
+"""Where a module is imported whose name is not text at that place, and what it can be."""
 
 
 def test_no_room_that_only_tells_of_verdicts_is_in_it() -> None:

@@ -176,7 +176,7 @@ def test_a_bundle_holds_every_ref(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_path_without_a_git_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="no git directory"), opened(tmp_path):
+    with pytest.raises(RecordError, match="not a git directory"), opened(tmp_path):
         pass
     (tmp_path / "x.bundle").write_text("no bundle")
     with pytest.raises(RecordError, match="git says"), opened(tmp_path / "x.bundle"):

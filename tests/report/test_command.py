@@ -68,7 +68,7 @@ def test_a_key_that_did_not_sign_is_said(record: Path, tmp_path: Path, capsys: p
 def test_what_is_no_record_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("report", "view"):
         assert main([command, str(tmp_path)]) == 3
-        assert "no git directory" in capsys.readouterr().err
+        assert "not a git directory" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["../../etc/cron.d/x", "", ".hidden", "a b", "x" * 300, "a/b", "\u202e"])

@@ -284,7 +284,7 @@ WRONG: list[tuple[str, str, str, str, str]] = [
     ("reference/adapter.py:Walk", "../adapter.py:Walk", "reference.adapter", "leaves the task directory", ""),
     ('python = ">=3.8,<4"', 'python = "3.8"', "reference.python", "a version specifier", ""),
     ('"numpy==2.4.6"', '"numpy==2.*"', "reference.requirements[0]", "is not pinned", ""),
-    ('"numpy==2.4.6"', '"numpy =="', "reference.requirements[0]", "is no requirement", ""),
+    ('"numpy==2.4.6"', '"numpy =="', "reference.requirements[0]", "is not a requirement", ""),
     ('"numpy==2.4.6"', '"numpy @ file:///n.whl"', "reference.requirements[0]", "`#sha256=...`", ""),
     ('"quickwalk==1.0"', '"quickwalk"', "peers[0].requirements[0]", "is not pinned", ""),
     ('"reference/peer.py:Quick"', '"reference/pear.py:Quick"', "peers[0].adapter", "there is no file", ""),
@@ -382,7 +382,7 @@ def test_level_4_fixes_numbers_that_resets_draw_where_no_candidate_is_in_jax(tmp
     for text, complaint in (
         ("map = 256", "transfer.draws.map: it is 256; expected a number that uint8 can hold"),
         ("map = 0.5", "transfer.draws.map: it is 0.5; expected a number that uint8 can hold"),
-        ("wind = 0", "transfer.draws.wind: `wind` is no number that a reset draws"),
+        ("wind = 0", "transfer.draws.wind: `wind` is not a number that a reset draws"),
         ("cart = 0", "transfer.draws.cart: there is no draw `cart` that could be forced"),
     ):
         [mistake] = mistakes(tmp_path, fix(text))

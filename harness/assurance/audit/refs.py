@@ -37,7 +37,7 @@ class Refs:
             add("ref", self._position(name, events), what)
         for name in refs:
             if name.startswith(OURS) and name != EVENTS and not name.startswith(ATTESTATIONS):
-                add("ref", None, f"{name} is no ref of a record")
+                add("ref", None, f"{name} is not a ref of a record")
         main = refs.get(MAIN)
         if main is not None and main not in positions:
             self._findings.safely(lambda: self._follow(main, positions))

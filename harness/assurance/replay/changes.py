@@ -19,7 +19,7 @@ CONTEXT = 3
 
 @dataclass(frozen=True)
 class Change:
-    """One file that differs: `added`, `deleted` or `changed`, and its unified diff (empty for what is no text)."""
+    """One file that differs: `added`, `deleted` or `changed`, and its unified diff (empty for what is not text)."""
 
     path: str
     kind: str

@@ -69,7 +69,7 @@ def exported(driver: Driver, rust: Toolchain, tools: str, module: Path, counts: 
 
     Raises:
         Crashed: they cannot read it.
-        ValueError: what they say is no JSON.
+        ValueError: what they say is not JSON.
     """
     # The directory is shown, not the file: a link in its place leads nowhere then.
     with driver.open(_spec(rust, Mount(module, MODULE), Mount(counts, COUNTS))) as sandbox:
@@ -162,7 +162,7 @@ def _by_line(
 
 def _line(number: Any, length: int = LONGEST_FILE) -> int:
     if not isinstance(number, int) or not 0 <= number <= length:
-        raise ValueError(f"{str(number)[:40]} is no line of a file")
+        raise ValueError(f"{str(number)[:40]} is not a line of a file")
     return number
 
 

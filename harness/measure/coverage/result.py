@@ -269,7 +269,7 @@ def numbers(reported: str) -> Lines:
     for part in filter(None, reported.split(",")):
         first, _, last = part.partition("-")
         if int(last or first) > LONGEST_FILE:
-            raise ValueError(f"{part} are no lines of a file")
+            raise ValueError(f"{part} are not lines of a file")
         found.update(range(int(first), int(last or first) + 1))
     return frozenset(found)
 
@@ -301,7 +301,7 @@ def _four(value: Any, name: str) -> tuple[int, int, int, int]:
 
 def _place(value: Any, name: str) -> tuple[str, int, int]:
     if not isinstance(value, list | tuple) or len(value) != 3:
-        raise DocumentError(f"{name} is no place; expected a file and its first and last line")
+        raise DocumentError(f"{name} is not a place; expected a file and its first and last line")
     return text(value[0], f"{name}[0]"), whole(value[1], f"{name}[1]"), whole(value[2], f"{name}[2]")
 
 

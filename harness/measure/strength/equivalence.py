@@ -91,7 +91,7 @@ class Programs:
 def _ask(environment: Environment, form: str, names: list[str] | None) -> dict[str, str]:
     answer = environment.ask("program", form=form, names=names)
     if not isinstance(answer, dict) or not all(isinstance(text, str) for pair in answer.items() for text in pair):
-        raise BadAnswer("an answer that is no map of digests", where="the candidate, call `program`")
+        raise BadAnswer("an answer that is not a map of digests", where="the candidate, call `program`")
     if names is not None and set(answer) != set(names):
         raise BadAnswer("digests of other functions than were asked for", where="the candidate, call `program`")
     return answer

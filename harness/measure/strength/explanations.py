@@ -85,7 +85,7 @@ def load_explanations(directory: Path, kind: str = "jax") -> tuple[Explanation, 
     mistakes = [f"unknown key `{name}`; expected [[survivor]]" for name in document if name != "survivor"]
     entries = document.get("survivor", [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise TaskError("`survivor` is no array of tables", where=str(path), mistakes=("expected [[survivor]]",))
+        raise TaskError("`survivor` is not an array of tables", where=str(path), mistakes=("expected [[survivor]]",))
     found = []
     for number, entry in enumerate(entries, 1):
         wrong = _mistakes(entry)

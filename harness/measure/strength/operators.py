@@ -60,7 +60,7 @@ _OPTIONAL = (cst.Add, cst.Subtract, cst.BitAnd, cst.BitOr)
 
 
 def expression_changes(node: cst.CSTNode, code: Code, in_index: bool) -> Iterator[Change]:
-    """Every change of one node that is no statement, in a fixed order.
+    """Every change of one node that is not a statement, in a fixed order.
 
     Args:
         in_index: whether the node is an index or a bound of a slice.

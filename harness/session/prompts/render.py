@@ -227,7 +227,7 @@ def _repair(subject: _Subject) -> str:
         raise SessionError(
             "no verification of this session has failed"
             if wanted is None
-            else f"event {wanted} is no verdict that failed",
+            else f"event {wanted} is not a verdict that failed",
             where=view.id,
             expected=f"the number of a verdict that failed; there are: {numbers}",
         )

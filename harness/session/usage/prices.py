@@ -115,7 +115,7 @@ def read_prices(path: Path) -> tuple[Price, ...]:
         raise _malformed(path, line_of(lines, ("schema",)), "`schema` is not 1")
     models = document.get("models", [])
     if not isinstance(models, list):
-        raise _malformed(path, line_of(lines, ("models",)), "`models` is no array of tables")
+        raise _malformed(path, line_of(lines, ("models",)), "`models` is not an array of tables")
     prices = []
     for number, entry in enumerate(models):
         try:
@@ -130,7 +130,7 @@ def _price(entry: Mapping[str, Any]) -> Price:
         raise ValueError(f"`{min(unknown)}` is nothing that a price has")
     pattern, long = entry.get("pattern"), entry.get("long")
     if not isinstance(pattern, str) or not pattern:
-        raise ValueError("`pattern` is no name of models")
+        raise ValueError("`pattern` is not a name of models")
     if long is None:
         return Price(pattern, _rates(entry))
     above = long.get("above")

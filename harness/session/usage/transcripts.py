@@ -199,7 +199,7 @@ def _within(stated: object, locations: Sequence[Path]) -> bool:
 
 
 def _name(value: object) -> str:
-    """A model's name, as it may be shown in a terminal; empty for whatever is no name."""
+    """A model's name, as it may be shown in a terminal; empty for whatever is not a name."""
     return "".join(c for c in value if c.isprintable())[:MAX_NAME] if isinstance(value, str) else ""
 
 

@@ -58,11 +58,11 @@ def demand_arrays(
     """One part of an answer: for each name its array `[*leading, *shape]`. What it has under other names is left out.
 
     Raises:
-        BadAnswer: it is no map, or an array is missing or has another shape.
+        BadAnswer: it is not a map, or an array is missing or has another shape.
     """
     given = answer.get(part) if isinstance(answer, dict) else None
     if not isinstance(given, dict):
-        raise BadAnswer(f"its `{part}` is no map", where=where, expected=f"a map with arrays {sorted(shapes)}")
+        raise BadAnswer(f"its `{part}` is not a map", where=where, expected=f"a map with arrays {sorted(shapes)}")
     for name, shape in shapes.items():
         array = given.get(name)
         if not isinstance(array, np.ndarray) or array.shape != (*leading, *shape):

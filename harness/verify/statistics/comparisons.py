@@ -47,7 +47,7 @@ class LawResult:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.p_value <= 1.0:
-            raise ValueError(f"{self.name}: {self.statistic}: {self.p_value} is no p-value: a bug of this test")
+            raise ValueError(f"{self.name}: {self.statistic}: {self.p_value} is not a p-value: a bug of this test")
 
 
 class Columns(NamedTuple):

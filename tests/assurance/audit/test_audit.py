@@ -133,7 +133,7 @@ def test_what_is_shown_of_a_record_fits_into_a_hundred_columns(honest: tuple[Pat
 
 
 def test_a_directory_that_is_no_record_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="no git directory"):
+    with pytest.raises(RecordError, match="not a git directory"):
         audit(tmp_path)
     with pytest.raises(RecordError, match="no public key"):
         audit(tmp_path, tmp_path / "nowhere.pem")

@@ -579,7 +579,7 @@ def invent_an_attestation_ref(forger: Forger, honest: Honest, key: SigningKey) -
 @tampering(
     "a ref that no record has",
     rules={"ref"},
-    words="refs/lockstep/verified is no ref of a record",
+    words="refs/lockstep/verified is not a ref of a record",
     first_bad=None,
     last_good=LAST,
 )

@@ -83,7 +83,7 @@ FAULTS = {
         [('"draws_used": {"roll": bet}', '"draws_used": {"dice": bet}')],
         ["step: draws_used names `dice`; expected some of ['roll', 'wind']"],
     ),
-    "a count that is no integer": (
+    "a count that is not an integer": (
         [('"draws_used": {"roll": bet}', '"draws_used": {"roll": bet > 0}')],
         ["step: draws_used['roll'] is bool[]; expected an integer of shape []"],
     ),

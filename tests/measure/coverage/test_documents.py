@@ -106,7 +106,7 @@ def test_a_recorded_coverage_is_read_and_written_as_it_was() -> None:
         (
             ("modules", 0, "places"),
             [["walk.py", 2]],
-            r"coverage\.modules\[0\]\.places\[0\] is no place; expected a file",
+            r"coverage\.modules\[0\]\.places\[0\] is not a place; expected a file",
         ),
         (("never", 0, "text"), ["lost()"], r"coverage\.never\[0\]\.text has 'lost\(\)'; expected a line such as"),
         (("files", 0, "branches"), "1->2", r"coverage\.files\[0\]\.branches is '1->2'; expected a list"),

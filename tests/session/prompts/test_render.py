@@ -218,7 +218,7 @@ def test_a_repair_is_about_the_newest_failure_and_one_divergence(session: Sessio
 
 
 def test_a_repair_of_something_that_did_not_fail_is_refused(session: Session, tmp_path: Path) -> None:
-    with pytest.raises(SessionError, match="event 0 is no verdict that failed"):
+    with pytest.raises(SessionError, match="event 0 is not a verdict that failed"):
         render("repair", session.id, {"event": "0"}, home=tmp_path / "home")
 
 

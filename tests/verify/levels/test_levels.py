@@ -299,7 +299,7 @@ def test_a_generator_that_both_implement_is_compared_as_state(make_walk) -> None
     wrong.edit("candidate/env.py", [("1013904223), state", "1013904224), state")])
     verdict = honest.verify()
     assert verdict.outcome is Outcome.PASS, verdict.to_json()
-    assert wrong.verify((1,), module="moving").outcome is Outcome.PASS  # `state/word` is no leaf of that module
+    assert wrong.verify((1,), module="moving").outcome is Outcome.PASS  # `state/word` is not a leaf of that module
     assert wrong.verify((2,)).divergences[0].path == "state/word"
 
 

@@ -321,5 +321,5 @@ def test_a_verdict_corrects_for_the_number_of_results():
 def test_no_results_are_no_pass_and_a_p_value_is_a_number():
     with pytest.raises(ValueError, match="no results to judge"):
         laws.verdict([])
-    with pytest.raises(ValueError, match="nan is no p-value"):
+    with pytest.raises(ValueError, match="nan is not a p-value"):
         LawResult("x", "test", float("nan"), "", "", 1)

@@ -47,7 +47,7 @@ class RomResult:
 
     Attributes:
         rom: its path below the folder.
-        outcome: INCONCLUSIVE where it said nothing, ERROR where it is no ROM that can be run.
+        outcome: INCONCLUSIVE where it said nothing, ERROR where it is not a ROM that can be run.
         by: `serial`, `memory`, `registers`, `screen`, or empty.
         what: its own words, or why there are none.
         frames: how many it ran for.
