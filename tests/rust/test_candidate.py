@@ -180,7 +180,7 @@ def test_an_environment_of_another_form_is_refused_leaf_by_leaf(tree: Path, veri
     edit(tree, "probes.rs", '    probe!("paddles", Paddles => Moved, paddles),\n', "")
     verdict = verify(tree)
     causes = {d.path: d.cause for d in verdict.reports[-1].divergences}
-    assert causes["state/tick"] == "the environment: `state/tick` is not a leaf; expected int32 []"
+    assert causes["state/tick"] == "the environment: `state/tick` is no leaf; expected int32 []"
     assert causes["state/ticks"] == "the environment: `state/ticks` is int32 []; expected no leaf"
     assert "there is no probe `paddles`: name it in PROBES" in causes.values()
 
