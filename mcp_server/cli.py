@@ -48,10 +48,13 @@ def serve(
     On stdio, standard output carries the protocol and nothing else. Over HTTP every request needs a bearer token; the
     file that holds them is made when it is first needed.
     """
+    from harness.policy import floor
     from harness.support.home import lockstep_home
     from mcp_server.registry import TaskRegistry, roots
 
     home = lockstep_home()
+    if floor.unisolated_allowed():
+        sys.stderr.write(f"lockstep: warning: {floor.WARNING}\n")  # standard output carries the protocol
     if add_client:
         from mcp_server.tokens import TokenFile
 

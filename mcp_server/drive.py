@@ -21,10 +21,13 @@ from harness.assurance.replay.changes import agents_files
 from harness.cli.locate import opened
 from harness.errors import RecordError
 from harness.host import client as host
+from harness.policy.floor import recorded
+from harness.policy.trust import Trust
 from harness.record.event import Event
 from harness.record.export import check_out
 from harness.record.log import snapshot_of
 from harness.record.objects import Entry
+from harness.record.snapshot import task_digest, trusted_part
 from harness.record.store import Store
 from harness.session.recipe import ATTEMPT, RESUMED, VERDICT
 from harness.session.view import SessionView
@@ -95,6 +98,7 @@ class Drive:
 def drive(
     store: Store,
     events: Sequence[Event],
+    trust: Trust,
     tell: Callable[[Driven], None],
     progress: Progress,
     *,
@@ -106,20 +110,23 @@ def drive(
     Calls that judge nothing (commands, comparisons, profiles) are not made again: what they changed is in the trees.
 
     Args:
+        trust: whose tasks may run here.
         tell: called with each verdict as it is reached.
         levels: the drive ends before the first attempt at a higher level.
         sandbox: the driver; by default the recorded session's.
 
     Raises:
         LockstepError: a tool reported an error, or the session cannot be written.
-        RecordError: the record is damaged.
+        RecordError: the record is damaged, or nobody vouched for its task.
     """
     began = time.monotonic()
     task = str(events[0].arguments["task"])
-    sandbox = sandbox or events[0].detail.get("sandbox") or ""
+    sandbox = sandbox or recorded(events[0].detail.get("sandbox")) or ""
+    files = store.files(snapshot_of(events[:1]))
+    trust.demand(task_digest(store, trusted_part(files)), task)
     with tempfile.TemporaryDirectory(prefix="lockstep-drive-") as scratch:
         directory = Path(scratch) / "tasks" / task
-        check_out(store, store.files(snapshot_of(events[:1])), directory)
+        check_out(store, files, directory)
 
         async def session() -> tuple[str, tuple[Driven, ...]]:
             async with connected(directory.parent, Path(scratch), progress) as tools:

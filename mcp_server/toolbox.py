@@ -13,10 +13,19 @@ from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
 from harness.errors import LockstepError
+from harness.policy import floor
 from harness.support.progress import Progress
 from mcp_server.results import JobStatus, Verification
 
-PASSED_ON = ("LOCKSTEP_HOME", "JAX_PLATFORMS", "CUDA_VISIBLE_DEVICES", "SSL_CERT_FILE", "PIP_INDEX_URL", "PIP_CERT")
+PASSED_ON = (
+    "LOCKSTEP_HOME",
+    floor.VARIABLE,
+    "JAX_PLATFORMS",
+    "CUDA_VISIBLE_DEVICES",
+    "SSL_CERT_FILE",
+    "PIP_INDEX_URL",
+    "PIP_CERT",
+)
 """What the server needs of our environment, beyond what the SDK passes on by itself."""
 
 

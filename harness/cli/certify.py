@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
+from harness.cli.trusted import trust_in, trust_option
 from harness.cli.verify import sandbox_option
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from harness.assurance.certify.issue import Certificate
     from harness.assurance.certify.recheck import PartAgain
+    from harness.policy.trust import Trust
 
 EXITS = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL}
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -37,6 +39,7 @@ MATCH_COLOURS = {"exact": "green", "within tolerance": "yellow", "measured again
 )
 @click.option("--batch", "batches", type=click.IntRange(1), multiple=True, help="Batch size; default: the task's.")
 @sandbox_option
+@trust_option
 def certify(
     output: Output,
     where: str | None,
@@ -46,6 +49,7 @@ def certify(
     mutants: int | None,
     batches: tuple[int, ...],
     sandbox: str | None,
+    trusted: tuple[str, ...],
 ) -> int:
     """Judge the newest verified commit of a session (default: the one here) once more, by everything there is.
 
@@ -61,7 +65,7 @@ def certify(
             raise click.UsageError(
                 "--check repeats what the certificate says: it takes no --level, --mutants or --batch"
             )
-        return _check(output, record_named(where), key, sandbox)
+        return _check(output, record_named(where), key, sandbox, trust_in(trusted))
     if key is not None:
         raise click.UsageError("--key belongs to --check")
     return _certify(output, where, level, mutants, batches, sandbox)
@@ -93,13 +97,13 @@ def _certify(
     return EXITS.get(certificate.examination.outcome, EXIT_ERROR)
 
 
-def _check(output: Output, record: Path, key: Path | None, sandbox: str | None) -> int:
+def _check(output: Output, record: Path, key: Path | None, sandbox: str | None, trust: Trust) -> int:
     from rich.text import Text
 
     from harness.operations.certification import check
 
     with output.progress() as progress:
-        again = check(record, progress, lambda part: output.show(_again(part)), key=key, sandbox=sandbox)
+        again = check(record, trust, progress, lambda part: output.show(_again(part)), key=key, sandbox=sandbox)
     said = "the certificate is reproduced" if again.ok else "the certificate is NOT reproduced"
     vouched = f"signed by {again.key}{'' if again.pinned else ', as the record alone says'}"
     lines = [Text(f"\n{said}: commit {again.commit}, {again.outcome}", _colour(again.ok)), vouched]

@@ -40,16 +40,16 @@ def both_sides(directory: str, sandbox: str | None) -> tuple[Task, Path, Driver]
     In the workspace of a session the trusted task and the session's own sandbox are taken.
     """
     from harness.cli.locate import session_at
+    from harness.policy.floor import permitted
     from harness.support.embedded import find_task
     from harness.task.load import load_task
-    from sandboxes import choose
 
     here = session_at(Path(directory)) if Path(directory).is_dir() else None
     workspace = find_task(directory) if here is None else here.workspace
     task = load_task(workspace if here is None else here.trusted)
     if sandbox is None and here is not None:
         sandbox = _driver_of(here.id)
-    return task, workspace, choose(sandbox)
+    return task, workspace, permitted(sandbox)
 
 
 def what_to_play(task: Task, case_file: Path | None, policy: str, steps: int | None, seed: int | None) -> Any:

@@ -52,9 +52,9 @@ def coverage(
     """
     from harness.cli.locate import opened, session_rather_than_task
     from harness.operations.coverage import coverage_directory, coverage_session
+    from harness.policy.floor import permitted
     from harness.support.embedded import find_task
     from harness.task.load import load_task
-    from sandboxes import choose
 
     found = session_rather_than_task(where)
     if found is not None:
@@ -67,7 +67,7 @@ def coverage(
     else:
         task = chosen_candidate(load_task(find_task(where)), candidate)
         with output.progress() as progress:
-            report = coverage_directory(task, choose(sandbox), levels or None, seed, progress, seconds=seconds)
+            report = coverage_directory(task, permitted(sandbox), levels or None, seed, progress, seconds=seconds)
     output.emit(report.to_json(), *_shown(report))
     return EXIT_OK if report.measured else EXIT_ERROR
 

@@ -56,9 +56,9 @@ def profile(
     from harness.cli.locate import opened, session_rather_than_task
     from harness.measure.profile.run import Settings
     from harness.operations.profiling import profile_directory, profile_session
+    from harness.policy.floor import permitted
     from harness.support.embedded import find_task
     from harness.task.load import load_task
-    from sandboxes import choose
 
     if no_peers and peers:
         raise click.UsageError("give --peer or --no-peers, not both")
@@ -79,7 +79,7 @@ def profile(
         if "train" in kinds:
             settings = replace(settings, train_at=sizes or task.batch_sizes)
         with output.progress() as progress:
-            report = profile_directory(task, choose(sandbox), settings, seed, progress)
+            report = profile_directory(task, permitted(sandbox), settings, seed, progress)
     output.emit(report.to_json(), *_shown(report.profile))
     return EXITS[report.profile.outcome]
 

@@ -9,6 +9,7 @@ import click
 
 from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.replay import exit_of, rerun_verdicts
+from harness.cli.trusted import trust_in, trust_option
 from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice
 
 ALL_VERDICTS = 1 << 30
@@ -47,6 +48,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="N|all",
     help="Also reach verdicts again, the newest commit's and others drawn at random, or all (`lockstep replay --verify`).",
 )
+@trust_option
 def audit(
     output: Output,
     record: str | None,
@@ -55,6 +57,7 @@ def audit(
     level: int | None,
     matches: Path | None,
     rerun: int | None,
+    trusted: tuple[str, ...],
 ) -> int:
     """Check a record: a session (default: the one that works here), its git directory, a mirror clone or a bundle.
 
@@ -72,7 +75,7 @@ def audit(
         output.emit(report.to_json(), show.audit(report))
         return EXIT_OK if report.ok else EXIT_FAIL
     output.show(show.audit(report), "")
-    repeated = rerun_verdicts(output, location, rerun)
+    repeated = rerun_verdicts(output, location, rerun, trust_in(trusted))
     output.emit(report.to_json() | {"ok": repeated["ok"], "rerun": repeated}, show_replay.repeated_summary(repeated))
     return exit_of(repeated)
 

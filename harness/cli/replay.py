@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
+from harness.cli.trusted import trust_in, trust_option
 from harness.support.extensions import DRIVE, extensions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from harness.policy.trust import Trust
     from harness.record.event import Event
     from harness.record.store import Store
 
@@ -41,6 +43,7 @@ HIGHEST_LEVEL = 4
     help="The highest level to run again; level 4 trains for minutes.",
 )
 @click.option("--sandbox", metavar="DRIVER", help="Where candidates run; default: where they ran then.")
+@trust_option
 def replay(
     output: Output,
     record: str | None,
@@ -50,6 +53,7 @@ def replay(
     first: int,
     levels: int,
     sandbox: str | None,
+    trusted: tuple[str, ...],
 ) -> int:
     """Go through a recorded session again: a session (default: the one here), a git directory, a clone or a bundle.
 
@@ -67,9 +71,9 @@ def replay(
     with opened(record_named(record)) as store:
         events = read_events(store)
         if which is not None:
-            return _verify(output, store, events, which, first, levels, sandbox)
+            return _verify(output, store, events, which, first, levels, sandbox, trust_in(trusted))
         if drive:
-            return _drive(output, store, events, levels, sandbox)
+            return _drive(output, store, events, levels, sandbox, trust_in(trusted))
         if stepping:
             return _walk(output, store, events, first)
         return _list(output, store, events, first)
@@ -100,18 +104,25 @@ def _walk(output: Output, store: Store, events: list[Event], first: int) -> int:
 
 
 def _verify(
-    output: Output, store: Store, events: list[Event], which: str, first: int, levels: int, sandbox: str | None
+    output: Output,
+    store: Store,
+    events: list[Event],
+    which: str,
+    first: int,
+    levels: int,
+    sandbox: str | None,
+    trust: Trust,
 ) -> int:
     from harness.assurance.replay.rerun import chosen
     from harness.cli import show_replay
 
     verdicts = [event for event in chosen(events, which) if event.seq >= first]
-    document = _repeat(output, store, events, verdicts, levels, sandbox)
+    document = _repeat(output, store, events, verdicts, levels, sandbox, trust)
     output.emit(document, show_replay.repeated_summary(document))
     return exit_of(document)
 
 
-def rerun_verdicts(output: Output, record: Path, count: int) -> dict[str, Any]:
+def rerun_verdicts(output: Output, record: Path, count: int, trust: Trust) -> dict[str, Any]:
     """Reach some verdicts of a record again, drawn at random, telling each; gives the document of all."""
     from harness.assurance.replay.rerun import sample
     from harness.record.log import read_events
@@ -119,7 +130,7 @@ def rerun_verdicts(output: Output, record: Path, count: int) -> dict[str, Any]:
 
     with opened(record) as store:
         events = read_events(store)
-        return _repeat(output, store, events, sample(events, count), HIGHEST_LEVEL, None)
+        return _repeat(output, store, events, sample(events, count), HIGHEST_LEVEL, None, trust)
 
 
 def exit_of(document: Mapping[str, Any]) -> int:
@@ -131,14 +142,20 @@ def exit_of(document: Mapping[str, Any]) -> int:
 
 
 def _repeat(
-    output: Output, store: Store, events: list[Event], verdicts: list[Event], levels: int, sandbox: str | None
+    output: Output,
+    store: Store,
+    events: list[Event],
+    verdicts: list[Event],
+    levels: int,
+    sandbox: str | None,
+    trust: Trust,
 ) -> dict[str, Any]:
     from harness.assurance.replay.reproduction import Match
     from harness.assurance.replay.rerun import Rerun
     from harness.cli import show_replay
 
     done = []
-    with output.progress() as progress, Rerun(store, events, progress, levels=levels, sandbox=sandbox) as rerun:
+    with output.progress() as progress, Rerun(store, events, trust, progress, levels=levels, sandbox=sandbox) as rerun:
         output.show(show_replay.repeated_header(len(verdicts)))
         for repeated in rerun.repeat(verdicts):
             done.append(repeated)
@@ -152,7 +169,7 @@ def _repeat(
     }
 
 
-def _drive(output: Output, store: Store, events: list[Event], levels: int, sandbox: str | None) -> int:
+def _drive(output: Output, store: Store, events: list[Event], levels: int, sandbox: str | None, trust: Trust) -> int:
     from harness.cli import show_replay
 
     # The server stands above the harness, which therefore can't import it.
@@ -161,7 +178,13 @@ def _drive(output: Output, store: Store, events: list[Event], levels: int, sandb
     with output.progress() as progress:
         output.show(show_replay.driven_header())
         driven = play(
-            store, events, lambda each: output.show(show_replay.driven(each)), progress, levels=levels, sandbox=sandbox
+            store,
+            events,
+            trust,
+            lambda each: output.show(show_replay.driven(each)),
+            progress,
+            levels=levels,
+            sandbox=sandbox,
         )
     output.emit(driven.to_json(), show_replay.driven_summary(driven))
     return EXIT_OK if driven.same else EXIT_FAIL

@@ -23,9 +23,9 @@ def shell(output: Output, arguments: tuple[str, ...], sandbox: str | None) -> in
     from harness.agent_sandbox.terminal import converse
     from harness.cli.locate import session_at, session_named
     from harness.errors import SessionError
+    from harness.policy.floor import permitted
     from harness.session.view import SessionView
     from harness.task.load import load_task
-    from sandboxes import choose
 
     # A file here is a program to run; elsewhere a path in a workspace names the session that works there.
     name = arguments[0] if arguments and not Path(arguments[0]).is_file() else None
@@ -37,7 +37,7 @@ def shell(output: Output, arguments: tuple[str, ...], sandbox: str | None) -> in
             raise
         found, program = here, arguments
     with SessionView(found.id) as view:
-        driver = choose(sandbox or view.sandbox)
+        driver = permitted(sandbox or view.sandbox)
         with AgentSandbox(view, load_task(view.task_directory), driver) as location:
             if driver.warning:
                 output.note(driver.warning)

@@ -64,9 +64,9 @@ def strength(
     from harness.measure.strength import text
     from harness.measure.strength.run import Settings
     from harness.operations.strength import strength_directory, strength_session
+    from harness.policy.floor import permitted
     from harness.support.embedded import find_task
     from harness.task.load import load_task
-    from sandboxes import choose
 
     settings = Settings(level=level, every_level=every_level, sample=sample, only=only, jobs=jobs, fresh=fresh)
     output.kept = "what was found so far is kept: the same command goes on with it"
@@ -78,7 +78,7 @@ def strength(
     else:
         task = chosen_candidate(load_task(find_task(where)), candidate)
         with output.progress() as progress:
-            report = strength_directory(task, choose(sandbox), settings, seed, progress)
+            report = strength_directory(task, permitted(sandbox), settings, seed, progress)
     left = text.verdict(report.strength, at_least)
     output.emit(report.to_json(), *_shown(report.strength, left))
     return EXIT_FAIL if left else EXIT_OK

@@ -52,9 +52,9 @@ def train(
     from harness.errors import TrainingError
     from harness.operations.training import configured, drop_checkpoints
     from harness.operations.training import train as train_policies
+    from harness.policy.floor import permitted
     from harness.support.embedded import find_task
     from harness.task.load import load_task
-    from sandboxes import choose
 
     task = chosen_candidate(load_task(find_task(directory)), candidate)
     try:
@@ -64,7 +64,7 @@ def train(
     output.kept = f"finished segments are kept in {out}; the same command goes on from there"
     with output.progress() as progress:
         policies, earned = train_policies(
-            task, choose(sandbox), backend=backend, config=config, steps=steps, seeds=range(seed, seed + seeds),
+            task, permitted(sandbox), backend=backend, config=config, steps=steps, seeds=range(seed, seed + seeds),
             episodes=episodes, checkpoints=out, log=log, progress=progress,
         )  # fmt: skip
     rows = []

@@ -175,12 +175,12 @@ def _verify_directory(
     from harness.cli import show
     from harness.operations.explanation import first_of
     from harness.operations.next_calls import shell_calls
+    from harness.policy.floor import permitted
     from harness.support.embedded import find_task
     from harness.task.load import load_task
     from harness.verify.explain import first
     from harness.verify.request import LevelsRequest
     from harness.verify.verifier import verify_directory
-    from sandboxes import choose
 
     task = chosen_candidate(load_task(find_task(directory)), candidate)
     level, module = request.level, request.module
@@ -194,7 +194,7 @@ def _verify_directory(
     output.kept = "nothing is recorded outside a session"
     with output.progress() as progress:
         seed = secrets.randbits(63) if request.seed is None else request.seed
-        judged = verify_directory(task, choose(sandbox), LevelsRequest(levels, seed, module), progress)
+        judged = verify_directory(task, permitted(sandbox), LevelsRequest(levels, seed, module), progress)
     extra: dict[str, Any] = {"recorded": False, "verdict": judged.to_json()}
     output_lines: list[Any] = ["nothing was recorded: this is no session's workspace (`lockstep start` begins one)"]
     found = first(judged.divergences)

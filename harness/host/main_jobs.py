@@ -21,11 +21,13 @@ from harness.host.interrupts import Interrupts
 from harness.host.jobs import CANCELLED, COMPARE, DONE, FAILED, PROFILE, REPLAY, VERIFY, Job, Jobs
 from harness.operations import verification
 from harness.operations.next_calls import tool_calls
+from harness.policy.floor import permitted
+from harness.policy.trust import Trust
 from harness.session.request import VerificationRequest
 from harness.session.session import Session
+from harness.support.home import lockstep_home
 from harness.support.progress import Progress
 from harness.task.load import load_task
-from sandboxes import choose
 
 if TYPE_CHECKING:
     from harness.model import Case
@@ -124,7 +126,7 @@ class MainJobs:
             arguments["seed"] = what.seed
 
         def play(progress: Progress) -> tuple[dict[str, Any], str]:
-            driver = choose(self._session.sandbox)
+            driver = permitted(self._session.sandbox)
             compared = comparison.compare(task, self._session.workspace, driver, what, progress)
             return compared.document, "no difference" if compared.document["difference"] is None else "difference"
 
@@ -177,7 +179,8 @@ class MainJobs:
             raise SessionError("nothing was verified yet", where=self._session.id, expected="a verdict to repeat")
 
         def repeat(progress: Progress) -> tuple[dict[str, Any], str]:
-            with Rerun(self._session.store, events, progress) as rerun:
+            own = Trust(lockstep_home(), (str(events[0].detail["task_digest"]),))
+            with Rerun(self._session.store, events, own, progress) as rerun:
                 [repeated] = rerun.repeat(verdicts[-1:])
             return repeated.to_json(), str(repeated.found.match)
 

@@ -22,13 +22,13 @@ from harness.host.calls import Calls
 from harness.host.interrupts import InterruptibleVerifier, Interrupts
 from harness.host.jobs import HostLock, Jobs
 from harness.host.protocol import RELEASE, SOCKET, OtherVersion, address, described, is_bug, receive, send
+from harness.policy.floor import permitted
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
 from harness.session.session import Session, Verifier, VerifierFactory, levels_verifier
 from harness.support.files import storing
 from harness.support.progress import Progress
 from harness.task.load import load_task
-from sandboxes import choose
 
 IDLE_S = 600.0
 TAKE_S = 30.0
@@ -82,7 +82,7 @@ class Host:
         self._interrupts = Interrupts()
         session = self._held.enter_context(Session.open(self._found.id, self._home, verifier=self._verifier))
         task = load_task(session.task_directory)
-        agent_sandbox = self._held.enter_context(AgentSandbox(session, task, choose(session.sandbox)))
+        agent_sandbox = self._held.enter_context(AgentSandbox(session, task, permitted(session.sandbox)))
         self._calls = Calls(
             session,
             self._home,

@@ -12,6 +12,7 @@ from harness.assurance.certify.issue import Certificate, issue
 from harness.assurance.certify.recheck import PartAgain, Recheck, newest, recheck
 from harness.assurance.replay.rerun import driver_for
 from harness.errors import RecordError
+from harness.policy.trust import Trust
 from harness.record.log import read_events
 from harness.record.rotation import key_in_force
 from harness.record.store import opened
@@ -32,6 +33,7 @@ def certify(
 
 def check(
     record: Path,
+    trust: Trust,
     progress: Progress,
     described: Callable[[PartAgain], None],
     *,
@@ -42,6 +44,7 @@ def check(
 
     Args:
         record: a session's git directory, a clone that fetched all its refs, or a bundle.
+        trust: whose tasks may run here.
         key: a public key (PEM) that must vouch for the record.
 
     Raises:
@@ -57,6 +60,7 @@ def check(
                 expected="a record whose audit finds nothing",
                 next_step="run `lockstep audit` on it; a certificate in a damaged record proves nothing",
             )
+        trust.demand(held.task_digest, held.task)  # the audit computed it
         events = read_events(store)
         event = newest(events)
         signer = key_in_force(events[: event.seq + 1])

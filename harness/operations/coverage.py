@@ -13,6 +13,7 @@ from typing import Any
 from harness.measure.coverage.asking import ASKING_SECONDS
 from harness.measure.coverage.result import Coverage
 from harness.measure.coverage.verifier import MeasuringVerifier
+from harness.policy.floor import permitted
 from harness.session.coverage import CANDIDATE, COVERAGE, LONGEST_LEVEL, lines_of
 from harness.session.session import Session
 from harness.support.document import Document, text
@@ -22,7 +23,7 @@ from harness.task.load import load_task
 from harness.verdict import Outcome
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import copy_candidate
-from sandboxes import Driver, choose
+from sandboxes import Driver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +163,7 @@ def coverage_session(
     began = time.monotonic()
     task = load_task(session.task_directory)
     with session.exported_head() as (head, tree):
-        report = _measured(task, choose(driver or session.sandbox), tree, levels, seed, progress, seconds)
+        report = _measured(task, permitted(driver or session.sandbox), tree, levels, seed, progress, seconds)
     event = session.record(
         COVERAGE,
         arguments={"levels": sorted(report.reference.levels), "commit": head.commit},

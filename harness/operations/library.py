@@ -72,9 +72,9 @@ def verify(
         TaskError: there is no such task, level or module, or the task's files are wrong.
         SetupError: the reference cannot be built.
     """
+    from harness.policy.floor import permitted
     from harness.verify.request import LevelsRequest
     from harness.verify.verifier import verify_directory
-    from sandboxes import choose
 
     loaded = load_task(task, candidate=candidate)
     wanted = (1,) if module is not None and levels is None else tuple(levels or loaded.levels)
@@ -85,7 +85,7 @@ def verify(
         raise TaskError(f"{loaded.name} has no module {module!r} at level 1 alone", next_step=f"its modules: {names}")
     with _shown(progress) as report:
         request = LevelsRequest(wanted, _drawn(seed, 63), module)
-        return verify_directory(loaded, choose(sandbox), request, progress=report)
+        return verify_directory(loaded, permitted(sandbox), request, progress=report)
 
 
 def rollout(
@@ -173,7 +173,7 @@ def train(
         TrainingError: it cannot be trained, or there is no such hyper-parameter.
     """
     from harness.operations import training
-    from sandboxes import choose
+    from harness.policy.floor import permitted
 
     if backend not in (training.CANDIDATE, training.REFERENCE):
         raise TaskError(f"there is no backend {backend!r}", next_step="train in `candidate` or in `reference`")
@@ -181,7 +181,7 @@ def train(
     config = training.configured(loaded, settings or {})
     with _shown(progress) as report, tempfile.TemporaryDirectory(prefix="lockstep-training-") as location:
         policies, _ = training.train(
-            loaded, choose(sandbox), backend=backend, config=config, steps=steps, seeds=seeds, episodes=0,
+            loaded, permitted(sandbox), backend=backend, config=config, steps=steps, seeds=seeds, episodes=0,
             checkpoints=Path(location), progress=report,
         )  # fmt: skip
     return policies
@@ -212,22 +212,22 @@ def profile(
         TaskError: there is no such task.
     """
     from harness.measure.profile import run
+    from harness.policy.floor import permitted
     from harness.verify.verifier import copy_candidate
-    from sandboxes import choose
 
     loaded = load_task(task, candidate=candidate)
     settings = run.Settings(batches=None if batches is None else tuple(batches), seconds_per=seconds_per)
     with _shown(progress) as report, tempfile.TemporaryDirectory(prefix="lockstep-tree-") as tree:
         copy_candidate(loaded.directory, Path(tree))
-        return run.profile(loaded, Path(tree), choose(sandbox), settings, seed=seed, progress=report)
+        return run.profile(loaded, Path(tree), permitted(sandbox), settings, seed=seed, progress=report)
 
 
 def _played(task: Task, what: Case | ProbeCase | Episode, sandbox: str | None, progress: bool) -> SideBySide:
     from harness.operations.comparison import compare as play
-    from sandboxes import choose
+    from harness.policy.floor import permitted
 
     with _shown(progress) as report:
-        return play(task, task.directory, choose(sandbox), what, report).both
+        return play(task, task.directory, permitted(sandbox), what, report).both
 
 
 def _drawn(seed: int | None, bits: int) -> int:

@@ -50,9 +50,9 @@ def start(
         TaskError, SessionError, RecordError: as `Session.start`; SandboxUnavailable: that driver does not work here.
     """
     if sandbox is not None:
-        from sandboxes import choose
+        from harness.policy.floor import permitted
 
-        choose(sandbox)
+        permitted(sandbox)
     with ExitStack() as stack:
         source = find_task(task)
         if fresh or candidate is not None:

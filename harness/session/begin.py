@@ -11,6 +11,7 @@ from pathlib import Path
 from harness import __version__
 from harness.connect.workspace import workspace_files
 from harness.errors import LockstepError, SessionError
+from harness.policy.trust import remember
 from harness.record import ssh
 from harness.record.directory import (
     SESSIONS,
@@ -80,11 +81,13 @@ def create_session(
             Store.create(session.repository)
             with Store(session.repository) as store:
                 trusted, first = _first_snapshot(store, task_directory, workspace)
+                digest = task_digest(store, trusted)
+                remember(home, digest, task)
                 log = EventLog(store, Keyring(home))
                 detail = {
                     "session": name,
                     "plan": plan.to_json(),
-                    "task_digest": task_digest(store, trusted),
+                    "task_digest": digest,
                     "key": log.key.public.to_json(),
                     "author": author,
                     "sandbox": sandbox,

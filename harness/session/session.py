@@ -265,7 +265,7 @@ def levels_verifier(
     from harness.measure.coverage.verifier import (
         MeasuringVerifier,  # imports the levels and their test generator: a status needs neither
     )
-    from sandboxes import choose
+    from harness.policy.floor import permitted
 
     task, kept = load_task(task_directory), task_directory.parent / directories.POLICIES
-    return MeasuringVerifier(task, choose(driver), progress=progress, prepare=prepare, policies=kept)
+    return MeasuringVerifier(task, permitted(driver), progress=progress, prepare=prepare, policies=kept)

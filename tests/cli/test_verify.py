@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.policy.floor import VARIABLE
 from tests.cli.conftest import RIGHT, WRONG, Result, edit
 
 Run = Callable[..., Result]
@@ -95,7 +96,10 @@ def test_a_property_file_that_prints_does_not_spoil_the_document(walk: Path, loc
 
 
 @pytest.mark.slow
-def test_a_driver_without_isolation_is_named_in_the_verdict(walk: Path, lockstep: Run) -> None:
+def test_a_driver_without_isolation_is_named_in_the_verdict(
+    walk: Path, lockstep: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "1")
     result = lockstep("verify", "--level", "1", "--module", "ending", "--sandbox", "process")
     assert result.code == 0
     assert "does not isolate" in result.out

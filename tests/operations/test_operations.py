@@ -11,6 +11,7 @@ from harness import operations
 from harness.errors import SessionError, TaskError
 from harness.operations.next_calls import shell_calls, tool_calls
 from harness.operations.verification import verify
+from harness.policy.floor import VARIABLE
 from harness.record.event import VERDICT_FILE
 from harness.session.request import VerificationRequest
 from harness.session.session import Session, SessionView
@@ -62,7 +63,10 @@ def test_a_fresh_session_begins_with_a_candidate_that_is_yet_to_be_written(tmp_p
         assert (view.workspace / "task.toml").read_bytes() == (WALK / "task.toml").read_bytes()
 
 
-def test_the_sandbox_that_was_asked_for_is_part_of_the_record(tmp_path: Path, home: Path) -> None:
+def test_the_sandbox_that_was_asked_for_is_part_of_the_record(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "1")
     started = operations.start(str(WALK), tmp_path / "work", home, sandbox="process")
     with SessionView(started["session"], home) as view:
         assert view.sandbox == "process"

@@ -15,6 +15,7 @@ from harness.assurance.certify import probes
 from harness.assurance.certify.examination import Settings
 from harness.assurance.certify.issue import issue
 from harness.operations.certification import check
+from harness.policy.trust import Trust
 from harness.record.certificate import PARTS, parts_of
 from harness.session.session import Session
 from harness.support.progress import silent
@@ -58,7 +59,7 @@ def test_a_certificate_holds_every_part_and_its_record_stands_an_audit(session: 
 def test_somebody_with_a_clone_comes_to_the_same_certificate(session: Session, tmp_path: Path) -> None:
     clone = tmp_path / "clone.git"
     subprocess.run(["git", "clone", "-q", "--mirror", session.store.path, clone], check=True)
-    again = check(clone, silent, lambda part: None)
+    again = check(clone, Trust(session.directory.path.parents[1]), silent, lambda part: None)
     assert again.ok and again.to_json()["certified"], again
     matches = {part.part: str(part.again) for part in again.parts}
     assert matches == dict.fromkeys(PARTS, "exact") | {"speed": "measured again"}

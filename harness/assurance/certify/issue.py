@@ -18,6 +18,7 @@ from typing import Any
 
 from harness import __version__
 from harness.assurance.certify.examination import Examination, OnPart, Settings, examine, report_nothing
+from harness.policy.floor import permitted
 from harness.record.attest import SUMMARY, seal
 from harness.record.certificate import (
     CERTIFIED,
@@ -43,7 +44,6 @@ from harness.support.progress import Progress
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verdict import Outcome
-from sandboxes import choose
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def issue(
     """
     began = time.monotonic()
     _, subject = session.verified()
-    driver = choose(sandbox or session.sandbox)
+    driver = permitted(sandbox or session.sandbox)
     asked = {"commit": subject.commit, "sandbox": driver.name, **settings.to_json()}
     start = begun(session.events, asked)
     if start is None:

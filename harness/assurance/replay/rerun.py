@@ -13,11 +13,13 @@ from typing import Any
 
 from harness.assurance.replay.reproduction import Match, Reproduction, reproduction, verdict_digest
 from harness.errors import RecordError
+from harness.policy import floor
+from harness.policy.trust import Trust
 from harness.record.event import CONDITIONS, VERDICT_FILE, Event
 from harness.record.export import check_out, exported
 from harness.record.log import cases_added, event_file, snapshot_of
 from harness.record.machine import conditions
-from harness.record.snapshot import trusted_part
+from harness.record.snapshot import task_digest, trusted_part
 from harness.record.store import Store
 from harness.session.recipe import VERDICT
 from harness.support.files import write_below
@@ -27,7 +29,7 @@ from harness.task.contract import TRAINING_LEVEL
 from harness.task.load import load_task
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
-from sandboxes import Driver, SandboxUnavailable, choose
+from sandboxes import Driver, SandboxUnavailable
 
 ALL = "all"
 REPRODUCED = (Match.EXACT, Match.WITHIN)
@@ -98,15 +100,17 @@ def sample(events: Sequence[Event], count: int) -> list[Event]:
 def driver_for(recorded: str, wanted: str | None = None) -> Driver:
     """The driver to repeat something in: the one that is wanted; else the recorded one, or the best that works here.
 
+    A record is never followed to a driver that does not isolate, whatever it says.
+
     Raises:
-        SandboxUnavailable: the one that is wanted does not work here, or none does.
+        SandboxUnavailable: the one that is wanted does not work here or is not allowed, or none is.
     """
     if wanted is not None:
-        return choose(wanted)
+        return floor.permitted(wanted)
     try:
-        return choose(recorded)
+        return floor.permitted(floor.recorded(recorded))
     except SandboxUnavailable:
-        return choose(None)
+        return floor.permitted(None)
 
 
 class Rerun:
@@ -118,12 +122,14 @@ class Rerun:
         progress: called with what goes on.
         levels: the highest level that is repeated; level 4 trains for minutes.
         sandbox: the driver to use; by default the recorded one, or the best that works here.
+        trust: whose tasks may run here.
     """
 
     def __init__(
         self,
         store: Store,
         events: Sequence[Event],
+        trust: Trust,
         progress: Progress = silent,
         *,
         levels: int = TRAINING_LEVEL,
@@ -131,6 +137,7 @@ class Rerun:
     ) -> None:
         self._store = store
         self._events = events
+        self._trust = trust
         self._progress = progress
         self._levels = levels
         self._sandbox = sandbox
@@ -205,7 +212,9 @@ class Rerun:
     def _go_to(self, seq: int) -> None:
         """Make the task directory what it was before this event: the files of the start, and the cases found since."""
         if self._reported == 0:
-            check_out(self._store, trusted_part(self._store.files(snapshot_of(self._events[:1]))), self._task)
+            trusted = trusted_part(self._store.files(snapshot_of(self._events[:1])))
+            self._trust.demand(task_digest(self._store, trusted), str(self._events[0].arguments.get("task", "")))
+            check_out(self._store, trusted, self._task)
             self._reported = 1
         for event in self._events[self._reported : seq]:
             for path, entry in cases_added(self._store, event).items():

@@ -15,6 +15,7 @@ from harness.assurance.certify.examination import Examination, Settings
 from harness.assurance.certify.issue import Certificate, issue
 from harness.errors import SessionError
 from harness.operations.certification import check
+from harness.policy.trust import Trust
 from harness.record.certificate import CERTIFIED, CERTIFYING, PARTS, parts_of
 from harness.session.session import Session
 from harness.support.document import DocumentError
@@ -64,7 +65,9 @@ def test_somebody_with_a_bundle_and_the_public_key_comes_to_the_same_certificate
     subprocess.run(["git", "clone", "-q", "--mirror", bundle, clone], check=True)
     key = session.directory.path.parents[1] / "keys" / "ed25519.pub.pem"
     reported: list[str] = []
-    again = check(clone, silent, lambda part: reported.append(part.part), key=key)
+    again = check(
+        clone, Trust(session.directory.path.parents[1]), silent, lambda part: reported.append(part.part), key=key
+    )
     assert again.ok and again.to_json()["certified"] and again.pinned, again
     assert {part.part: str(part.again) for part in again.parts} == {
         **dict.fromkeys(PARTS, "exact"),

@@ -14,6 +14,7 @@ from harness.assurance.replay.reproduction import Match
 from harness.assurance.replay.rerun import REPRODUCED, Repeated, Rerun, chosen, sample
 from harness.cli.main import main
 from harness.errors import RecordError
+from harness.policy.trust import Trust
 from harness.record.event import VERDICT_FILE, Event
 from harness.record.log import event_file, read_events
 from harness.record.store import Store, opened
@@ -24,6 +25,8 @@ from mcp_server.drive import Driven, drive
 
 SESSIONS = Path(__file__).parent / "sessions"
 BUNDLES = {path.stem: path for path in sorted(SESSIONS.glob("*.bundle"))}
+with opened(BUNDLES["cartpole"]) as recorded:
+    TRUSTED = ("--trust-task", read_events(recorded)[0].detail["task_digest"])
 LEVELS = {"cartpole": 3, "pong": 2}
 """The levels above are left out here: they last. docs/replay.md says how to repeat all."""
 
@@ -32,6 +35,11 @@ LEVELS = {"cartpole": 3, "pong": 2}
 def cartpole() -> Iterator[tuple[Store, list[Event]]]:
     with opened(BUNDLES["cartpole"]) as store:
         yield store, read_events(store)
+
+
+def vouched(events: list[Event]) -> Trust:
+    """A person compared the digest of the recorded task."""
+    return Trust(Path("/nowhere"), (events[0].detail["task_digest"],))
 
 
 def verdicts(events: list[Event], outcome: Outcome) -> list[Event]:
@@ -50,7 +58,7 @@ def test_recorded_verdicts_are_reached_again(name: str) -> None:
         kinds = {
             (event.arguments["level"], event.outcome): event for event in reversed(events) if event.kind == VERDICT
         }
-        with Rerun(store, events, levels=LEVELS[name]) as rerun:
+        with Rerun(store, events, vouched(events), levels=LEVELS[name]) as rerun:
             repeated = list(rerun.repeat(list(kinds.values())))
     reported = [(each.seq, each.found.match, each.found.because, each.found.differences) for each in repeated]
     assert all(each.ok for each in repeated), reported
@@ -66,11 +74,11 @@ def test_a_harness_that_judges_otherwise_is_found(
 ) -> None:
     store, events = cartpole
     event = next(e for e in verdicts(events, Outcome.PASS) if e.arguments["module"] == "dynamics")
-    with Rerun(store, events) as rerun:
+    with Rerun(store, events, vouched(events)) as rerun:
         [honest] = rerun.repeat([event])
     assert honest.found.match in REPRODUCED, honest.found
     monkeypatch.setattr(property, "SWEEP", property.SWEEP + 1)
-    with Rerun(store, events) as rerun:
+    with Rerun(store, events, vouched(events)) as rerun:
         [other] = rerun.repeat([event])
     # Where the recorded conditions are those of this machine it has to be the same to the byte.
     assert other.found.digest != other.found.again
@@ -86,7 +94,7 @@ def test_a_verdict_that_was_never_reached_is_found(cartpole: tuple[Store, list[E
     assert (failed.arguments["level"], passed.arguments["level"]) == (1, 1)
     forged = replace(passed, workspace=failed.workspace)
     events = [forged if event.seq == passed.seq else event for event in events]
-    with Rerun(store, events) as rerun:
+    with Rerun(store, events, vouched(events)) as rerun:
         [repeated] = rerun.repeat([forged])
     assert repeated.found.match is Match.DIFFERENT
     assert not repeated.ok
@@ -96,7 +104,7 @@ def test_a_verdict_that_was_never_reached_is_found(cartpole: tuple[Store, list[E
 def test_levels_that_were_not_asked_for_are_said_to_be_left_out(cartpole: tuple[Store, list[Event]]) -> None:
     store, events = cartpole
     highest = max(verdicts(events, Outcome.PASS), key=lambda event: event.arguments["level"])
-    with Rerun(store, events, levels=1) as rerun:
+    with Rerun(store, events, vouched(events), levels=1) as rerun:
         [left_out] = rerun.repeat([highest])
     assert left_out.found.match is Match.NOT_REPEATED
     assert left_out.outcome_again == ""
@@ -133,11 +141,11 @@ def test_an_audit_may_reach_verdicts_again_and_fails_with_them(
     first = verdicts(events, Outcome.PASS)[:1]
     # The newest commit passed level 4, which trains for minutes: another is drawn in its place.
     monkeypatch.setattr("harness.assurance.replay.rerun.sample", lambda events, count: first[:count])
-    assert main(["audit", str(BUNDLES["cartpole"]), "--rerun", "1", "--json"]) == 0
+    assert main(["audit", str(BUNDLES["cartpole"]), "--rerun", "1", *TRUSTED, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["ok"] and [each["seq"] for each in document["rerun"]["verdicts"]] == [first[0].seq]
     monkeypatch.setattr(Repeated, "ok", False)
-    assert main(["audit", str(BUNDLES["cartpole"]), "--rerun", "1", "--json"]) == 1
+    assert main(["audit", str(BUNDLES["cartpole"]), "--rerun", "1", *TRUSTED, "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["ok"] is False
 
 
@@ -212,7 +220,7 @@ def test_a_record_names_no_path_of_the_machine_on_which_it_was_made() -> None:
 def test_a_fresh_server_that_is_driven_by_a_record_comes_to_the_same_verdicts(
     cartpole: tuple[Store, list[Event]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["replay", str(BUNDLES["cartpole"]), "--drive", "--levels", "1", "--json"]) == 0
+    assert main(["replay", str(BUNDLES["cartpole"]), "--drive", *TRUSTED, "--levels", "1", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     reported = document["verdicts"]
     assert document["same"] and {each["outcome"] for each in reported} == {"PASS", "FAIL"}
@@ -228,6 +236,6 @@ def test_a_drive_says_where_a_server_comes_to_another_verdict(cartpole: tuple[St
     failed = verdicts(events, Outcome.FAIL)[0]
     forged = [replace(event, outcome="PASS", detail={}) if event is failed else event for event in events]
     reported: list[Driven] = []
-    driven = drive(store, forged[: failed.seq + 1], reported.append, lambda what, done, total: None)
+    driven = drive(store, forged[: failed.seq + 1], vouched(events), reported.append, lambda what, done, total: None)
     assert not driven.same
     assert [(each.outcome, each.outcome_again, each.same) for each in reported] == [("PASS", "FAIL", False)]

@@ -1,0 +1,49 @@
+"""The floor under every sandbox: where code that others wrote may run on this machine.
+
+By default only drivers that isolate. The person who starts a command or a server may lower the floor for it, and for what
+it starts, by a variable of its environment. A call, a task or a record can choose above the floor and never below it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from sandboxes import Driver, SandboxUnavailable, choose, drivers
+
+VARIABLE = "LOCKSTEP_ALLOW_UNISOLATED"
+WARNING = (
+    f"{VARIABLE} is set: candidates may run without isolation, as you, and can read and change all that you can, the "
+    "signing key included"
+)
+
+
+def unisolated_allowed() -> bool:
+    """Whether a person lowered the floor for this process."""
+    return os.environ.get(VARIABLE) == "1"
+
+
+def permitted(name: str | None = None) -> Driver:
+    """The driver called `name`, or the best that works here, where the floor allows it.
+
+    Raises:
+        SandboxUnavailable: there is no such driver, it does not work here, or it lies below the floor.
+    """
+    driver = choose(name)
+    if driver.isolated or unisolated_allowed():
+        return driver
+    why = f"the sandbox driver {driver.name!r} does not isolate, and only drivers that isolate are allowed here"
+    if name is None:
+        isolating = (each for each in drivers().values() if each.isolated)
+        why = "no sandbox that isolates works here: " + "; ".join(
+            f"{each.name}: {each.unavailable()}" for each in isolating
+        )
+    raise SandboxUnavailable(
+        f"{why}; make bubblewrap or docker work (`lockstep doctor`), or let the person who starts this process set "
+        f"{VARIABLE}=1 if the code that it runs is trusted"
+    )
+
+
+def recorded(name: object) -> str | None:
+    """What a record may ask of its reader: an isolating driver by name, or else None, the best that works here."""
+    driver = drivers().get(name) if isinstance(name, str) else None
+    return driver.name if driver is not None and driver.isolated else None
