@@ -21,7 +21,8 @@ from pathlib import Path
 
 from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.crates import data
-from harness.candidate.crates.runtime import CARGO_HOME, VENDOR, cargo_settings, sources
+from harness.candidate.crates.runtime import VENDOR, cargo_settings, sources
+from harness.candidate.crates.surroundings import HERE
 from harness.candidate.crates.toolchain import Toolchain, toolchain
 from harness.candidate.interpreter import BASE_PACKAGES, SITE, python_runtime
 from harness.errors import SessionError
@@ -96,8 +97,8 @@ class AgentSandbox:
         if rust is None:
             return variables | jax_environment(self._task.candidate.xla_flags)
         # What cargo writes is no part of the workspace.
-        cargo = {"CARGO_HOME": inside(CARGO_HOME), "CARGO_TARGET_DIR": inside(f"{CARGO_HOME}/target")}
-        given = data.variables(self.sandbox, self._data)
+        cargo = {"CARGO_HOME": inside(HERE.cargo_home), "CARGO_TARGET_DIR": inside(f"{HERE.cargo_home}/target")}
+        given = {} if self._data is None else {data.VARIABLE: inside(data.SHOWN)}
         return variables | cargo | given | {"PATH": f"{inside(BIN)}:{rust.path}"}
 
     @property

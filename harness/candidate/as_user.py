@@ -2,8 +2,8 @@
 
 A verifier's worker holds modules of the verifier, and the candidate's code could know it by them, or put others in their
 place. So a batch that such a worker plays, and that is held against the reference, is played once more by a plain script:
-it imports the package from a directory with a name of its own, and calls what is public there, with the same keys and the
-same actions. What it shows must be the same.
+it imports the package, under its own name, from a directory that no worker has, and calls what is public there, with the
+same keys and the same actions. What it shows must be the same.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.adapters.jax.flags import jax_environment
+from harness.candidate.crates.build import build_elsewhere
+from harness.candidate.crates.project import package_name
 from harness.candidate.interpreter import BASE_PACKAGES, SITE, python_runtime
 from harness.candidate.package import write_package
 from harness.errors import BadAnswer, Crashed, Side, TimedOut
@@ -121,14 +123,17 @@ def play(
 
     Raises:
         EnvironmentFailure: the program ended otherwise than with an answer.
+        BrokenContract: a crate is another program where a user compiles it.
         SetupError: a distribution that the candidate needs is not installed.
     """
     scratch = Path(tempfile.mkdtemp(prefix="user-"))
     try:
-        name = f"environment_{secrets.token_hex(4)}"
+        name = package_name(task)
         home = f"/home/{secrets.token_hex(4)}"
-        write_package(task, tree, scratch / "src" / name, driver)
         jax = task.candidate.kind == "jax"
+        # Not the module that the workers loaded: the one that comes out where a user compiles the exported project.
+        module = None if jax else build_elsewhere(task, driver, tree)
+        write_package(task, tree, scratch / "src" / name, module)
         packages = {"jax", "jaxlib", *task.candidate.packages} if jax else set[str]()
         runtime = python_runtime(driver, scratch / "site", {*BASE_PACKAGES, *packages})
         spec = SandboxSpec(

@@ -7,12 +7,12 @@ JAX depends on JAX and numpy, with Gymnasium as an extra; one in Rust on numpy, 
 from __future__ import annotations
 
 import json
-import re
 from importlib import metadata
 from pathlib import Path
 
 from harness import __version__
-from harness.candidate.export_rust import GYMNASIUM, write_project
+from harness.candidate.crates.project import package_name
+from harness.candidate.export_rust import GYMNASIUM, write_wheel_project
 from harness.candidate.package import write_package
 from harness.errors import LockstepError, TaskError
 from harness.task.contract import Task
@@ -45,13 +45,13 @@ def export(task: Task, destination: Path, attestation: bytes | None) -> Path:
             expected="a new or an empty directory",
             next_step="choose another destination, or remove what is there",
         )
-    name = re.sub(r"\W+", "_", task.name).strip("_").lower()
+    name = package_name(task)
     package = destination / "src" / name
     write_package(task, task.directory, package)
     if attestation is not None:
         (package / "attestation.json").write_bytes(attestation)
     if task.candidate.kind == "rust":
-        write_project(task, name, destination, attested=attestation is not None)
+        write_wheel_project(task, destination, attested=attestation is not None)
         return destination
     (destination / "pyproject.toml").write_text(_pyproject(task, name), encoding="utf-8")
     (destination / "README.md").write_text(_readme(task, name, attestation is not None), encoding="utf-8")

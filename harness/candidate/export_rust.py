@@ -3,74 +3,30 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
-import tomllib
+import os
 from pathlib import Path
 
 from harness import __version__
 from harness.candidate.crates.build import crate_name
 from harness.candidate.crates.data import VARIABLE, prepared
-from harness.candidate.crates.runtime import CRATES
-from harness.support.embedded import rust_sources
-from harness.task.contract import CANDIDATE_DIRECTORY, Task, caches
+from harness.candidate.crates.project import DATA, package_name, write_project
+from harness.task.contract import CANDIDATE_DIRECTORY, Task
 
 MATURIN = "maturin>=1.9,<2"
 GYMNASIUM = "gymnasium>=1.1"
 
 
-def write_project(task: Task, name: str, destination: Path, *, attested: bool) -> None:
-    """Write all but the Python package: the candidate's files unchanged, the crates that it was verified with, manifests.
-
-    Args:
-        name: of the package, which lies in `src/`.
-    """
-    origin = rust_sources()
-    shutil.copytree(task.directory / CANDIDATE_DIRECTORY, destination / CANDIDATE_DIRECTORY, ignore=caches)
-    for crate in CRATES:
-        shutil.copytree(origin / crate, destination / "lockstep" / crate, ignore=shutil.ignore_patterns("tests"))
-    shutil.copytree(origin / "binding" / "src", destination / "binding")
-    # Cargo adds what is new and drops what is not here; the versions of all others stay those of the verification.
-    shutil.copyfile(origin / "Cargo.lock", destination / "Cargo.lock")
-    data = prepared(task)
+def write_wheel_project(task: Task, destination: Path, *, attested: bool) -> None:
+    """Write all but the Python package, which lies in `src/`: the cargo project, and what maturin and readers need."""
+    name, crate, data = package_name(task), Path(task.candidate.entry).parent.parent, prepared(task)
+    source, at = task.directory / CANDIDATE_DIRECTORY, os.path.normpath(crate.as_posix())
+    write_project(destination, name, source, at, crate_name(task.directory / crate), data)
     if data is not None:
-        shutil.copytree(data, destination / "data")
         (destination / ".cargo").mkdir()
-        settings = f'[env]\n{VARIABLE} = {{ value = "data", relative = true }}\n'
+        settings = f'[env]\n{VARIABLE} = {{ value = "{DATA}", relative = true }}\n'
         (destination / ".cargo" / "config.toml").write_text(settings, encoding="utf-8")
-    crate = Path(task.candidate.entry).parent.parent
-    (destination / "Cargo.toml").write_text(_manifest(task, name, crate), encoding="utf-8")
     (destination / "pyproject.toml").write_text(_pyproject(task, name), encoding="utf-8")
     (destination / "README.md").write_text(_readme(task, name, attested), encoding="utf-8")
-
-
-def _manifest(task: Task, name: str, crate: Path) -> str:
-    own = tomllib.loads((rust_sources() / "binding" / "Cargo.toml").read_text(encoding="utf-8"))
-    candidate = crate_name(task.directory / crate)
-    pyo3 = own["dependencies"]["pyo3"]
-    patches = "\n".join(f'lockstep-{each} = {{ path = "lockstep/{each}" }}' for each in CRATES)
-    return f"""\
-[package]
-name = {json.dumps(re.sub("_", "-", name) + "-binding")}
-version = "0.1.0"
-edition = {json.dumps(own["package"]["edition"])}
-rust-version = {json.dumps(own["package"]["rust-version"])}
-
-[lib]
-name = "lockstep_binding"
-path = "binding/lib.rs"
-crate-type = ["cdylib"]
-
-[dependencies]
-candidate = {{ package = {json.dumps(candidate)}, path = {json.dumps(crate.as_posix())} }}
-lockstep-python = {json.dumps(own["dependencies"]["lockstep-python"])}
-pyo3 = {{ version = {json.dumps(pyo3["version"])}, features = {json.dumps(pyo3["features"])} }}
-
-[workspace]
-
-[patch.crates-io]
-{patches}
-"""
 
 
 def _pyproject(task: Task, name: str) -> str:

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import harness.candidate.faces
-from harness.candidate.crates.build import build
 from harness.candidate.start import candidate_options, demand_no_links
 from harness.task.contract import CANDIDATE_DIRECTORY, Task, caches
-from sandboxes import Driver
 
 SHARED = ("leaves.py", "leaf_spaces.py", "vector_env.py")
 FACES = {
@@ -25,23 +23,21 @@ PACKAGE = {"jax": "jax_package.py", "rust": "rust_package.py"}
 MODULE = "lockstep_binding.abi3.so"
 
 
-def write_package(task: Task, source: Path, package: Path, driver: Driver | None = None) -> None:
+def write_package(task: Task, source: Path, package: Path, module: bytes | None = None) -> None:
     """Write the candidate in the tree `source` as an importable package at `package`, whose parent is made.
 
     Args:
-        driver: in whose sandboxes a candidate in Rust is compiled; the package then works there. Without one it has no
-            module, which whoever builds a wheel of it adds. JAX needs none.
+        module: of a candidate in Rust. Without it the package has none, which whoever builds a wheel of it adds.
 
     Raises:
-        SetupError: there is a link among its files, or there is no Rust here.
-        BrokenContract: it does not compile.
+        SetupError: there is a link among its files.
     """
     kind = task.candidate.kind
     demand_no_links(source / CANDIDATE_DIRECTORY)
     package.mkdir(parents=True)
     if kind == "rust":
-        if driver is not None:
-            shutil.copyfile(build(task, driver, source), package / MODULE)
+        if module is not None:
+            (package / MODULE).write_bytes(module)
     else:
         shutil.copytree(source / CANDIDATE_DIRECTORY, package / CANDIDATE_DIRECTORY, ignore=caches)
     faces = Path(harness.candidate.faces.__path__[0])

@@ -14,6 +14,7 @@ import os
 import platform
 import re
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -302,7 +303,12 @@ def _build_files(task: Task) -> dict[str, str]:
     adapter = (task.reference.adapter or "").rpartition(":")[0]
     files = sorted(path for path in (task.directory / REFERENCE_DIRECTORY).rglob("*") if path.is_file())
     named = {path.relative_to(task.directory).as_posix(): path for path in files if "__pycache__" not in path.parts}
-    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in named.items() if name != adapter}
+    return {name: _file_key(path) for name, path in named.items() if name != adapter}
+
+
+def _file_key(path: Path) -> str:
+    mode = "program " if path.stat().st_mode & stat.S_IXUSR else ""
+    return mode + hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _finished(prefix: Path) -> Installed | None:

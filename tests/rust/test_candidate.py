@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import sandboxes
-from harness.candidate.crates.build import CANDIDATE, build
-from harness.candidate.crates.runtime import build_spec, cargo, sources, write_binding
+from harness.candidate.crates.build import build
+from harness.candidate.crates.project import write_project
+from harness.candidate.crates.runtime import build_spec, cargo, sources
 from harness.candidate.crates.toolchain import toolchain
 from harness.candidate.faces.rust_batch import load_module
 from harness.candidate.skeleton import write_skeleton
@@ -24,7 +25,6 @@ from harness.task.contract import Task
 from harness.verdict import Outcome, Verdict
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
-from sandboxes import Mount
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]
 
@@ -96,12 +96,12 @@ def test_cargo_finds_the_crate_and_all_others_wherever_mounts_are_seen(driver: s
     """In `process` a mount is seen at a place of this machine, which the manifest has to name."""
     chosen, target = sandboxes.choose(driver), tmp_path / "target"
     target.mkdir()
-    write_binding(tmp_path / "binding")
-    shown = Mount(task.directory / "candidate", CANDIDATE)
-    spec = build_spec(toolchain(chosen), sources(), tmp_path / "binding", target, shown, memory_mb=2048)
-    with chosen.open(spec) as sandbox:
-        found = cargo(sandbox, "pong", f"{CANDIDATE}/rust", "tree", "--prefix", "none")
-        missing = cargo(sandbox, "pong", f"{CANDIDATE}/nowhere", "tree")
+    project = tmp_path / "project"
+    write_project(project, "pong", task.directory / "candidate", "candidate/rust", "pong", None)
+    with chosen.open(build_spec(toolchain(chosen), sources(), project, target, memory_mb=2048)) as sandbox:
+        found = cargo(sandbox, "tree", "--prefix", "none")
+        (project / "candidate" / "rust").rename(project / "candidate" / "nowhere")
+        missing = cargo(sandbox, "tree")
     named = {line.split()[0] for line in found.stdout.decode().splitlines() if line}
     assert found.exit_code == 0 and {"pong", "lockstep-env", "lockstep-python", "pyo3"} <= named, found.stderr.decode()
     assert missing.exit_code != 0

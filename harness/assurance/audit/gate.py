@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.assurance.audit.checkout import differences
 from harness.assurance.audit.report import Row
-from harness.errors import SessionError
-from harness.record.objects import Entry
-from harness.record.snapshot import snapshot
 from harness.record.store import Store
-from harness.task.contract import CANDIDATE_DIRECTORY, CASES_DIRECTORY, PROPOSED_DIRECTORY, TASK_FILE
 from harness.verdict import Outcome
 
 
@@ -23,8 +19,8 @@ class Gate:
 
     Attributes:
         level: every level of the session up to this one must have passed in it, for all modules together.
-        directory: a checkout whose `candidate/` must hold what the commit holds, byte for byte; where it has a task.toml,
-            its task must be the commit's as well, the cases apart (a session finds new ones).
+        directory: a checkout whose `candidate/` must be what the commit holds, with nothing more or less in it; where it has
+            a task.toml, its task must be the commit's as well, the cases apart (a session finds new ones).
     """
 
     level: int | None = None
@@ -51,13 +47,8 @@ class Gate:
         if self.level is not None:
             yield from _not_passed(rows[-1], self.level, levels)
         if self.directory is not None:
-            try:
-                found = _files_of(self.directory)
-            except SessionError as error:
-                yield f"{self.directory} cannot be compared with commit {rows[-1].commit}: {error.what}"
-                return
             tree = store.files(store.commit(rows[-1].commit).tree)
-            yield from _differences(self.directory, found, tree, rows[-1].commit)
+            yield from differences(self.directory, store, tree, rows[-1].commit)
 
 
 def _not_passed(row: Row, level: int, levels: Sequence[int]) -> Iterator[str]:
@@ -69,26 +60,3 @@ def _not_passed(row: Row, level: int, levels: Sequence[int]) -> Iterator[str]:
         passed = next((report["module"] for report in row.levels if report["level"] == missing), None)
         only = f", and passed it for {passed} only" if passed else ", which was not asked of it"
         yield f"commit {row.commit} must have passed level {missing} for all modules{only}"
-
-
-def _differences(
-    directory: Path, found: Mapping[str, Entry], verified: Mapping[str, Entry], commit: str
-) -> Iterator[str]:
-    tops = {path.split("/", 1)[0] for path in (*found, *verified)} if TASK_FILE in found else {CANDIDATE_DIRECTORY}
-    compared = tops - {CASES_DIRECTORY, PROPOSED_DIRECTORY}
-    for path in sorted(path for path in found.keys() | verified.keys() if path.split("/", 1)[0] in compared):
-        if path not in found:
-            yield f"{path} of commit {commit} is missing in {directory}"
-        elif path not in verified:
-            yield f"{path} in {directory} is not part of commit {commit}"
-        elif found[path].id != verified[path].id:
-            yield f"{path} in {directory} is not what commit {commit} holds"
-
-
-def _files_of(directory: Path) -> Mapping[str, Entry]:
-    """What a session would take of a directory, by the very same rules."""
-    with tempfile.TemporaryDirectory(prefix="lockstep-gate-") as scratch:
-        path = Path(scratch) / "repo.git"
-        Store.create(path)
-        with Store(path) as store:
-            return snapshot(directory, store, may_be_checkout=True).files

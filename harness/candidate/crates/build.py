@@ -11,33 +11,33 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 import tomllib
 from contextlib import suppress
 from pathlib import Path
 
 from harness.candidate.crates.counting import NO_RUNTIME, counting_variables, write_wrapper
-from harness.candidate.crates.data import mounts, prepared, variables
+from harness.candidate.crates.data import VARIABLE, prepared
+from harness.candidate.crates.project import DATA, package_name, write_project
 from harness.candidate.crates.runtime import (
-    BINDING,
     MEMORY_MB,
     MODULE,
-    TARGET,
     Progress,
     build_spec,
     cargo_build,
     compiled,
     silent,
     sources,
-    write_binding,
 )
+from harness.candidate.crates.surroundings import HERE, Surroundings, elsewhere
 from harness.candidate.crates.toolchain import toolchain
 from harness.errors import BrokenContract, Crashed, Failing, Lack, Side, TimedOut
+from harness.support.contents import contents_key
 from harness.support.foreign import json_of, toml_of
 from harness.support.home import lockstep_home
-from harness.task.contract import CANDIDATE_DIRECTORY, Task, directory_digest
-from sandboxes import Driver, Mount, SandboxError, SandboxSpec
+from harness.task.contract import CANDIDATE_DIRECTORY, Task
+from sandboxes import Driver, SandboxError, SandboxSpec
 
-CANDIDATE = "/lockstep/candidate"
 WHERE = "the candidate's crate"
 KEPT = 24
 """Modules that are kept, the newest ones: a verification needs one for each of its workers."""
@@ -60,50 +60,93 @@ def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent, *
         EnvironmentFailure: compiling it took too long, or too much memory.
         SetupError: there is no Rust here.
     """
-    rust = toolchain(driver)
-    ahead = compiled(driver, rust, progress)
-    entry = Path(task.candidate.entry)
-    crate = tree / entry.parent.parent
-    name = crate_name(crate)
+    ahead = compiled(driver, toolchain(driver), progress)
+    crate_name(tree / _crate(task))
     location = lockstep_home() / "crates" / "built"
     location.mkdir(parents=True, exist_ok=True)
     data = prepared(task, progress)
-    digests = (directory_digest(tree / CANDIDATE_DIRECTORY), data and directory_digest(data))
-    about = (*digests, ahead.name, str(entry), counting)
+    # All that the compiler sees: of two trees that differ in anything at all, none gets the other's module.
+    seen = (contents_key(tree / CANDIDATE_DIRECTORY), data and contents_key(data))
+    about = (*seen, ahead.name, task.candidate.entry, package_name(task), counting)
     module = location / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}.so"
     if module.is_file():
         os.utime(module)
         return module
-    with tempfile.TemporaryDirectory(prefix="lockstep-build-") as scratch:
-        work = Path(scratch)
-        target = work / "target"
-        shutil.copytree(ahead, target, symlinks=True)
-        shown = Mount(tree / CANDIDATE_DIRECTORY, CANDIDATE)
-        write_binding(work / "binding")
-        memory_mb = max(MEMORY_MB, task.candidate.memory_mb)
-        seen = (shown, *mounts(data))
-        spec = build_spec(rust, sources(progress), work / "binding", target, *seen, memory_mb=memory_mb)
-        if counting:
-            write_wrapper(work / "binding")
-        content = _compile(driver, spec, task, name, data, counting)
-        fresh = work / "module"
-        fresh.write_bytes(content)
-        shutil.move(fresh, module)
+    fresh = location / f"{module.name}.{os.getpid()}.{threading.get_ident()}.new"
+    try:
+        fresh.write_bytes(_compiled(task, driver, tree, progress, HERE, counting))
+        fresh.replace(module)
+    finally:
+        fresh.unlink(missing_ok=True)
     with suppress(FileNotFoundError):  # another build forgets the same ones at this moment
         for old in sorted(location.glob("*.so"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
             old.unlink(missing_ok=True)
     return module
 
 
-def _compile(driver: Driver, spec: SandboxSpec, task: Task, name: str, data: Path | None, counting: bool) -> bytes:
+def build_elsewhere(task: Task, driver: Driver, tree: Path, progress: Progress = silent) -> bytes:
+    """The module again, as a user of the exported project compiles it: at another path, with another user and clock.
+
+    Raises:
+        BrokenContract: what comes out is not the module that `build` gives.
+        EnvironmentFailure, SetupError: as there.
+    """
+    content = build(task, driver, tree, progress).read_bytes()
+    again = _compiled(task, driver, tree, progress, elsewhere(), counting=False)
+    if again == content:
+        return again
+    said = (
+        "compiled again at another path, by another user, on another day, with one job, it is another program "
+        f"({_difference(content, again)})"
+    )
+    advice = (
+        "; expected the same module wherever it is compiled. No absolute path (`env!`), clock, variable or chance may "
+        "decide what is compiled; `include_bytes!` and `include_str!` take a file in without its path"
+    )
+    mistake = {"text": said + advice, "failing": Failing.UNUSABLE.name}
+    raise BrokenContract(said, where=WHERE, side=Side.CANDIDATE, mistakes=(mistake,))
+
+
+def _difference(one: bytes, other: bytes) -> str:
+    if len(one) != len(other):
+        return f"{len(one)} bytes and {len(other)} bytes"
+    first = next(index for index, (left, right) in enumerate(zip(one, other, strict=True)) if left != right)
+    return f"both of {len(one)} bytes; they differ from byte {first} on"
+
+
+def _crate(task: Task) -> Path:
+    return Path(task.candidate.entry).parent.parent
+
+
+def _compiled(
+    task: Task, driver: Driver, tree: Path, progress: Progress, surroundings: Surroundings, counting: bool
+) -> bytes:
+    """The module that comes out of a fresh copy of the project in these surroundings."""
+    rust = toolchain(driver)
+    data = prepared(task, progress)
+    with tempfile.TemporaryDirectory(prefix="lockstep-build-") as scratch:
+        project, target = Path(scratch) / "project", Path(scratch) / "target"
+        shutil.copytree(compiled(driver, rust, progress), target, symlinks=True)
+        crate, name = os.path.normpath(_crate(task).as_posix()), crate_name(tree / _crate(task))
+        write_project(project, package_name(task), tree / CANDIDATE_DIRECTORY, crate, name, data)
+        if counting:
+            write_wrapper(project)
+        memory_mb = max(MEMORY_MB, task.candidate.memory_mb)
+        crates = sources(progress)
+        spec = build_spec(rust, crates, project, target, memory_mb=memory_mb, surroundings=surroundings)
+        return _compile(driver, spec, task, data, surroundings, counting)
+
+
+def _compile(
+    driver: Driver, spec: SandboxSpec, task: Task, data: Path | None, surroundings: Surroundings, counting: bool
+) -> bytes:
     timeout_s = task.candidate.timeout_s
-    within = Path(task.candidate.entry).parent.parent.relative_to(CANDIDATE_DIRECTORY)
     with driver.open(spec) as sandbox:
-        compiler_environment = variables(sandbox, data) | (
-            counting_variables(sandbox, CANDIDATE, BINDING) if counting else {}
-        )
-        crate = os.path.normpath(f"{CANDIDATE}/{within.as_posix()}")
-        finished = cargo_build(sandbox, name, crate, timeout_s, compiler_environment)
+        inside = sandbox.inside(surroundings.project)
+        compiler_environment = {} if data is None else {VARIABLE: f"{inside}/{DATA}"}
+        if counting:
+            compiler_environment |= counting_variables(inside)
+        finished = cargo_build(sandbox, surroundings, timeout_s, compiler_environment)
         if finished.timed_out:
             raise TimedOut(
                 f"it was not compiled within {timeout_s:g} s",
@@ -116,7 +159,7 @@ def _compile(driver: Driver, spec: SandboxSpec, task: Task, name: str, data: Pat
         if finished.exit_code != 0:
             raise _does_not_compile(finished.stdout, finished.stderr)
         try:
-            content = sandbox.read_file(f"{TARGET}/{MODULE}")
+            content = sandbox.read_file(f"{surroundings.target}/{MODULE}")
         except SandboxError as error:
             what = f"it was compiled, and its module cannot be read: {error}"
             raise Crashed(what, where=WHERE, side=Side.CANDIDATE) from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sandboxes import Sandbox
+from harness.task.contract import CANDIDATE_DIRECTORY
 
 COUNTED = "/lockstep/candidate"
 """Where the counted sources lie, as their counters name them, whatever the sandbox."""
@@ -20,29 +20,29 @@ _WRAPPER = f"""#!/bin/sh
 compiler=$1
 shift
 case "$CARGO_MANIFEST_DIR/" in
-"$LOCKSTEP_COUNTED"/*) exec "$compiler" "$@" -C instrument-coverage "--remap-path-prefix=$LOCKSTEP_COUNTED={COUNTED}" ;;
-"$LOCKSTEP_BINDING"/*) exec "$compiler" "$@" -C instrument-coverage ;;
+"$LOCKSTEP_COUNTED"/*) exec "$compiler" "$@" -C instrument-coverage "--remap-path-prefix=candidate={COUNTED}" ;;
+"$LOCKSTEP_BINDING"/) exec "$compiler" "$@" -C instrument-coverage ;;
 *) exec "$compiler" "$@" ;;
 esac
 """
 
 
-def write_wrapper(binding: Path) -> None:
-    """Write what adds the counters, beside a binding crate."""
-    wrapper = binding / _NAME
+def write_wrapper(project: Path) -> None:
+    """Write what adds the counters into a project."""
+    wrapper = project / _NAME
     wrapper.write_text(_WRAPPER, encoding="utf-8")
     wrapper.chmod(0o755)
 
 
-def counting_variables(sandbox: Sandbox, candidate: str, binding: str) -> dict[str, str]:
-    """The variables with which cargo compiles so in an open sandbox.
+def counting_variables(project: str) -> dict[str, str]:
+    """The variables with which cargo compiles so.
 
     Args:
-        candidate, binding: where both are mounted; `write_wrapper` has written beside the latter.
+        project: where a sandbox shows it; `write_wrapper` has written there.
     """
     return {
-        "RUSTC_WRAPPER": sandbox.inside(f"{binding}/{_NAME}"),
-        "LOCKSTEP_COUNTED": sandbox.inside(candidate),
-        "LOCKSTEP_BINDING": sandbox.inside(binding),
+        "RUSTC_WRAPPER": f"{project}/{_NAME}",
+        "LOCKSTEP_COUNTED": f"{project}/{CANDIDATE_DIRECTORY}",
+        "LOCKSTEP_BINDING": project,
         "LLVM_PROFILE_FILE": "/dev/null",  # build scripts and macros of the candidate have counters too
     }

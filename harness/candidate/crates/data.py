@@ -11,11 +11,12 @@ from pathlib import Path
 
 from harness.candidate.crates.runtime import Progress, made, silent
 from harness.reference.install import run_script, setup
+from harness.support.contents import contents_key
 from harness.support.home import lockstep_home
-from harness.task.contract import CANDIDATE_DIRECTORY, CASES_DIRECTORY, Task, directory_digest, left_out
-from sandboxes import Mount, Sandbox
+from harness.task.contract import CANDIDATE_DIRECTORY, CASES_DIRECTORY, Task, left_out
+from sandboxes import Mount
 
-DATA = "/lockstep/data"
+SHOWN = "/lockstep/data"
 VARIABLE = "LOCKSTEP_DATA"
 """Names the directory of the files in every environment in which a crate is compiled: `env!("LOCKSTEP_DATA")`."""
 _OTHERS = (CANDIDATE_DIRECTORY, CASES_DIRECTORY)
@@ -36,7 +37,7 @@ def prepared(task: Task, progress: Progress = silent) -> Path | None:
     about = [reference.prefix.name, script]
     for entry in sorted(task.directory.iterdir()):
         if entry.is_dir() and entry.name not in _OTHERS and not left_out(entry.name):
-            about += [entry.name, directory_digest(entry)]
+            about += [entry.name, contents_key(entry)]
     location = lockstep_home() / "data" / f"{task.name}-{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}"
 
     def fill(fresh: Path) -> None:
@@ -47,10 +48,5 @@ def prepared(task: Task, progress: Progress = silent) -> Path | None:
 
 
 def mounts(data: Path | None) -> tuple[Mount, ...]:
-    """How a sandbox shows the files."""
-    return () if data is None else (Mount(data, DATA),)
-
-
-def variables(sandbox: Sandbox, data: Path | None) -> dict[str, str]:
-    """What tells the compiler in an open sandbox where they are."""
-    return {} if data is None else {VARIABLE: sandbox.inside(DATA)}
+    """How an agent's sandbox shows the files."""
+    return () if data is None else (Mount(data, SHOWN),)

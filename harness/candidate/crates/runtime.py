@@ -17,6 +17,8 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from harness.candidate.crates.project import CRATES, write_project
+from harness.candidate.crates.surroundings import CLOCK, HERE, Surroundings
 from harness.candidate.crates.toolchain import Toolchain, cargo_here
 from harness.errors import SetupError
 from harness.support.embedded import rust_sources
@@ -24,13 +26,7 @@ from harness.support.home import locked, lockstep_home
 from harness.task.contract import files_digest
 from sandboxes import Driver, Finished, Limits, Mount, Sandbox, SandboxSpec
 
-CRATES = ("env", "batch", "python")
-"""Lockstep's own, in the order in which they depend on each other."""
 VENDOR = "/lockstep/crates"
-BINDING = "/lockstep/binding"
-BLANK = "/lockstep/blank"
-TARGET = "/lockstep/target"
-CARGO_HOME = "/tmp/cargo"
 MODULE = "release/liblockstep_binding.so"
 COMPILE_S = 1800.0
 MEMORY_MB = 4096
@@ -69,14 +65,18 @@ def compiled(driver: Driver, rust: Toolchain, progress: Progress = silent) -> Pa
 
 
 def build_spec(
-    rust: Toolchain, crates: Path, binding: Path, target: Path, *mounts: Mount, memory_mb: int
+    rust: Toolchain, crates: Path, project: Path, target: Path, *, memory_mb: int, surroundings: Surroundings = HERE
 ) -> SandboxSpec:
-    """The sandbox of a build: all crates, the binding crate (beside which cargo writes its lock), a target directory to
+    """The sandbox of a build: all crates, the project (beside whose manifest cargo writes its lock), a target directory to
     write, and nothing else of this machine.
     """
-    own = (Mount(crates, VENDOR), Mount(binding, BINDING, writable=True), Mount(target, TARGET, writable=True))
     return SandboxSpec(
-        mounts=(*own, *mounts, *rust.mounts),
+        mounts=(
+            Mount(crates, VENDOR),
+            Mount(project, surroundings.project, writable=True),
+            Mount(target, surroundings.target, writable=True),
+            *rust.mounts,
+        ),
         # The extension is built for every CPython from 3.11 on (PyO3's abi3), so no interpreter needs to be looked at.
         environment={"PATH": rust.path, "PYO3_NO_PYTHON": "1", "CARGO_INCREMENTAL": "0"},
         purpose="build of a candidate in Rust",
@@ -86,34 +86,33 @@ def build_spec(
 
 def cargo_build(
     sandbox: Sandbox,
-    name: str,
-    crate: str,
+    surroundings: Surroundings = HERE,
     timeout: float | None = None,
     compiler_environment: Mapping[str, str] | None = None,
 ) -> Finished:
-    """Build the binding crate of an open sandbox; what it says on standard output is JSON, a line for each message.
+    """Build the project of an open sandbox; what cargo says on standard output is JSON, a line for each message.
 
     Args:
-        name, crate: of the candidate, and the directory at which it is mounted.
         compiler_environment: variables for the compiler.
     """
-    arguments = ("build", "--release", "--message-format", "json", "--target-dir", sandbox.inside(TARGET))
-    return cargo(sandbox, name, crate, *arguments, timeout=timeout, compiler_environment=compiler_environment)
+    jobs = () if surroundings.jobs is None else ("--jobs", str(surroundings.jobs))
+    target = sandbox.inside(surroundings.target)
+    arguments = ("build", "--release", "--message-format", "json", "--target-dir", target, *jobs)
+    shifted = {"LD_PRELOAD": f"{target}/{CLOCK}", "CLOCK_SHIFT_S": str(surroundings.shift_s)}
+    environment = {**(compiler_environment or {}), **(shifted if surroundings.shift_s else {})}
+    return cargo(sandbox, *arguments, surroundings=surroundings, timeout=timeout, compiler_environment=environment)
 
 
 def cargo(
     sandbox: Sandbox,
-    name: str,
-    crate: str,
     *arguments: str,
+    surroundings: Surroundings = HERE,
     timeout: float | None = None,
     compiler_environment: Mapping[str, str] | None = None,
 ) -> Finished:
-    """Run cargo on the binding crate of an open sandbox, as `cargo_build` does; `arguments` are its command and options."""
+    """Run cargo on the project of an open sandbox, as `cargo_build` does; `arguments` are its command and options."""
     inside = sandbox.inside
-    # Written here: where a mount is seen is known only of an open sandbox.
-    sandbox.write_file(f"{BINDING}/Cargo.toml", _binding_manifest(name, inside(crate)).encode())
-    settings = f"{CARGO_HOME}/config.toml"
+    settings = f"{surroundings.cargo_home}/config.toml"
     sandbox.write_file(settings, cargo_settings(inside(VENDOR)).encode())
     command = [
         "cargo",
@@ -122,11 +121,10 @@ def cargo(
         *arguments,
         "--offline",
         "--manifest-path",
-        f"{inside(BINDING)}/Cargo.toml",
+        f"{inside(surroundings.project)}/Cargo.toml",
     ]
-    return sandbox.run(
-        command, timeout=timeout, environment={"CARGO_HOME": inside(CARGO_HOME), **(compiler_environment or {})}
-    )
+    own = {**surroundings.variables, "CARGO_HOME": inside(surroundings.cargo_home)}
+    return sandbox.run(command, timeout=timeout, environment={**own, **(compiler_environment or {})})
 
 
 def cargo_settings(crates: str) -> str:
@@ -135,22 +133,6 @@ def cargo_settings(crates: str) -> str:
         '[source.crates-io]\nreplace-with = "lockstep"\n'
         f"[source.lockstep]\ndirectory = {json.dumps(crates)}\n[net]\noffline = true\n"
     )
-
-
-def write_binding(location: Path) -> None:
-    """Write the crate that makes a candidate an extension module, but for its manifest."""
-    shutil.copytree(rust_sources() / "binding" / "src", location / "src")
-
-
-def _binding_manifest(name: str, path: str) -> str:
-    origin = rust_sources() / "binding"
-    manifest = (origin / "Cargo.toml").read_text(encoding="utf-8")
-    blank = '{ package = "lockstep-blank", path = "../blank" }'
-    if manifest.count(blank) != 1:
-        raise AssertionError(f"{origin}/Cargo.toml does not name the blank candidate once")
-    named = f"{{ package = {json.dumps(name)}, path = {json.dumps(path)} }}"
-    # An empty workspace: cargo looks for one in all directories above.
-    return manifest.replace(blank, named) + "\n[workspace]\n"
 
 
 def _vendor(origin: Path, location: Path) -> None:
@@ -177,11 +159,13 @@ def _vendor(origin: Path, location: Path) -> None:
 def _compile(driver: Driver, rust: Toolchain, crates: Path, target: Path) -> None:
     target.mkdir()
     with tempfile.TemporaryDirectory(prefix="lockstep-crates-") as scratch:
-        binding = Path(scratch) / "binding"
-        write_binding(binding)
-        blank = Mount(rust_sources() / "blank", BLANK)
-        with driver.open(build_spec(rust, crates, binding, target, blank, memory_mb=MEMORY_MB)) as sandbox:
-            finished = cargo_build(sandbox, "lockstep-blank", BLANK)
+        project = Path(scratch) / "project"
+        write_project(project, "blank", rust_sources() / "blank", "candidate", "lockstep-blank", None)
+        shutil.copytree(rust_sources() / "clock", project / "clock")
+        with driver.open(build_spec(rust, crates, project, target, memory_mb=MEMORY_MB)) as sandbox:
+            finished = cargo_build(sandbox)
+            if finished.exit_code == 0:
+                finished = _compile_clock(sandbox)
     if finished.exit_code != 0:
         said = finished.stderr.decode("utf-8", "replace").strip()[-2000:]
         raise SetupError(
@@ -190,9 +174,15 @@ def _compile(driver: Driver, rust: Toolchain, crates: Path, target: Path) -> Non
         )
 
 
+def _compile_clock(sandbox: Sandbox) -> Finished:
+    source = f"{sandbox.inside(HERE.project)}/clock/src/lib.rs"
+    library = f"{sandbox.inside(HERE.target)}/{CLOCK}"
+    return sandbox.run(["rustc", "--edition", "2024", "--crate-type", "cdylib", "-O", "-o", library, source])
+
+
 def _digest(origin: Path) -> str:
     """SHA-256 over what decides which crates there are: the lock file, manifests, and Lockstep's own sources."""
-    parts = [origin / part for part in ("Cargo.lock", "Cargo.toml", *CRATES, "binding", "blank")]
+    parts = [origin / part for part in ("Cargo.lock", "Cargo.toml", *CRATES, "binding", "blank", "clock")]
     return files_digest(origin, (path for part in parts for path in (part, *sorted(part.rglob("*")))))
 
 

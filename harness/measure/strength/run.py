@@ -28,6 +28,7 @@ from harness.measure.strength.result import Judged, Strength
 from harness.measure.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURVIVED
 from harness.record.judge import source_digest
 from harness.record.machine import conditions
+from harness.support.contents import contents_key
 from harness.support.files import make_writable
 from harness.support.home import lockstep_home
 from harness.support.progress import Progress, silent
@@ -141,7 +142,7 @@ class _Run:
         )
         wanted = _only(self._mutants, settings.only)
         self._arguments = {name: value for name, value in asdict(settings).items() if name not in ("jobs", "fresh")}
-        name = key(task.digest, self._candidate, self._arguments, seed, driver.name, source_digest(__name__))
+        name = key(task.digest, contents_key(candidate), self._arguments, seed, driver.name, source_digest(__name__))
         self._journal = Journal(journals / f"{name}.jsonl", fresh=settings.fresh)
         stack.callback(self._journal.close)
         begun = next((each for each in self._journal.known if each["kind"] == BEGUN), None)
