@@ -16,10 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from . import checks
-from ._supervisor.job import ARGUMENTS_FD, STATUS_FD
+from ._supervisor.job import ARGUMENTS_FD, FILTER_FD, STATUS_FD
 from .base import SandboxSpec
 from .errors import SandboxUnavailable
 from .local import NICE, PATH, TEMPORARY, LocalSandbox, Shown, State, Wrapped, check_workdir, shown
+from .seccomp import program as seccomp
 
 _USER = "1000"
 _OWN_PROCESSES = 2
@@ -61,6 +62,8 @@ class BubblewrapDriver:
         with self._lock:
             if self._program is not None:
                 return None
+            if (without := seccomp.unavailable()) is not None:
+                return without
             failures = []
             for program in _programs():
                 failure = _probe(program)
@@ -98,6 +101,7 @@ class BubblewrapDriver:
         fixed += _masks(spec.masked, table)
         # Last: until here the mount points had to be made in the root.
         fixed += ["--remount-ro", "/", "--remount-ro", "/dev", "--chdir", spec.workdir]
+        fixed += ["--seccomp", str(FILTER_FD)]
         program = self._program
 
         def wrap(command: list[str], variables: Mapping[str, str]) -> Wrapped:

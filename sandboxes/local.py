@@ -23,6 +23,7 @@ from .errors import PathRefused, SandboxClosed, SpecRefused
 from .execution import Supervised, communicate
 from .launch import Here, Launch
 from .paths import View, Views
+from .seccomp import calls, program
 from .worker import Worker
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -243,6 +244,8 @@ class LocalSandbox:
             arguments=wrapped.arguments,
             cgroups=self._cgroups,
             nice=wrapped.nice,
+            filter=program.here(),
+            keyctl=calls.number("keyctl"),
         )
 
     def _check_open(self) -> None:

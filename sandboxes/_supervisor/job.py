@@ -10,6 +10,9 @@ ARGUMENTS_FD = 3
 STATUS_FD = 4
 """Where a wrapper (bubblewrap) says that the wrapped command ran to its end."""
 
+FILTER_FD = 5
+"""Where a wrapper finds `Job.filter`, to install it when it has made its sandbox."""
+
 OWNER = "owner"
 """Reported as the cause when the harness closed the control pipe; why is for the harness to know."""
 
@@ -24,7 +27,8 @@ class Job:
     belong to the driver and not to the command. `arguments` is a file for the command at `ARGUMENTS_FD`, and
     says that it is a wrapper which reports on `STATUS_FD`; a wrapper that exits without reporting has failed
     itself. `nice` is added to the command's niceness. `writable` are the directories whose file systems must
-    keep `free_disk_bytes`.
+    keep `free_disk_bytes`. `filter` is a seccomp program for the command, which a wrapper installs itself.
+    `keyctl` is the number of the call by which a new session keyring is joined.
     """
 
     def __init__(
@@ -44,6 +48,8 @@ class Job:
         arguments: bytes | None = None,
         cgroups: bool = True,
         nice: int = 0,
+        filter: bytes | None = None,
+        keyctl: int | None = None,
     ) -> None:
         self.token = token
         self.command = command
@@ -59,6 +65,8 @@ class Job:
         self.arguments = arguments
         self.cgroups = cgroups
         self.nice = nice
+        self.filter = filter
+        self.keyctl = keyctl
 
     def packed(self) -> bytes:
         """The job as bytes for `receive`. The other end may be another version of Python, in a container, so

@@ -8,8 +8,8 @@ import resource
 import select
 import sys
 
-from . import tree
-from .job import ARGUMENTS_FD, OWNER, STATUS_FD, Job, receive
+from . import confine, tree
+from .job import ARGUMENTS_FD, FILTER_FD, OWNER, STATUS_FD, Job, receive
 from .watch import Watch
 
 _PR_SET_PDEATHSIG = 1
@@ -73,13 +73,17 @@ def _become_command(job: Job, gate: int, status_writer: int, fault_writer: int) 
         # A supervisor in a container is not dumpable, and while that is inherited /proc/self belongs to root.
         _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
         if job.arguments is not None:
-            _install_descriptors(job.arguments, status_writer)
+            _install_descriptors(job.arguments, job.filter, status_writer)
         _set_limits(job)
         os.nice(job.nice)
         for number in range(1, _SIGNALS + 1):
             _libc.signal(number, None)
         _libc.sigprocmask(_SIG_SETMASK, ctypes.create_string_buffer(128), None)
         os.chdir(job.workdir)
+        if job.keyctl is not None:
+            confine.leave_keyring(job.keyctl)
+        if job.filter is not None and job.arguments is None:
+            confine.install(job.filter)
         os.execve(job.command[0], job.command, job.environment)
     except OSError as error:
         os.write(fault_writer, f"cannot start {job.command[0]} in {job.workdir}: {error}".encode())
@@ -87,18 +91,25 @@ def _become_command(job: Job, gate: int, status_writer: int, fault_writer: int) 
         os._exit(127)
 
 
-def _install_descriptors(arguments: bytes, status_writer: int) -> None:
+def _install_descriptors(arguments: bytes, instructions: bytes | None, status_writer: int) -> None:
+    wanted = {ARGUMENTS_FD: _file(arguments), STATUS_FD: status_writer}
+    if instructions is not None:
+        wanted[FILTER_FD] = _file(instructions)
+    # Clear of the numbers first, or one dup2 could close what the next one needs.
+    high = [os.dup(fd) for fd in wanted.values()]
+    while min(high) <= max(wanted):
+        high = [os.dup(fd) for fd in high]
+    for target, fd in zip(wanted, high, strict=True):
+        os.dup2(fd, target)
+
+
+def _file(data: bytes) -> int:
     file = os.memfd_create("arguments")
-    view = memoryview(arguments)
+    view = memoryview(data)
     while view:
         view = view[os.write(file, view) :]
     os.lseek(file, 0, os.SEEK_SET)
-    # Clear of the two numbers first, or one dup2 could close what the next one needs.
-    high = [os.dup(fd) for fd in (file, status_writer)]
-    while min(high) <= STATUS_FD:
-        high = [os.dup(fd) for fd in high]
-    os.dup2(high[0], ARGUMENTS_FD)
-    os.dup2(high[1], STATUS_FD)
+    return file
 
 
 def _set_limits(job: Job) -> None:

@@ -21,6 +21,7 @@ from .. import _supervisor, checks
 from ..base import MEBIBYTE, SandboxSpec
 from ..errors import SandboxUnavailable, SpecRefused
 from ..local import PATH, TEMPORARY, LocalSandbox, Shown, State, Wrapped, check_workdir, shown
+from ..seccomp import program
 from . import access
 from .engine import Engine, Image, owner_labels
 from .link import Door, Link
@@ -79,7 +80,7 @@ class DockerDriver:
 
     def unavailable(self) -> str | None:
         """See `Driver.unavailable`."""
-        reason = self.engine.unavailable()
+        reason = self.engine.unavailable() or program.unavailable()
         if reason is not None:
             return reason
         try:
