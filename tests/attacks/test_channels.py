@@ -143,32 +143,41 @@ def test_calls_counted_as_another_architecture_does_are_refused(driver: str) -> 
     assert said(driver, OTHER_ARCHITECTURE) == "refused\n"
 
 
-@each_driver
-@pytest.mark.parametrize("ring", ["SESSION", "USER"])
-def test_a_key_of_one_sandbox_is_not_found_in_the_next(driver: str, ring: str) -> None:
-    said(driver, keys() + f"plant({ring})")
-    assert said(driver, keys() + f"print(find({ring}))") == "False\n"
-
-
-LAUNCH = """
-libc.syscall(KEYCTL, ctypes.c_long(JOIN), None)
+IN_A_LOGIN = """
+libc.syscall(KEYCTL, ctypes.c_long(JOIN), None)  # As a login does, so that all that it starts shares a keyring.
 if plant(SESSION) == -1:
     print("no keys here")
     sys.exit()
-from sandboxes import ProcessDriver, SandboxSpec, local
-local.program.here = lambda: None
-with ProcessDriver().open(SandboxSpec(mounts=(), workdir="/tmp")) as sandbox:
-    print(find(SESSION), sandbox.run(["python3", "-c", sys.argv[1]]).stdout.decode().strip())
+import sandboxes
+if sys.argv[2] == "unfiltered":
+    sandboxes.local.program.here = lambda: None
+for code in sys.argv[3:]:
+    with getattr(sandboxes, sys.argv[1])().open(sandboxes.SandboxSpec(mounts=(), workdir="/tmp")) as sandbox:
+        print(sandbox.run(["python3", "-c", code]).stdout.decode(), end="")
 """
+
+
+def in_a_login(driver: str, filtered: str, *codes: str) -> str:
+    """What each program says, run in a sandbox of its own, by a harness in whose keyring a key lies."""
+    command = [sys.executable, "-c", keys() + IN_A_LOGIN, DRIVERS[driver].__name__, filtered, *codes]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    if done.stdout == "no keys here\n":
+        pytest.skip("this kernel has no keys")
+    return done.stdout
+
+
+@each_driver
+@pytest.mark.parametrize("ring", ["SESSION", "USER"])
+def test_a_key_of_one_sandbox_is_not_found_in_the_next(driver: str, ring: str) -> None:
+    plant = keys().replace("lockstep-test-message", "left-behind") + f"plant({ring})"
+    find = keys().replace("lockstep-test-message", "left-behind") + f"print(find({ring}))"
+    assert in_a_login(driver, "filtered", plant, find) == "False\n"
 
 
 def test_a_command_starts_with_a_keyring_of_its_own() -> None:
     """Also where no filter refuses the call: the keyring of who started it is not the command's."""
-    search = keys() + "print(find(SESSION))"
-    done = subprocess.run([sys.executable, "-c", keys() + LAUNCH, search], capture_output=True, text=True, check=True)
-    if done.stdout == "no keys here\n":
-        pytest.skip("this kernel has no keys")
-    assert done.stdout == "True False\n"
+    find = keys() + "print(find(SESSION))"
+    assert in_a_login("process", "unfiltered", find) == "False\n"
 
 
 @pytest.mark.parametrize("machine", calls.MACHINES)
