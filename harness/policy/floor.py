@@ -43,6 +43,25 @@ def permitted(name: str | None = None) -> Driver:
     )
 
 
+def permitted_here() -> Driver:
+    """The best driver whose sandboxes run this machine's own programs, as references need; an image has others.
+
+    Raises:
+        SandboxUnavailable: none works here, or none that the floor allows.
+    """
+    found = [driver for driver in drivers().values() if driver.python is None and driver.unavailable() is None]
+    for driver in found:
+        if driver.isolated:
+            return driver
+    if found and unisolated_allowed():
+        return found[0]
+    bubblewrap = drivers()["bubblewrap"].unavailable()
+    raise SandboxUnavailable(
+        f"a reference runs this machine's own programs in bubblewrap, which does not work here: {bubblewrap}; make it work "
+        f"(`lockstep doctor`), or let the person who starts this process set {VARIABLE}=1 if the task is trusted"
+    )
+
+
 def recorded(name: object) -> str | None:
     """What a record may ask of its reader: an isolating driver by name, or else None, the best that works here."""
     driver = drivers().get(name) if isinstance(name, str) else None

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from harness.errors import Side
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
 from harness.reference.install import Installed, reference_command
+from harness.reference.sandbox import WORKER, open_sandbox
 from harness.task.contract import Task
-from sandboxes import Limits, Mount, Running, Sandbox, SandboxSpec, choose
-
-MEMORY_BYTES = 8 << 30
+from sandboxes import Running, Sandbox
 
 Command = tuple[list[str], dict[str, str]]
 """The command line of a worker, and the variables to start it with."""
@@ -41,28 +41,29 @@ class ReferenceWorker(Environment):
 
 
 def start_reference(
-    task: Task, installed: Installed, *, command: Command | None = None, timeout_s: float | None = None
+    task: Task,
+    installed: Installed,
+    *,
+    command: Command | None = None,
+    out: Path | None = None,
+    shown: tuple[Path, ...] = (),
+    timeout_s: float | None = None,
 ) -> ReferenceWorker:
     """One worker of a task's reference.
 
-    The reference is trusted, so it runs without isolation; its limits and its process group keep a broken one from
-    taking the machine with it.
-
     Args:
         command: another way to start it than `reference_command`.
+        out: a directory in which it may write.
+        shown: what of this machine that command needs to see besides.
         timeout_s: seconds that one answer may take; by default what the task says.
 
     Raises:
         EnvironmentFailure: it does not start, or does not describe itself.
     """
     line, environment = command or reference_command(task, installed)
-    sandbox = choose("process").open(
-        SandboxSpec(
-            mounts=(Mount(task.directory, "/task", writable=True),),
-            workdir="/task",
-            environment=_with_path(environment),
-            limits=Limits(memory_bytes=MEMORY_BYTES, processes=1024, wall_seconds=24 * 3600.0, file_bytes=8 << 30),
-        )
+    writable = () if out is None else (out,)
+    sandbox = open_sandbox(
+        task, installed, line, _with_path(environment), "reference", *writable, shown=(WORKER, *shown)
     )
     try:
         running = sandbox.spawn(line)

@@ -356,13 +356,13 @@ def test_a_program_that_speaks_the_protocol_is_asked_for_its_spec(
         import sys
         sys.path.insert(0, {str(ROOT)!r})
         from harness.protocol.worker import main
-        main(["{adapter}:CartPole"])
+        main([sys.argv[1] + ":CartPole"])
     """
     (tmp_path / "serve.py").write_text(textwrap.dedent(serve))
     monkeypatch.chdir(tmp_path)
-    directory = new("program", tmp_path / "program", command=[sys.executable, "serve.py"])
+    directory = new("program", tmp_path / "program", command=[sys.executable, "serve.py", str(adapter)])
     task = load_task(directory)
-    assert task.reference.command == (sys.executable, "reference/serve.py")
+    assert task.reference.command == (sys.executable, "reference/serve.py", "reference/adapter.py")
     assert (directory / "reference" / "serve.py").is_file()
     assert task.mode is Mode.TAPE
     assert task.modules[0].probes == ("dynamics", "termination", "truncation")

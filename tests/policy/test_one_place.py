@@ -11,9 +11,6 @@ from tests.paths import ROOT
 FLOOR = "harness/policy/floor.py"
 DESCRIBES = "harness/cli/doctor.py"
 """Says which drivers work, and opens none."""
-TRUSTED_CODE = {"harness/measure/profile/peers.py", "harness/reference/start.py"}
-"""These start what the task itself brings, which its person vouched for."""
-
 
 GIVING = ("choose", "drivers", "ProcessDriver", "process")
 """What of the sandboxes gives a driver."""
@@ -31,7 +28,7 @@ def choosing(source: str) -> Iterator[str]:
 def test_only_the_floor_gives_out_drivers() -> None:
     files = [path for room in ("harness", "mcp_server", "lockstep") for path in sorted((ROOT / room).rglob("*.py"))]
     found = {str(path.relative_to(ROOT)) for path in files if any(choosing(path.read_text(encoding="utf-8")))}
-    assert found == {FLOOR, DESCRIBES} | TRUSTED_CODE
+    assert found == {FLOOR, DESCRIBES}
 
 
 def test_a_module_that_goes_past_the_floor_is_found() -> None:
@@ -41,4 +38,4 @@ def test_a_module_that_goes_past_the_floor_is_found() -> None:
 
 
 def test_the_paths_exist() -> None:
-    assert all(Path(ROOT, name).is_file() for name in (FLOOR, DESCRIBES, *TRUSTED_CODE))
+    assert all(Path(ROOT, name).is_file() for name in (FLOOR, DESCRIBES))

@@ -96,6 +96,8 @@ def _level(
                 task,
                 environment,
                 command=_command(task, environment, found, out),
+                out=out,
+                shown=(tracer_file(),),
                 timeout_s=SLOWER * task.reference.timeout_s,
             )
             try:

@@ -16,9 +16,8 @@ from harness.errors import BadAnswer
 from harness.measure.profile.contenders import KINDS, PEER, TRAIN, Contender
 from harness.protocol.channel import Channel
 from harness.reference.install import Progress, reference_command, setup
-from harness.reference.start import MEMORY_BYTES
+from harness.reference.sandbox import WORKER, open_sandbox
 from harness.task.contract import Peer, Reference, Task
-from sandboxes import Limits, Mount, SandboxSpec, choose
 
 TIMEOUT_S = 120.0
 
@@ -32,15 +31,9 @@ def started_peer(task: Task, peer: Peer, progress: Progress = lambda line: None)
         EnvironmentFailure: it does not start, or does not say what it can do.
     """
     described, where = as_reference(task, peer)
-    command, environment = reference_command(described, setup(where, progress))
-    sandbox = choose("process").open(
-        SandboxSpec(
-            mounts=(Mount(task.directory, "/task", writable=True),),
-            workdir="/task",
-            environment=jax_environment() | environment,
-            limits=Limits(memory_bytes=MEMORY_BYTES, processes=1024, wall_seconds=24 * 3600.0, file_bytes=8 << 30),
-        )
-    )
+    installed = setup(where, progress)
+    command, environment = reference_command(described, installed)
+    sandbox = open_sandbox(described, installed, command, jax_environment() | environment, "peer", shown=(WORKER,))
     try:
         running = sandbox.spawn(command)
         channel = Channel(running, f"the peer {peer.name}", TIMEOUT_S)
