@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import shutil
 import sys
 import textwrap
 from pathlib import Path
@@ -351,7 +352,7 @@ def test_a_space_that_lies_about_its_dtype_is_corrected_and_noted(installed: Non
 def test_a_program_that_speaks_the_protocol_is_asked_for_its_spec(
     installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    adapter = ROOT / "environments" / "cartpole" / "reference" / "adapter.py"
+    shutil.copy(ROOT / "environments" / "cartpole" / "reference" / "adapter.py", tmp_path)
     serve = f"""
         import sys
         sys.path.insert(0, {str(ROOT)!r})
@@ -360,7 +361,7 @@ def test_a_program_that_speaks_the_protocol_is_asked_for_its_spec(
     """
     (tmp_path / "serve.py").write_text(textwrap.dedent(serve))
     monkeypatch.chdir(tmp_path)
-    directory = new("program", tmp_path / "program", command=[sys.executable, "serve.py", str(adapter)])
+    directory = new("program", tmp_path / "program", command=[sys.executable, "serve.py", "adapter.py"])
     task = load_task(directory)
     assert task.reference.command == (sys.executable, "reference/serve.py", "reference/adapter.py")
     assert (directory / "reference" / "serve.py").is_file()
