@@ -72,6 +72,9 @@ class SandboxSpec:
     gpus: int = 0
     """How many NVIDIA GPUs commands may use. Only `docker` gives them one by one; `process` gives what the
     machine has, and `bubblewrap` refuses."""
+    network: bool = False
+    """Whether commands reach the network, as what builds and downloads must. Only `bubblewrap` gives it and takes it away;
+    `docker` refuses to give it, and `process` cannot take it away."""
     purpose: str = ""
     """For whom it is opened, in a few words: containers carry it as a label."""
 

@@ -37,6 +37,7 @@ _MADE_UP = {
     "hosts": "127.0.0.1 localhost sandbox\n::1 localhost sandbox\n",
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
+_NETWORK_FILES = ("/etc/resolv.conf", "/etc/hosts", "/etc/ssl", "/etc/pki", "/etc/ca-certificates")
 # A new /proc hides other processes, but these speak of the whole machine, and an unprivileged root may read
 # some.
 _PROC_FILES = ("kcore", "keys", "key-users", "kmsg", "latency_stats", "sched_debug", "timer_list")
@@ -95,8 +96,11 @@ class BubblewrapDriver:
         made_up = state.directory / "etc"
         made_up.mkdir()
         for name, text in _MADE_UP.items():
-            (made_up / name).write_text(text)
-        fixed = [*_namespaces(), *_system(made_up, spec.limits.memory_bytes)]
+            by_name = name == "nsswitch.conf" and spec.network
+            (made_up / name).write_text(text.replace("hosts: files", "hosts: files dns") if by_name else text)
+        fixed = [*_namespaces(spec.network), *_system(made_up, spec.limits.memory_bytes)]
+        if spec.network:
+            fixed += _names_of_hosts()
         fixed += _mounts(table)
         fixed += _masks(spec.masked, table)
         # Last: until here the mount points had to be made in the root.
@@ -150,11 +154,12 @@ def _probe(program: str) -> str | None:
     return said[-1] if said else f"exit code {result.returncode}"
 
 
-def _namespaces() -> list[str]:
+def _namespaces(network: bool = False) -> list[str]:
     # Each namespace by name: `--unshare-all` goes on without a user namespace where it gets none, as real
     # root.
     return [
-        *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"),
+        *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts"),
+        *(() if network else ("--unshare-net",)),
         *(
             "--unshare-cgroup-try",
             "--disable-userns",
@@ -196,6 +201,11 @@ def _system(made_up: Path | None, shared_memory_bytes: int) -> list[str]:
     # that is writable itself.
     arguments += ["--remount-ro", "/proc"]
     return arguments
+
+
+def _names_of_hosts() -> list[str]:
+    """How this machine finds other ones, and whose certificates it trusts."""
+    return [part for path in _NETWORK_FILES for part in ("--ro-bind-try", path, path)]
 
 
 def _mounts(table: Iterable[Shown]) -> list[str]:

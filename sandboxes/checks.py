@@ -37,6 +37,12 @@ def without_gpus(spec: SandboxSpec, driver: str) -> None:
         raise SpecRefused(f"gpus: {driver} gives commands no GPU, {spec.gpus} asked for; use the driver 'docker'")
 
 
+def without_network(spec: SandboxSpec, driver: str) -> None:
+    """Raises SpecRefused if the network is asked of a driver that never gives it."""
+    if spec.network:
+        raise SpecRefused(f"network: {driver} gives commands no network; use the driver 'bubblewrap'")
+
+
 def mounts(spec: SandboxSpec) -> list[Mount]:
     """The mounts, outermost target first, so that each can be made on top of those above it."""
     seen = set()

@@ -26,12 +26,13 @@ from packaging.version import Version
 
 import harness.protocol.worker
 from harness.errors import SetupError
+from harness.reference.building import run_step
+from harness.reference.sandbox import Installed
 from harness.support.home import locked, lockstep_home
 from harness.task.contract import REFERENCE_DIRECTORY, Task
 
 OLDEST_PYTHON = (3, 8)
 MARKER = "lockstep-environment.json"
-SHOWN_LINES = 15
 
 # What the worker needs, by the oldest Python that each pin fits; used where the requirements bring none of their own.
 _WORKER_PINS: tuple[tuple[tuple[int, int], dict[str, str]], ...] = (
@@ -72,14 +73,6 @@ _LIST = (
 )
 
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Installed:
-    """A finished environment: its root and its interpreter."""
-
-    prefix: Path
-    python: Path
 
 
 @dataclass(frozen=True)
@@ -155,13 +148,13 @@ def reference_command(task: Task, environment: Installed) -> tuple[list[str], di
     return [found, *arguments], variables
 
 
-def run_script(task: Task, environment: Installed, script: str, destination: str) -> None:
+def run_script(task: Task, environment: Installed, script: str, destination: Path) -> None:
     """Run a script of the task with the reference's Python; its one argument is where it shall write.
 
     Raises:
         SetupError: it failed; the message ends with the last lines that it wrote.
     """
-    _run_script(task, str(environment.python), script, destination, {})
+    _run_script(task, environment, script, destination, {}, network=False)
 
 
 def find_interpreter(specifier: str | None) -> Interpreter:
@@ -192,89 +185,61 @@ def find_interpreter(specifier: str | None) -> Interpreter:
 
 
 def _build(task: Task, interpreter: Interpreter, prefix: Path, progress: Progress, coverage: bool) -> None:
-    reference, python = task.reference, str(_python_in(prefix))
+    reference, built = task.reference, Installed(prefix, _python_in(prefix))
     progress(f"making an environment with Python {interpreter.version}")
-    prefix.parent.mkdir(parents=True, exist_ok=True)
-    _run([str(interpreter.path), "-m", "venv", str(prefix)], task, "the environment could not be made")
+    prefix.mkdir(parents=True)
+    made_by = Installed(prefix, interpreter.path)
+    run_step(
+        [str(interpreter.path), "-m", "venv", str(prefix)], task, made_by, "the environment could not be made", prefix
+    )
     if reference.requirements:
         progress(f"installing {', '.join(reference.requirements)}")
-        _pip_install(task, python, reference.requirements)
-    missing = _missing_pins(python, interpreter.version) if reference.adapter is not None else []
+        _pip_install(task, built, reference.requirements)
+    missing = _missing_pins(task, built, interpreter.version) if reference.adapter is not None else []
     if missing:
         progress(f"installing {', '.join(missing)} for the worker")
-        _pip_install(task, python, missing)
+        _pip_install(task, built, missing)
     if coverage and reference.adapter is not None:
         progress("installing coverage.py")
-        _pip_install(task, python, [f"coverage=={_coverage_pin(interpreter.version)}"])
+        _pip_install(task, built, [f"coverage=={_coverage_pin(interpreter.version)}"])
     if reference.build is not None:
         progress(f"running {reference.build}" + (" for coverage" if coverage else ""))
-        _run_script(task, python, reference.build, str(prefix), {COVERAGE_VARIABLE: "1"} if coverage else {})
-    packages = _run([python, "-c", _LIST], task, "its contents could not be listed").split()
+        _run_script(task, built, reference.build, prefix, {COVERAGE_VARIABLE: "1"} if coverage else {}, network=True)
+    packages = run_step([str(built.python), "-c", _LIST], task, built, "its contents could not be listed").split()
     _write_marker(prefix, {"python": str(interpreter.version), "packages": packages})
     progress(f"the environment of {task.name} is ready")
 
 
-def _run_script(task: Task, python: str, script: str, destination: str, shown: Mapping[str, str]) -> None:
-    command = [python, str(task.directory / script), destination]
-    _run(command, task, f"{script} failed", next_step="run it by hand", shown=shown)
+def _run_script(
+    task: Task, built: Installed, script: str, destination: Path, shown: Mapping[str, str], *, network: bool
+) -> None:
+    command = [str(built.python), str(task.directory / script), str(destination)]
+    said = f"{script} failed"
+    run_step(command, task, built, said, destination, network=network, next_step="run it by hand", shown=shown)
 
 
-def _pip_install(task: Task, python: str, requirements: Sequence[str]) -> None:
-    _run(
-        [python, "-m", "pip", "install", "--no-input", "--progress-bar=off", *requirements],
+def _pip_install(task: Task, built: Installed, requirements: Sequence[str]) -> None:
+    run_step(
+        [str(built.python), "-m", "pip", "install", "--no-input", "--progress-bar=off", *requirements],
         task,
+        built,
         "pip could not install the requirements",
+        built.prefix,
+        network=True,
         next_step="correct `requirements` in task.toml, or pip's own configuration (pip config list)",
     )
 
 
-def _missing_pins(python: str, version: Version) -> list[str]:
+def _missing_pins(task: Task, built: Installed, version: Version) -> list[str]:
     """Pins for what the worker imports and the requirements did not bring."""
     probe = "import importlib.util as u, sys; print(*[n for n in sys.argv[1:] if u.find_spec(n) is None])"
     pins = next(pins for oldest, pins in _WORKER_PINS if version.release[:2] >= oldest)
-    answer = subprocess.run([python, "-I", "-c", probe, *pins], capture_output=True, text=True, check=True)
-    return [f"{name}=={pins[name]}" for name in answer.stdout.split()]
+    said = run_step([str(built.python), "-I", "-c", probe, *pins], task, built, "its packages could not be looked at")
+    return [f"{name}=={pins[name]}" for name in said.split()]
 
 
 def _coverage_pin(version: Version) -> str:
     return next(pin for oldest, pin in COVERAGE_PINS if version.release[:2] >= oldest)
-
-
-def _run(
-    command: Sequence[str], task: Task, failure: str, *, next_step: str = "", shown: Mapping[str, str] | None = None
-) -> str:
-    """Run one step of a build in the task directory and return its output.
-
-    Raises:
-        SetupError: it failed; the last lines of its output are in the message.
-    """
-    # The user's own settings for pip, proxies and certificates must reach it; settings for this Python must not.
-    own = (COVERAGE_VARIABLE,)  # only a build for coverage has it
-    environment = {n: value for n, value in os.environ.items() if not n.startswith("PYTHON") and n not in own}
-    environment |= shown or {}
-    finished = subprocess.run(
-        command,
-        cwd=task.directory,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if finished.returncode != 0:
-        lines = [line for line in finished.stdout.splitlines() if line.strip()][-SHOWN_LINES:]
-        said = "".join(f"\n    {line}" for line in lines)
-        raise SetupError(
-            f"{failure} (exit status {finished.returncode}); it said last:{said}",
-            where=f"task {task.name}",
-            next_step=next_step,
-        )
-    return finished.stdout
-
-
-# --- where environments are -------------------------------------------------------------------------------------------
 
 
 def _prefix(task: Task, interpreter: Interpreter, coverage: bool = False) -> Path:

@@ -8,20 +8,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import harness.protocol.worker
 from harness.policy.floor import permitted_here
-from harness.reference.install import Installed
 from harness.support.home import lockstep_home
 from harness.task.contract import Task
 from sandboxes import Limits, Mount, Sandbox, SandboxSpec
 
 MEMORY_BYTES = 8 << 30
+OUTPUT_BYTES = 16 << 20
 WORKER = Path(harness.protocol.worker.__file__)
 """The other side of the wire, which serves an adapter."""
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """What every sandbox shows."""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A finished environment: its root and its interpreter."""
+
+    prefix: Path
+    python: Path
 
 
 def open_sandbox(
@@ -32,6 +41,7 @@ def open_sandbox(
     purpose: str,
     *writable: Path,
     shown: tuple[Path, ...] = (),
+    network: bool = False,
 ) -> Sandbox:
     """A sandbox for a command of a task, which sees all files at the paths that they have on this machine.
 
@@ -39,13 +49,14 @@ def open_sandbox(
         command: what will be started; its program may lie outside of the system's directories.
         writable: the directories in which it may write, beside its own temporary one.
         shown: further files and directories.
+        network: whether it reaches the network, as only the building of an environment does.
 
     Raises:
         SandboxUnavailable: no sandbox that isolates works here, and the operator allows none that does not.
     """
     places = dict.fromkeys([task.directory, *_of_environment(installed), *_of_program(Path(command[0])), *shown])
     mounts = (
-        *(_mount(place) for place in places if not _is_system(place)),
+        *(_mount(place) for place in places if not _is_system(place) and place not in writable),
         *(_mount(place, True) for place in writable),
     )
     return permitted_here().open(
@@ -54,7 +65,14 @@ def open_sandbox(
             workdir=str(task.directory),
             environment=environment,
             purpose=purpose,
-            limits=Limits(memory_bytes=MEMORY_BYTES, processes=1024, wall_seconds=24 * 3600.0, file_bytes=8 << 30),
+            network=network,
+            limits=Limits(
+                memory_bytes=MEMORY_BYTES,
+                processes=1024,
+                wall_seconds=24 * 3600.0,
+                file_bytes=8 << 30,
+                output_bytes=OUTPUT_BYTES,
+            ),
         )
     )
 
@@ -79,7 +97,7 @@ def _of_program(program: Path) -> Iterator[Path]:
     while program not in seen:
         seen.add(program)
         root = program.parent.parent
-        whole = program.parent.name == "bin" and not _holds_what_is_private(root)
+        whole = program.parent.name == "bin" and not holds_what_is_private(root)
         yield root if whole else program
         if program.is_symlink():
             program = Path(os.path.normpath(program.parent / os.readlink(program)))
@@ -88,5 +106,6 @@ def _of_program(program: Path) -> Iterator[Path]:
         yield from _of_program(resolved)
 
 
-def _holds_what_is_private(root: Path) -> bool:
+def holds_what_is_private(root: Path) -> bool:
+    """Whether the user's home or Lockstep's lies in a directory, which so is never shown whole."""
     return any(place.resolve().is_relative_to(root.resolve()) for place in (Path.home(), lockstep_home()))

@@ -10,8 +10,8 @@ from typing import Any
 from harness.errors import Side
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
-from harness.reference.install import Installed, reference_command
-from harness.reference.sandbox import WORKER, open_sandbox
+from harness.reference.install import reference_command
+from harness.reference.sandbox import WORKER, Installed, open_sandbox
 from harness.task.contract import Task
 from sandboxes import Running, Sandbox
 

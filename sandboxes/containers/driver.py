@@ -102,6 +102,7 @@ class DockerDriver:
     def open(self, spec: SandboxSpec) -> DockerSandbox:
         """See `Driver.open`. Raises SandboxFailed too, when the engine fails at it."""
         checks.spec(spec)
+        checks.without_network(spec, self.name)
         image = self._found(spec.gpus).digest
         state = State()
         # The first row is /tmp, which is not a directory of the host.

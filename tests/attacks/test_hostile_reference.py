@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import Crashed, Side
+from harness.errors import Crashed, SetupError, Side
 from harness.policy import floor
-from harness.reference.install import Installed
+from harness.reference.install import run_script, setup
+from harness.reference.sandbox import Installed
 from harness.reference.start import start_reference
 from harness.support.home import lockstep_home
 from harness.task.contract import Task
@@ -129,3 +130,52 @@ def test_where_nothing_isolates_it_does_not_start(hostile: Task, monkeypatch: py
         SandboxUnavailable, match=r"a reference runs .* in bubblewrap, which does not work here: planted"
     ):
         start_reference(hostile, Installed(Path(sys.prefix), Path(sys.executable)))
+
+
+BUILD = """
+import os, pathlib, socket, sys
+for attempt in {attempts}:
+    try:
+        exec(attempt)
+    except Exception:
+        continue
+    raise SystemExit("reached: " + attempt)
+open(os.path.join(sys.argv[1], "built"), "w").close()
+"""
+
+
+def attempts(tmp_path: Path) -> list[str]:
+    (tmp_path / "beside-the-task").write_text("mine")
+    return [
+        f"open({str(secret(lockstep_home()))!r}).read()",
+        f"open({str(tmp_path / 'beside-the-task')!r}).read()",
+        "open('/etc/shadow').read()",
+        "os.environ['MY_TOKEN']",
+        f"os.kill({os.getpid()}, 0)",
+        "open('task.toml', 'a').close()",
+        f"open({str(Path(sys.prefix) / 'mine')!r}, 'w').close()",
+    ]
+
+
+@pytest.mark.slow
+def test_a_build_script_reaches_no_key_and_nothing_of_its_user(
+    hostile: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_TOKEN", "secret")
+    (hostile.directory / "reference" / "build.py").write_text(BUILD.format(attempts=attempts(tmp_path)))
+    built = setup(replace(hostile, reference=replace(hostile.reference, build="reference/build.py")))
+    assert (built.prefix / "built").is_file()
+    mine = BUILD.format(attempts=["open('task.toml').read()"])
+    (hostile.directory / "reference" / "build.py").write_text(mine)
+    with pytest.raises(SetupError, match="reached: open"):
+        setup(replace(hostile, reference=replace(hostile.reference, build="reference/build.py")))
+
+
+@pytest.mark.slow
+def test_a_script_that_prepares_files_has_no_network_either(hostile: Task, tmp_path: Path, listening: int) -> None:
+    tried = [*attempts(tmp_path), f"socket.create_connection(('127.0.0.1', {listening}), 5)"]
+    (hostile.directory / "reference" / "data.py").write_text(BUILD.format(attempts=tried))
+    written = tmp_path / "written"
+    written.mkdir()
+    run_script(hostile, Installed(Path(sys.prefix), Path(sys.executable)), "reference/data.py", written)
+    assert (written / "built").is_file()

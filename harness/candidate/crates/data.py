@@ -42,7 +42,7 @@ def prepared(task: Task, progress: Progress = silent) -> Path | None:
 
     def fill(fresh: Path) -> None:
         fresh.mkdir()
-        run_script(task, reference, script, str(fresh))
+        run_script(task, reference, script, fresh)
 
     return made(location, f"running {script}", fill, progress)
 

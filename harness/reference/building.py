@@ -1,0 +1,75 @@
+"""One step of building a reference's environment: a command in a sandbox that may reach the network, and nothing of the user
+but what tells pip where packages are.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from harness.errors import SetupError
+from harness.reference.sandbox import Installed, holds_what_is_private, open_sandbox
+from harness.task.contract import Task
+
+SHOWN_LINES = 15
+_PASSED = re.compile(
+    r"PATH|LANG|CC|CXX|C(PP|XX)?FLAGS|LDFLAGS|MAKEFLAGS|PIP_.*|.*_proxy|.*CERT.*|.*CA_BUNDLE|.*CAINFO", re.I
+)
+"""The variables of this process that reach a step: for compilers, pip, proxies and certificates."""
+
+
+def run_step(
+    command: Sequence[str],
+    task: Task,
+    installed: Installed,
+    failure: str,
+    *writable: Path,
+    network: bool = False,
+    next_step: str = "",
+    shown: Mapping[str, str] | None = None,
+) -> str:
+    """Run one step of a build in the task directory and return its output.
+
+    Args:
+        installed: the environment, as far as it is built.
+        failure: what is said where it fails.
+        writable: where it may write.
+        shown: further variables.
+
+    Raises:
+        SetupError: it failed; the last lines of its output are in the message.
+        SandboxUnavailable: see `harness.policy.floor.permitted_here`.
+    """
+    variables = {name: value for name, value in os.environ.items() if _PASSED.fullmatch(name)} | dict(shown or {})
+    places = tuple(_named_by_pip(variables)) if network else ()
+    with open_sandbox(
+        task, installed, list(command), variables, "building", *writable, shown=places, network=network
+    ) as sandbox:
+        finished = sandbox.run(list(command))
+    if finished.exit_code != 0:
+        said = (finished.stdout + b"\n" + finished.stderr).decode("utf-8", "replace")
+        lines = [line for line in said.splitlines() if line.strip()][-SHOWN_LINES:]
+        how = f"exit status {finished.exit_code}" if finished.killed_by is None else f"ended by {finished.killed_by}"
+        raise SetupError(
+            f"{failure} ({how}); it said last:" + "".join(f"\n    {line}" for line in lines),
+            where=f"task {task.name}",
+            next_step=next_step,
+        )
+    return finished.stdout.decode("utf-8", "replace")
+
+
+def _named_by_pip(variables: Mapping[str, str]) -> Iterator[Path]:
+    """The files and directories that the user's settings name: pip's own, certificates, folders of packages."""
+    asked = [sys.executable, "-m", "pip", "config", "debug"]
+    said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+    words = re.findall(r"/[^\s,'\"]+", " ".join((*variables.values(), said)))
+    for word in dict.fromkeys(words):
+        place = Path(os.path.normpath(word.removesuffix(":")))
+        # PATH names directories as well; programs in them that are no part of the system are not needed to build.
+        named = word not in variables.get("PATH", "")
+        if named and place.exists() and len(place.parts) > 2 and not holds_what_is_private(place):
+            yield place
