@@ -13,13 +13,14 @@ from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
 from harness.errors import LockstepError
-from harness.policy import floor
+from harness.policy import floor, quota
 from harness.support.progress import Progress
 from mcp_server.results import JobStatus, Verification
 
 PASSED_ON = (
     "LOCKSTEP_HOME",
     floor.VARIABLE,
+    quota.VARIABLE,
     "JAX_PLATFORMS",
     "CUDA_VISIBLE_DEVICES",
     "SSL_CERT_FILE",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,8 +47,16 @@ class Changes:
         return "; ".join(f"{what} {_list(paths)}" for what, paths in named if paths)
 
 
-def snapshot(workspace: Path, store: Store, *, may_be_checkout: bool = False) -> Snapshot:
+def snapshot(
+    workspace: Path,
+    store: Store,
+    *,
+    may_be_checkout: bool = False,
+    admit: Callable[[int], None] = lambda total_bytes: None,
+) -> Snapshot:
     """Write a workspace into the store and return what was written.
+
+    Kinds, names and sizes are looked at first: of a workspace that is refused, nothing is stored.
 
     Only plain files are taken, opened without following links; `.gitignore` and `.gitattributes` mean nothing here.
     `__pycache__` and directories that call themselves caches (`CACHEDIR.TAG`) are left out everywhere, and so are hidden
@@ -56,11 +64,20 @@ def snapshot(workspace: Path, store: Store, *, may_be_checkout: bool = False) ->
     out is neither recorded nor exported, so no verdict can depend on it. A `.git` is refused at any depth, except at the
     top of a task directory that `may_be_checkout`.
 
+    Args:
+        admit: called with the bytes of all files before any is stored; it may refuse by raising.
+
     Raises:
         SessionError: the workspace holds something that cannot be recorded (a link, a device, a name like `.git`, a file
             or a total that is too large); all such things are named together.
         RecordError: the objects cannot be written.
     """
+    admit(_taken(workspace, None, may_be_checkout).total_bytes)
+    reader = _taken(workspace, store, may_be_checkout)
+    return Snapshot(store.put_tree(reader.files), reader.files, directory_hash(store, reader.files))
+
+
+def _taken(workspace: Path, store: Store | None, may_be_checkout: bool) -> _Reader:
     reader = _Reader(store)
     try:
         root = os.open(workspace, DIRECTORY)
@@ -83,7 +100,7 @@ def snapshot(workspace: Path, store: Store, *, may_be_checkout: bool = False) ->
             expected="plain files and directories",
             next_step="remove or rename these, then repeat the call",
         )
-    return Snapshot(store.put_tree(reader.files), reader.files, directory_hash(store, reader.files))
+    return reader
 
 
 def is_blank(workspace: Path) -> bool:
@@ -137,13 +154,17 @@ def task_digest(store: Store, trusted: Mapping[str, Entry]) -> str:
 
 
 class _Reader:
-    """Collects files below a directory; keeps a list of what it had to refuse, so that all of it is reported at once."""
+    """Collects files below a directory; keeps a list of what it had to refuse, so that all of it is reported at once.
 
-    def __init__(self, store: Store) -> None:
+    Without a store it only looks: no file is read.
+    """
+
+    def __init__(self, store: Store | None) -> None:
         self.files: dict[str, Entry] = {}
         self.refused: list[str] = []
+        self.total_bytes = 0
         self._store = store
-        self._bytes = 0
+        self._count = 0
 
     def take(self, parent: int, name: str, path: str, location: os.stat_result) -> None:
         """Take one entry of the open directory `parent`."""
@@ -181,19 +202,22 @@ class _Reader:
             self.refused.append(f"{path!r} cannot be opened ({error.strerror})")
             return
         with os.fdopen(descriptor, "rb") as file:
-            mode = os.fstat(descriptor).st_mode
+            status = os.fstat(descriptor)
+            mode = status.st_mode
             if reason := None if stat.S_ISREG(mode) else _objection_to_kind(mode) or "is not a plain file any more":
                 self.refused.append(f"{path!r} {reason}")
                 return
-            content = file.read(MAX_FILE_BYTES + 1)
-        self._bytes += len(content)
-        if len(content) > MAX_FILE_BYTES:
+            content = b"" if self._store is None else file.read(MAX_FILE_BYTES + 1)
+        size = status.st_size if self._store is None else len(content)
+        self.total_bytes += size
+        self._count += 1
+        if size > MAX_FILE_BYTES:
             self.refused.append(f"{path!r} is larger than {MAX_FILE_BYTES >> 20} MiB")
-        elif self._bytes > MAX_TOTAL_BYTES:
+        elif self.total_bytes > MAX_TOTAL_BYTES:
             raise _too_much(f"more than {MAX_TOTAL_BYTES >> 20} MiB of files")
-        elif len(self.files) >= MAX_FILES:
+        elif self._count > MAX_FILES:
             raise _too_much(f"more than {MAX_FILES} files")
-        else:
+        elif self._store is not None:
             self.files[path] = Entry(EXECUTABLE if mode & 0o100 else FILE, self._store.put_file(content))
 
 

@@ -46,6 +46,8 @@ NO_OBJECT = "0" * 40
 MAX_DEPTH = 64
 PACK_ABOVE = 5000
 """With more loose objects than this, closing a session packs them."""
+UNREACHED_KEPT = "1.hour.ago"
+"""What no ref reaches is kept so long when a record is packed: a tree is stored a moment before an event names it."""
 RECENT, RECENT_BYTES = 512, 64 << 10
 """So many objects that were read last, of at most this size, are not asked for again: neighbours share most of theirs."""
 
@@ -201,6 +203,8 @@ class Store:
     def pack(self) -> None:
         """Pack loose objects once there are many, so that a session of thousands of attempts stays quick to open.
 
+        What no ref reaches, such as trees that were refused, is removed when it is so old that nobody is about to name it.
+
         Raises:
             RecordError: packing failed; nothing is lost by that.
         """
@@ -209,6 +213,7 @@ class Store:
             with failing(self.path):
                 self._git.execute(["git", "repack", "-d", "-q"], pass_fds=self._inherited)
                 self._git.execute(["git", "pack-refs", "--all"], pass_fds=self._inherited)
+                self._git.execute(["git", "prune", f"--expire={UNREACHED_KEPT}"], pass_fds=self._inherited)
 
     def bundle(self, path: Path) -> None:
         """Write the whole record, every ref of it, into one file that `git clone --mirror` and the audit read.

@@ -19,8 +19,7 @@ from harness.report.certified import certificates
 from harness.report.frames import Frames
 from harness.report.reading import Reading, read
 from harness.session import recipe
-from harness.session.recipe import ATTEMPT, INTERRUPTED, RESUMED, VERDICT, State
-from harness.session.recorder import REFUSED
+from harness.session.recipe import ATTEMPT, INTERRUPTED, REFUSED, RESUMED, VERDICT, State
 
 SCHEMA = 1
 BROKEN = "broken"

@@ -18,6 +18,8 @@ from harness.verdict import LevelReport, Outcome, Verdict
 ATTEMPT = "attempt"
 VERDICT = "verdict"
 INTERRUPTED = "interrupted"
+REFUSED = "refused"
+"""Tells of a workspace that could not be taken. It counts as an iteration: looking at one costs this machine something."""
 RESUMED = "resumed"
 
 WORKING = "working"
@@ -234,7 +236,7 @@ def _spend(state: State, event: Event) -> State:
     if step is None:
         return state
     before = state.spent.get(step, Spent())
-    after = Spent(before.iterations + (event.kind == ATTEMPT), before.seconds + event.duration_s)
+    after = Spent(before.iterations + (event.kind in (ATTEMPT, REFUSED)), before.seconds + event.duration_s)
     return replace(state, spent={**state.spent, step: after})
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import SessionError, TrustedFileChanged
+from harness.policy.quota import demand_room
 from harness.record.directory import SessionDirectory
 from harness.record.event import Event
 from harness.record.export import check_out, discard, exported
@@ -34,9 +35,6 @@ from harness.session import recipe
 from harness.session.history import History
 from harness.support.files import clear_temporaries, remove_below, storing, write_below, write_durably
 from harness.task.contract import CASES_DIRECTORY, PROPOSED_DIRECTORY
-
-REFUSED = "refused"
-"""The kind of event that tells of a workspace that could not be taken."""
 
 
 class Recorder:
@@ -119,20 +117,23 @@ class Recorder:
             RecordError: it cannot be written.
         """
         try:
-            taken = snapshot(self.directory.workspace, self.store)
+            taken = snapshot(self.directory.workspace, self.store, admit=self._admit)
             refuse_changes(trusted_changes(taken.files, self.trusted), self.directory.workspace)
         except SessionError as refusal:
             kind = "trusted files" if isinstance(refusal, TrustedFileChanged) else "workspace"
-            self.append(REFUSED, arguments=arguments, outcome=kind, detail={"finding": refusal.what})
+            self.append(recipe.REFUSED, arguments=arguments, outcome=kind, detail={"finding": refusal.what})
             raise
         return taken
 
     def snapshot_if_sound(self) -> Snapshot | None:
         """The workspace as it is now, if it can be recorded and changes nothing trusted."""
         with suppress(SessionError):
-            taken = snapshot(self.directory.workspace, self.store)
+            taken = snapshot(self.directory.workspace, self.store, admit=self._admit)
             return None if trusted_changes(taken.files, self.trusted) else taken
         return None
+
+    def _admit(self, total_bytes: int) -> None:
+        demand_room(self.directory.path, total_bytes)
 
     @contextmanager
     def exported(self, taken: Snapshot, name: str) -> Iterator[Path]:

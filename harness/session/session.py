@@ -24,7 +24,7 @@ from harness.session import recipe
 from harness.session.attempt import Attempts, Verification, Verifier, VerifierFactory, asked_step
 from harness.session.begin import create_session
 from harness.session.recipe import Plan
-from harness.session.recorder import REFUSED, Recorder
+from harness.session.recorder import Recorder
 from harness.session.request import VerificationRequest
 from harness.session.view import SessionView
 from harness.support.home import lockstep_home
@@ -35,7 +35,7 @@ __all__ = ["Session", "SessionView", "Verification", "Verifier", "VerifierFactor
 
 USAGE = "usage"
 RESERVED = frozenset(
-    {START, REFUSED, ROTATED, USAGE, recipe.ATTEMPT, recipe.VERDICT, recipe.INTERRUPTED, recipe.RESUMED}
+    {START, recipe.REFUSED, ROTATED, USAGE, recipe.ATTEMPT, recipe.VERDICT, recipe.INTERRUPTED, recipe.RESUMED}
 )
 
 
