@@ -16,6 +16,7 @@ from typing import Any
 
 from harness.errors import RecordError
 from harness.record.attest import SUMMARY_FILE
+from harness.record.bounds import MAX_EVENTS, too_large
 from harness.record.event import EVENT_FILE, PAYLOAD_TYPE, SIGNATURE_FILE, WORKSPACE, Event, now, seconds
 from harness.record.keyring import Keyring
 from harness.record.objects import FILE, TREE, Commit, Entry, encode_tree, identity
@@ -60,6 +61,8 @@ def event_commits(store: Store, head: str) -> list[str]:
     found = [head]
     while parents := store.commit(found[-1]).parents:
         found.append(parents[0])
+        if len(found) > MAX_EVENTS:
+            raise too_large("the log is too long", MAX_EVENTS, "events", head)
     return found[::-1]
 
 

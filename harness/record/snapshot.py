@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import SessionError, TrustedFileChanged
+from harness.record.bounds import MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES
 from harness.record.names import objection
 from harness.record.objects import EXECUTABLE, FILE, Entry
-from harness.record.store import MAX_DEPTH, Store
+from harness.record.store import Store
 from harness.support.files import DIRECTORY
 from harness.task.contract import CACHE_TAG, CASES_DIRECTORY, COMPILED, WRITABLE, left_out
 
-MAX_FILE_BYTES = 64 << 20
-MAX_FILES = 20_000
-MAX_TOTAL_BYTES = 512 << 20
 NAMED_AT_MOST = 20
 
 

@@ -26,6 +26,7 @@ from git import Git
 from git.exc import CommandError, GitCommandNotFound
 
 from harness.errors import RecordError
+from harness.record.bounds import MAX_DEPTH, MAX_FILES, MAX_REFS, demand_bundle, demand_object, too_large
 from harness.record.names import objection
 from harness.record.objects import (
     EXECUTABLE,
@@ -43,7 +44,6 @@ from harness.record.objects import (
 from harness.support.files import storing, sync_directory, write_new
 
 NO_OBJECT = "0" * 40
-MAX_DEPTH = 64
 PACK_ABOVE = 5000
 """With more loose objects than this, closing a session packs them."""
 UNREACHED_KEPT = "1.hour.ago"
@@ -59,6 +59,7 @@ SETTINGS = {
     "core.pager": "cat",
     "gc.auto": "0",
     "receive.autogc": "false",
+    "core.bigFileThreshold": "16m",  # larger ones pass through git in pieces, not through its memory
 }
 
 
@@ -237,7 +238,12 @@ class Store:
                 self._recent.move_to_end((kind, identifier))
                 return self._recent[kind, identifier]
             try:
-                content = self._git.get_object_data(identifier)[3]
+                _, found, size_bytes, stream = self._git.stream_object_data(identifier)
+                demand_object(found, size_bytes, identifier, self.path)
+                content = stream.read()
+            except RecordError:
+                self._git.clear_cache()  # its content is still on the way
+                raise
             except (ValueError, OSError, CommandError) as error:
                 self._git.clear_cache()  # git may have ended, the next read starts another
                 raise RecordError(f"the {kind} {identifier} is missing or damaged", where=str(self.path)) from error
@@ -271,7 +277,7 @@ class Store:
             RecordError: the tree holds anything but plain files and directories with names that a snapshot allows.
         """
         found: dict[str, Entry] = {}
-        self._collect(tree, "", found, 0)
+        self._collect(tree, "", found, [0], 0)
         return found
 
     def sha256(self, blob: str) -> str:
@@ -289,8 +295,11 @@ class Store:
     def refs(self) -> dict[str, str]:
         """Every ref, and the id that it is at."""
         with failing(self.path):
-            listing = self._git.execute(["git", "for-each-ref", "--format=%(objectname) %(refname)"])
-        pairs = (line.split(" ", 1) for line in str(listing).splitlines())
+            asked = ["git", "for-each-ref", f"--count={MAX_REFS + 1}", "--format=%(objectname) %(refname)"]
+            listed = str(self._git.execute(asked)).splitlines()
+        if len(listed) > MAX_REFS:
+            raise too_large("the record has too many refs", MAX_REFS, "refs", str(self.path))
+        pairs = (line.split(" ", 1) for line in listed)
         return {name: identifier for identifier, name in pairs}
 
     def _has(self, identifier: str) -> bool:
@@ -304,7 +313,10 @@ class Store:
             return False
         return True
 
-    def _collect(self, tree: str, prefix: str, found: dict[str, Entry], depth: int) -> None:
+    def _collect(self, tree: str, prefix: str, found: dict[str, Entry], read: list[int], depth: int) -> None:
+        read[0] += 1  # one tree can be there under many names, and each name is read
+        if read[0] > MAX_FILES:
+            raise too_large("a tree has too many directories", MAX_FILES, "directories", prefix)
         if depth > MAX_DEPTH:
             raise RecordError(f"the tree {tree} is nested more than {MAX_DEPTH} deep", where=prefix)
         for name, entry in self.tree(tree).items():
@@ -312,9 +324,11 @@ class Store:
             if reason := objection(name):
                 raise RecordError(f"a recorded file {reason}", where=repr(path))
             if entry.mode == TREE:
-                self._collect(entry.id, f"{path}/", found, depth + 1)
+                self._collect(entry.id, f"{path}/", found, read, depth + 1)
             elif entry.mode in (FILE, EXECUTABLE):
                 found[path] = entry
+                if len(found) > MAX_FILES:
+                    raise too_large("a tree has too many files", MAX_FILES, "files", prefix)
             else:
                 raise RecordError(
                     f"a recorded entry has mode {entry.mode}, so it is not a plain file", where=repr(path)
@@ -334,11 +348,13 @@ def opened(path: Path) -> Iterator[Store]:
         return
     temporary = Path(tempfile.mkdtemp(prefix="lockstep-bundle-"))
     try:
+        limited = demand_bundle(path)
         with failing(path):
             git = Git(temporary)
             git.update_environment(**_environment(temporary) | {"GIT_ALLOW_PROTOCOL": "file"})
             git.execute(["git", "init", "--quiet", "--bare", "--template=", str(temporary)])
-            git.execute(["git", "fetch", "--quiet", "--no-auto-maintenance", str(path.resolve()), "+refs/*:refs/*"])
+            fetch = ["git", "fetch", "--quiet", "--no-auto-maintenance", str(path.resolve()), "+refs/*:refs/*"]
+            git.execute(fetch, preexec_fn=limited)
         with Store(temporary) as store:
             yield store
     finally:

@@ -11,7 +11,7 @@ import pytest
 
 from harness.errors import LockstepError, SessionError
 from harness.policy.quota import VARIABLE
-from harness.record.snapshot import MAX_FILE_BYTES, MAX_TOTAL_BYTES
+from harness.record.bounds import MAX_FILE_BYTES, MAX_TOTAL_BYTES
 from harness.record.store import Store
 from tests.session.standin import Agent
 

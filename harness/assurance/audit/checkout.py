@@ -12,8 +12,9 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from harness.record.bounds import MAX_DEPTH
 from harness.record.objects import EXECUTABLE, Entry
-from harness.record.store import MAX_DEPTH, Store
+from harness.record.store import Store
 from harness.support.files import DIRECTORY
 from harness.task.contract import CANDIDATE_DIRECTORY, CASES_DIRECTORY, TASK_FILE, left_out
 
