@@ -6,8 +6,7 @@ how large an object is before it gives it out.
 
 from __future__ import annotations
 
-import resource
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from harness.errors import RecordError
@@ -51,8 +50,10 @@ def demand_object(kind: str, size_bytes: int, identifier: str, where: Path) -> N
         raise too_large(f"the {kind} {identifier} is too large", limit, "bytes", str(where))
 
 
-def demand_bundle(path: Path) -> Callable[[], None]:
-    """Refuse a bundle by its size; what limits the processor time of who unpacks it, to be called in that process.
+def demand_bundle(path: Path) -> list[str]:
+    """Refuse a bundle by its size; the command before that of who unpacks it, which limits the time of its processor.
+
+    A shell sets the limit: a function that runs between fork and exec is not safe in a process with threads.
 
     Raises:
         RecordError: it is larger than a bundle may be.
@@ -61,8 +62,4 @@ def demand_bundle(path: Path) -> Callable[[], None]:
     if size_bytes > MAX_BUNDLE_BYTES:
         raise too_large("the bundle is too large", MAX_BUNDLE_BYTES, "bytes", str(path))
     seconds = UNPACK_S + size_bytes // UNPACK_BYTES_EACH_S
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-
-    return limit
+    return ["sh", "-c", f'ulimit -t {seconds} && exec "$@"', "sh"]

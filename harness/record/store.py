@@ -238,12 +238,9 @@ class Store:
                 self._recent.move_to_end((kind, identifier))
                 return self._recent[kind, identifier]
             try:
-                _, found, size_bytes, stream = self._git.stream_object_data(identifier)
+                _, found, size_bytes = self._git.get_object_header(identifier)
                 demand_object(found, size_bytes, identifier, self.path)
-                content = stream.read()
-            except RecordError:
-                self._git.clear_cache()  # its content is still on the way
-                raise
+                _, _, _, content = self._git.get_object_data(identifier)
             except (ValueError, OSError, CommandError) as error:
                 self._git.clear_cache()  # git may have ended, the next read starts another
                 raise RecordError(f"the {kind} {identifier} is missing or damaged", where=str(self.path)) from error
@@ -354,7 +351,7 @@ def opened(path: Path) -> Iterator[Store]:
             git.update_environment(**_environment(temporary) | {"GIT_ALLOW_PROTOCOL": "file"})
             git.execute(["git", "init", "--quiet", "--bare", "--template=", str(temporary)])
             fetch = ["git", "fetch", "--quiet", "--no-auto-maintenance", str(path.resolve()), "+refs/*:refs/*"]
-            git.execute(fetch, preexec_fn=limited)
+            git.execute([*limited, *fetch])
         with Store(temporary) as store:
             yield store
     finally:

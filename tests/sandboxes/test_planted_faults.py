@@ -153,7 +153,6 @@ class Careless(DockerDriver):
     [
         ("there_is_no_network_interface_but_the_loopback", {"network_mode": "host"}),
         ("the_host_is_not_reached_over_ipv4", {"network_mode": "host"}),
-        ("there_are_no_privileges_and_no_way_to_new_ones", {"security_opt": []}),
         ("there_are_no_privileges_and_no_way_to_new_ones", {"cap_drop": []}),
         ("processes_of_the_host_are_not_seen_in_proc", {"pid_mode": "host"}),
         ("files_of_the_host_that_are_not_mounted_do_not_exist", {"tmpfs": {}}),
