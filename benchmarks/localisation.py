@@ -14,9 +14,9 @@ from harness.reference.install import setup
 from harness.reference.start import start_references
 from harness.support.progress import silent
 from harness.task.load import load_task
-from harness.task.suite import load_suite
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
+from harness.verify.suite.client import Suite
 from tests.mutants.cartpole import STEP, hidden_counter
 from tests.mutants.plant import Mutant, plant
 
@@ -40,7 +40,7 @@ def main() -> None:
             plant(task, Mutant(cause, edits, 3, ".*"), Path(scratch))
             worker = CandidateWorker(task, sandboxes.choose(None))
             candidate = worker.open(Path(scratch))
-            pair = Pair(task, load_suite(task), pool, candidate, secrets.randbits(62), silent)
+            pair = Pair(task, Suite(), pool, candidate, secrets.randbits(62), silent)
             expected = pool.drive("balance", pair.seeds("benchmark", 8), task.budgets.horizon)
             found = pair.differences(expected, pair.follow(expected))
             number = next(n for n, difference in enumerate(found) if difference is not None)

@@ -584,6 +584,8 @@ CALLS = frozenset(
         # of candidates only
         "sample", "autoreset", "train", "bench_prepare", "bench_run", "bench_envs", "bench_trace", "program",
         "judge",
+        # of a task's own code only
+        "count", "search", "searched",
     ]
 )  # fmt: skip
 

@@ -56,7 +56,7 @@ COVERAGE_VARIABLE = "LOCKSTEP_COVERAGE"
 # would do that too, but it also ignores PYTHONHASHSEED, without which a set of strings has another order each time.
 START = "import runpy, sys; del sys.path[0], sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
 
-_WORKER_ENVIRONMENT = {
+WORKER_ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "PYTHONNOUSERSITE": "1",
     "PYTHONDONTWRITEBYTECODE": "1",  # nothing is written beside the reference, which is hashed
@@ -135,7 +135,7 @@ def reference_command(task: Task, environment: Installed) -> tuple[list[str], di
     if task.reference.adapter is not None:
         adapter = str(task.directory / task.reference.adapter)
         command = [str(environment.python), "-c", START, str(harness.protocol.worker.__file__), adapter]
-        return command, {**_WORKER_ENVIRONMENT, **variables}
+        return command, {**WORKER_ENVIRONMENT, **variables}
     program, *arguments = (_filled(part, locations) for part in task.reference.command)
     found = shutil.which(program if os.sep not in program else str(task.directory / program))
     if found is None:

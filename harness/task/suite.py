@@ -1,7 +1,7 @@
 """What a task adds to the generic checks: invariants, generators, features and sequences, declared by decorators.
 
-`properties.py` and `interactions.py` of a task import these decorators. Both files are trusted and run in the harness's
-process; nothing that an agent may write is loaded here.
+`properties.py` and `interactions.py` of a task import these decorators. `load_suite` imports both files: it is called in a
+sandbox (`harness.verify.suite.server`), and never by the process that holds the keys.
 """
 
 from __future__ import annotations

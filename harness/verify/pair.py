@@ -20,7 +20,7 @@ from harness.protocol.worker import Leaf as WorkerLeaf
 from harness.protocol.worker import random_actions
 from harness.support.progress import Progress
 from harness.task.contract import Mode, Task
-from harness.task.suite import Suite
+from harness.verify.suite.client import Judged, Suite
 
 REACHED_EPISODES = 4
 REACHED_HORIZON = 128
@@ -31,7 +31,7 @@ class Pair:
     """What every check of a level works with.
 
     Args:
-        task, suite: the trusted task.
+        task, suite: the trusted task, and its own code.
         reference: workers of the reference, in parallel.
         candidate: the candidate's worker.
         seed: from which everything random is derived.
@@ -190,6 +190,16 @@ class Pair:
         if self._followed_episodes is None:
             self._followed_episodes = self.follow(self.few_episodes)
         return self._followed_episodes
+
+    @cached_property
+    def judged_reference(self) -> list[Judged]:
+        """What each invariant of the task says of the few episodes."""
+        return self.suite.judge(self.few_episodes)
+
+    @cached_property
+    def judged_candidate(self) -> list[Judged]:
+        """What each invariant of the task says of the candidate's answers to the few episodes."""
+        return self.suite.judge(self.followed_episodes)
 
     def near_reached(self, stream: str, count: int) -> list[tuple[Leaves, Leaves]]:
         """`count` reached states with their actions, most of them moved within the bounds that the task states.

@@ -19,9 +19,9 @@ from harness.reference.start import start_references
 from harness.support.foreign import json_of
 from harness.support.progress import Progress, silent
 from harness.task.contract import Mode, Task
-from harness.task.suite import Suite
 from harness.verify.levels.known import ProbeCase
 from harness.verify.pair import Pair
+from harness.verify.suite.client import Suite
 from sandboxes import Driver
 
 ANY_TASK_POLICIES = ("random", "sticky")

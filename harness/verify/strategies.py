@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypedDict
 
 import hypothesis
 import hypothesis.strategies as st
@@ -19,6 +19,14 @@ from harness.model import Array, Leaf
 from harness.task.contract import Task, TaskProbe
 
 SEED = "seed"
+
+
+class Search(TypedDict):
+    """The settings of one search, see `simplest_failure`."""
+
+    seed: int
+    examples: int
+    shrink: bool
 
 
 class _Searches:
@@ -143,6 +151,11 @@ def leaf_values(leaf: Leaf) -> st.SearchStrategy[Array]:
 def probe_inputs(probe: TaskProbe) -> st.SearchStrategy[dict[str, Array]]:
     """Inputs of a probe, uniformly over the bounds of its leaves."""
     return st.fixed_dictionaries({name: leaf_values(leaf) for name, leaf in probe.inputs.items()})
+
+
+def stacked_inputs(probe: TaskProbe, inputs: Mapping[str, Any]) -> dict[str, Array]:
+    """One input of a probe as stacked leaves, `[1, *leaf shape]`."""
+    return {name: np.asarray(inputs[name], dtype=leaf.dtype)[None] for name, leaf in probe.inputs.items()}
 
 
 def actions(task: Task, length: int) -> st.SearchStrategy[dict[str, Array]]:

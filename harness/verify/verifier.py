@@ -26,13 +26,13 @@ from harness.reference.start import start_reference, start_references
 from harness.support import memory
 from harness.support.progress import Progress, silent
 from harness.task.contract import TRAINING_LEVEL, Task, caches
-from harness.task.suite import load_suite
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.verify import pictures
 from harness.verify.levels import interaction, known, property, proposed, rollout
 from harness.verify.pair import Pair
 from harness.verify.questions import Questions
 from harness.verify.request import LevelsRequest
+from harness.verify.suite.client import FeatureCount, Suite, start_suite
 from sandboxes import Driver, SandboxError
 
 CONTRACT = "contract"
@@ -40,7 +40,7 @@ VECTOR_CALLS = frozenset(("vector", "advance"))
 
 
 class Verifier:
-    """Verifies trees of one task. The reference's workers stay warm from one verification to the next.
+    """Verifies trees of one task. The workers of the reference and of the task's own code stay warm from one to the next.
 
     Args:
         task: the trusted task.
@@ -78,6 +78,7 @@ class Verifier:
         self.questions: dict[int, Questions] = {}
         self.put_to_candidate: dict[int, Questions] = {}
         self._pool: Pool | None = None
+        self._suite: Suite | None = None
         self._next: Future[CandidateWorker] | None = None
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="lockstep-prepare")
         if prepare:
@@ -118,9 +119,10 @@ class Verifier:
         with ExitStack() as stack:
             try:
                 image = self.driver.describe().get("digest", "")
-                suite = load_suite(self.task)
+                suite = self._started_suite()  # its imports go on while the reference starts
                 cases = known.load_cases(self.task.directory)
                 reference = self.reference()
+                suite.open()
                 candidate = self._open_candidate(tree, stack)
                 pair = Pair(
                     self.task, suite, reference, candidate, seed, self.progress,
@@ -145,6 +147,9 @@ class Verifier:
         if self._pool is not None and not all(environment.alive for environment in self._pool.environments):
             self._pool.close()
             self._pool = None
+        if self._suite is not None and not self._suite.alive:
+            self._suite.close()
+            self._suite = None
         return judged()
 
     def _record_questions(self, reference: Pool, candidate: Environment, level: int) -> None:
@@ -173,6 +178,11 @@ class Verifier:
             self._pool = start_references(self.task, installed, self._workers)
         return self._pool
 
+    def _started_suite(self) -> Suite:
+        if self._suite is None:
+            self._suite = start_suite(self.task)
+        return self._suite
+
     def _renderer(self) -> Environment:
         return start_reference(self.task, setup(self.task))
 
@@ -184,6 +194,9 @@ class Verifier:
         if self._pool is not None:
             self._pool.close()
             self._pool = None
+        if self._suite is not None:
+            self._suite.close()
+            self._suite = None
         self._threads.shutdown()
 
     def __enter__(self) -> Self:
@@ -215,7 +228,9 @@ class Verifier:
         stack: ExitStack,
     ) -> LevelReport:
         began = time.monotonic()
-        tally = rollout.Tally()
+        counting = FeatureCount(pair.suite)
+        stack.callback(counting.close)
+        tally = rollout.Tally(counting)
         pair.begin_evidence()
         results: list[CheckResult] = []
         measured: dict[str, Any] = {}
@@ -264,6 +279,10 @@ class Verifier:
                         results.extend(proposed.checks(pair, tree, judge))
         except (EnvironmentFailure, SandboxError, TrainingError) as failure:
             results.append(CheckResult("workers", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure)))
+        try:
+            tally.settle()
+        except EnvironmentFailure as failure:
+            results.append(CheckResult("features", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure)))
         return LevelReport(
             level=level,
             module=module if level == 1 else None,

@@ -20,9 +20,9 @@ from harness.record.certificate import PARTS, parts_of
 from harness.session.session import Session
 from harness.support.progress import silent
 from harness.task.load import load_task
-from harness.task.suite import load_suite
 from harness.verdict import Outcome
 from harness.verify.pair import Pair
+from harness.verify.suite.client import Suite
 from harness.verify.verifier import Verifier
 from tests.rust.games import ENTRY, write_walk
 
@@ -73,7 +73,7 @@ def test_each_occasion_on_which_a_candidate_cheats_is_named(tmp_path: Path) -> N
     task, driver = load_task(walk), sandboxes.choose(None)
     with Verifier(task, driver) as verifier, ExitStack() as stack:
         another = probes.starter(task, driver, walk, stack)
-        pair = Pair(task, load_suite(task), verifier.reference(), another(), 11, silent)
+        pair = Pair(task, Suite(), verifier.reference(), another(), 11, silent)
         found = {result.name: result.outcome for result in probes.checks(pair, another)}
     assert {name for name, outcome in found.items() if outcome is Outcome.FAIL} == {
         "from another path",

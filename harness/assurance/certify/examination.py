@@ -18,10 +18,10 @@ from harness.record.certificate import COVERAGE, PROBES, SPEED, STRENGTH, VERDIC
 from harness.support.document import Document, whole
 from harness.support.progress import Progress
 from harness.task.contract import TRAINING_LEVEL, Task
-from harness.task.suite import load_suite
 from harness.verdict import CheckResult, Outcome
 from harness.verify.pair import Pair
 from harness.verify.request import LevelsRequest
+from harness.verify.suite.client import Suite
 from harness.verify.verifier import Verifier
 from sandboxes import Driver, SandboxError
 
@@ -147,7 +147,7 @@ def _probed(
     with ExitStack() as stack:
         try:
             another = probes.starter(task, driver, tree, stack)
-            pair = Pair(task, load_suite(task), verifier.reference(), another(), seed, progress)
+            pair = Pair(task, Suite(), verifier.reference(), another(), seed, progress)
             results.extend(probes.checks(pair, another))
             evidence = pair.evidence
         except (EnvironmentFailure, SandboxError) as failure:

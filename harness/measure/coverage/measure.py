@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import harness.protocol.worker
@@ -25,8 +26,8 @@ from harness.reference.install import START, Installed, reference_command, setup
 from harness.reference.start import Command, start_reference
 from harness.support.progress import Progress
 from harness.task.contract import Task
-from harness.task.suite import Suite, load_suite
 from harness.verify.questions import Question, Questions
+from harness.verify.suite.client import FeatureCount, Suite, start_suite
 from sandboxes import SandboxError
 
 
@@ -48,7 +49,7 @@ def measure(
 
     Raises:
         SetupError: the environment cannot be built.
-        TaskError: the task's features cannot be loaded.
+        TaskError, EnvironmentFailure: the task's features cannot be loaded.
     """
     environment = setup(task, lambda line: progress(line, 0, 1), coverage=True)
     found, unmeasured = locations(task, environment)
@@ -58,12 +59,14 @@ def measure(
         found = [location for location in found if location.language != PYTHON]
     reaches: dict[int, dict[Path, Reach]] = {}
     levels: dict[int, Level] = {}
-    suite = load_suite(task)
     # Where places are named of which no line can be counted, features still can.
-    for level, questions in sorted(questions_by_level.items() if names_locations(task) else ()):
-        tell = teller(progress, f"level {level}: what it reaches of the reference", questions.kept)
-        levels[level], reaches[level], problems = _level(task, environment, found, questions, suite, seconds, tell)
-        unmeasured += [problem for problem in problems if problem not in unmeasured]
+    asked = sorted(questions_by_level.items() if names_locations(task) else ())
+    with closing(start_suite(task)) as suite:
+        suite.open()
+        for level, questions in asked:
+            tell = teller(progress, f"level {level}: what it reaches of the reference", questions.kept)
+            levels[level], reaches[level], problems = _level(task, environment, found, questions, suite, seconds, tell)
+            unmeasured += [problem for problem in problems if problem not in unmeasured]
     return assembled(found, levels, reaches, unmeasured)
 
 
@@ -78,18 +81,19 @@ def _level(
 ) -> tuple[Level, dict[Path, Reach], list[str]]:
     """One level: its figures that are about no line, what was reached by file, and what could not be read."""
     began = time.monotonic()
-    counts = {feature.name: 0 for feature in suite.features}
+    counts = dict.fromkeys(suite.features, 0)
     repeated = 0
     reaches: dict[Path, Reach] = {}
     problems: list[str] = []
     error = ""
 
     def ask(question: Question) -> None:
-        for trajectory in _ask(worker, question):
-            for feature in suite.features:
-                counts[feature.name] += feature.count(trajectory)
+        counting.add(_ask(worker, question))
 
-    with tempfile.TemporaryDirectory(prefix="lockstep-coverage-") as scratch:
+    with (
+        tempfile.TemporaryDirectory(prefix="lockstep-coverage-") as scratch,
+        closing(FeatureCount(suite)) as counting,
+    ):
         out = Path(scratch)
         try:
             worker = start_reference(
@@ -103,6 +107,7 @@ def _level(
             try:
                 repeated = ask_again(questions, ask, seconds, tell)
                 finish(worker, "the reference")
+                counts = counting.total()
             finally:
                 worker.close()
             reaches, problems = _read(found, out)

@@ -43,9 +43,9 @@ from harness.reference.start import start_references
 from harness.support.document import DocumentError
 from harness.support.progress import Progress, silent
 from harness.task.contract import Mode, Task
-from harness.task.suite import load_suite
 from harness.verdict import Outcome
 from harness.verify.pair import Pair
+from harness.verify.suite.client import Suite
 from sandboxes import Driver, SandboxError
 
 EPISODES = "episodes"
@@ -335,7 +335,7 @@ class _Run:
 
     def _check(self, pool: Pool, candidate: Environment) -> None:
         """Spot-check every cell of the candidate; the first one that fails ends it."""
-        pair = Pair(self._task, load_suite(self._task), pool, candidate, self._seed, self._progress)
+        pair = Pair(self._task, Suite(), pool, candidate, self._seed, self._progress)
         own = [cell for cell in self._cells if cell.contender.role == CANDIDATE]
         most = max(FEWEST_CHECKED, int(CHECK_SECONDS * statistics.median(self._reference_rates)))
         rng = np.random.default_rng(secrets.randbits(128))

@@ -6,15 +6,14 @@ them and shrinks what fails to the shortest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import hypothesis.strategies as st
-import numpy as np
 
 from harness.errors import Raised, Side
 from harness.model import Case
-from harness.task.suite import Sequence
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify import strategies
 from harness.verify.levels.property import playable
@@ -35,12 +34,12 @@ def checks(pair: Pair) -> Iterator[CheckResult]:
     if not pair.paired:
         yield _laws(pair)
         return
-    for number, sequence in enumerate(pair.suite.sequences):
-        pair.progress(f"level 2: {sequence.name}", number, len(pair.suite.sequences) + 2)
-        yield _search(pair, sequence.name, _declared(pair, sequence))
+    for number, name in enumerate(pair.suite.sequences):
+        pair.progress(f"level 2: {name}", number, len(pair.suite.sequences) + 2)
+        yield _search(pair, name, partial(pair.suite.search_cases, name))
     pair.progress("level 2: sequences", len(pair.suite.sequences), len(pair.suite.sequences) + 2)
     yield _sweep(pair)
-    yield _search(pair, "sequences", _anywhere(pair))
+    yield _search(pair, "sequences", partial(strategies.simplest_failure, _anywhere(pair)))
 
 
 def _anywhere(pair: Pair) -> st.SearchStrategy[Case]:
@@ -57,19 +56,9 @@ def _anywhere(pair: Pair) -> st.SearchStrategy[Case]:
     )
 
 
-def _declared(pair: Pair, sequence: Sequence) -> st.SearchStrategy[Case]:
-    """The sequences that the task's author declared."""
+def _search(pair: Pair, name: str, search: Callable[..., tuple[Case | None, int]]) -> CheckResult:
+    """What a search over cases finds; it is called with the judgement, and with the settings of one search."""
 
-    def case(seed: int, made: dict[str, Any]) -> Case:
-        start = made.get("start")
-        if start is not None:
-            start = {path: np.asarray(value, dtype=pair.task.leaves[path].dtype) for path, value in start.items()}
-        return Case(seed, strategies.stack_actions(pair.task, list(made["actions"])), start, origin=sequence.name)
-
-    return st.builds(case, st.integers(0, (1 << 31) - 1), sequence.make(pair.task))
-
-
-def _search(pair: Pair, name: str, strategy: st.SearchStrategy[Case]) -> CheckResult:
     def fails(case: Case) -> bool:
         try:
             [(_, difference)] = pair.play([case])
@@ -79,8 +68,7 @@ def _search(pair: Pair, name: str, strategy: st.SearchStrategy[Case]) -> CheckRe
             raise
         return difference is not None
 
-    simplest, judged = strategies.simplest_failure(
-        strategy,
+    simplest, judged = search(
         fails,
         seed=pair.derive(f"level 2/{name}"),
         examples=pair.task.budgets.sequences,

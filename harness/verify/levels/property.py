@@ -16,13 +16,12 @@ from harness.compare import compare_leaves
 from harness.errors import Raised, Side
 from harness.model import Array, Case, Leaves
 from harness.task.contract import Module, TaskProbe
-from harness.task.suite import Invariant
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.levels import generic
 from harness.verify.localise import compare_probe, localise
 from harness.verify.pair import Pair, anywhere, step_case
 from harness.verify.shrink import plainest
-from harness.verify.strategies import probe_inputs, simplest_failure
+from harness.verify.strategies import Search, probe_inputs, simplest_failure, stacked_inputs
 
 LEVEL = 1
 SWEEP = 10
@@ -45,13 +44,9 @@ def checks(pair: Pair, module: str | None) -> Iterator[CheckResult]:
         # the leaves of a later module.
         if pair.can_restore and pair.paired and (current.leaves or not current.probes):
             yield _steps(pair, current)
-        for invariant in pair.suite.invariants:
-            if invariant.module == current.name:
-                yield holds(pair, invariant)
+        yield from _invariants(pair, current.name)
     if module in (None, modules[-1].name):
-        for invariant in pair.suite.invariants:
-            if invariant.module is None:
-                yield holds(pair, invariant)
+        yield from _invariants(pair, None)
         yield from generic.checks(pair)
 
 
@@ -81,27 +76,29 @@ def _sweep(pair: Pair, module: Module, probe: TaskProbe) -> CheckResult:
 def _search(pair: Pair, module: Module, probe: TaskProbe) -> CheckResult:
     """Hypothesis looks for the simplest input on which both sides differ."""
     check = f"probe {probe.name}"
-    own = pair.suite.generators.get(probe.name)
-    strategy = probe_inputs(probe) if own is None else own.make()
-    simplest, judged = simplest_failure(
-        strategy,
-        lambda inputs: compare_probe(pair, probe.name, _stacked(probe, inputs)) is not None,
-        seed=pair.derive(f"search/{probe.name}"),
-        examples=_examples(pair, probe),
-        shrink=not pair.stop_at_failure,
-    )
+    own = probe.name in pair.suite.generators
+    settings: Search = {
+        "seed": pair.derive(f"search/{probe.name}"),
+        "examples": _examples(pair, probe),
+        "shrink": not pair.stop_at_failure,
+    }
+
+    def fails(inputs: Leaves) -> bool:
+        return compare_probe(pair, probe.name, inputs) is not None
+
+    if own:
+        simplest, judged = pair.suite.search_inputs(probe, fails, **settings)
+    else:
+        plain = simplest_failure(probe_inputs(probe), lambda made: fails(stacked_inputs(probe, made)), **settings)
+        simplest, judged = None if plain[0] is None else stacked_inputs(probe, plain[0]), plain[1]
     if simplest is None:
         return CheckResult(check, Outcome.PASS, module.name, judged)
-    divergence = _probe_divergence(pair, module, probe, _stacked(probe, simplest), check)
+    divergence = _probe_divergence(pair, module, probe, simplest, check)
     return CheckResult(check, Outcome.FAIL, module.name, judged, divergences=(divergence,))
 
 
 def _examples(pair: Pair, probe: TaskProbe) -> int:
     return pair.task.budgets.examples if probe.examples is None else probe.examples
-
-
-def _stacked(probe: TaskProbe, inputs: dict[str, Any]) -> dict[str, Array]:
-    return {name: np.asarray(inputs[name], dtype=leaf.dtype)[None] for name, leaf in probe.inputs.items()}
 
 
 def _probe_divergence(pair: Pair, module: Module, probe: TaskProbe, inputs: Leaves, check: str) -> Divergence:
@@ -180,7 +177,7 @@ def _steps(pair: Pair, module: Module) -> CheckResult:
             strict=True,
         )
     ]
-    has_invariants = any(invariant.module == module.name for invariant in pair.suite.invariants)
+    has_invariants = any(owner == module.name for _, owner in pair.suite.invariants)
     played, refused = playable(pair, cases, only, with_episodes=has_invariants)
     for expected, difference in played:
         if difference is not None:
@@ -208,24 +205,41 @@ def playable(
         return one + other, few + more
 
 
-def holds(pair: Pair, invariant: Invariant) -> CheckResult:
-    """An invariant on episodes of the reference first, then on the candidate's answers to the same cases."""
-    check = f"invariant: {invariant.name}"
-    expected = pair.few_episodes
-    for trajectory in expected:
-        if len(timesteps := invariant.violations(trajectory)):
-            where = f"seed {trajectory.case.seed}, timestep {timesteps[0]}"
+def _invariants(pair: Pair, module: str | None) -> Iterator[CheckResult]:
+    for number, (_, owner) in enumerate(pair.suite.invariants):
+        if owner == module:
+            yield holds(pair, number)
+
+
+def holds(pair: Pair, number: int) -> CheckResult:
+    """An invariant on episodes of the reference first, then on the candidate's answers to the same cases.
+
+    Args:
+        number: which one of the suite's invariants.
+    """
+    name, module = pair.suite.invariants[number]
+    check, count = f"invariant: {name}", len(pair.few_episodes)
+    said = pair.judged_reference[number]
+    for trajectory, timestep in zip(pair.few_episodes, said.first, strict=False):
+        if timestep >= 0:
+            where = f"seed {trajectory.case.seed}, timestep {timestep}"
             detail = f"it does not hold on the reference itself ({where}): mend properties.py"
-            return CheckResult(check, Outcome.ERROR, invariant.module, len(expected), detail)
+            return CheckResult(check, Outcome.ERROR, module, count, detail)
+    if said.raised:
+        detail = f"it raised {said.raised} on an episode of the reference: mend properties.py"
+        return CheckResult(check, Outcome.ERROR, module, count, detail)
     if not pair.paired:
-        return CheckResult(check, Outcome.PASS, invariant.module, len(expected), "on the reference")
-    for trajectory in pair.followed_episodes:
-        if len(timesteps := invariant.violations(trajectory)):
-            timestep = int(timesteps[0])
+        return CheckResult(check, Outcome.PASS, module, count, "on the reference")
+    said = pair.judged_candidate[number]
+    for trajectory, timestep in zip(pair.followed_episodes, said.first, strict=False):
+        if timestep >= 0:
             divergence = Divergence(
-                trajectory.case.cut(timestep), timestep, f"invariant/{invariant.name}", "holds", "does not hold",
-                f"invariant:{invariant.name}", LEVEL, check, module=invariant.module,
+                trajectory.case.cut(timestep), timestep, f"invariant/{name}", "holds", "does not hold",
+                f"invariant:{name}", LEVEL, check, module=module,
                 cause="the reference keeps this invariant in the same case",
             )  # fmt: skip
-            return CheckResult(check, Outcome.FAIL, invariant.module, len(expected), divergences=(divergence,))
-    return CheckResult(check, Outcome.PASS, invariant.module, len(expected))
+            return CheckResult(check, Outcome.FAIL, module, count, divergences=(divergence,))
+    if said.raised:
+        detail = f"it raised {said.raised} on an episode of the candidate: mend properties.py"
+        return CheckResult(check, Outcome.ERROR, module, count, detail)
+    return CheckResult(check, Outcome.PASS, module, count)

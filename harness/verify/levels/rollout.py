@@ -22,6 +22,7 @@ from harness.verify.levels import autoreset
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
 from harness.verify.statistics.laws import compare_outcomes, verdict
+from harness.verify.suite.client import FeatureCount
 
 LEVEL = 3
 FIRST_CHUNK = 8
@@ -38,8 +39,12 @@ OTHER_PROCESS_CASES = 8
 
 @dataclass
 class Tally:
-    """What level 3 compared, beyond its checks' results."""
+    """What level 3 compared, beyond its checks' results.
 
+    `features` are complete once `settle` was called.
+    """
+
+    counting: FeatureCount
     episodes: int = 0
     steps: int = 0
     features: dict[str, int] = field(default_factory=dict)
@@ -49,9 +54,13 @@ class Tally:
         pair.witness(played)
         self.episodes += len(played) if episodes else 0
         self.steps += sum(trajectory.steps for trajectory in played)
-        for feature in pair.suite.features:
-            count = sum(feature.count(trajectory) for trajectory in played)
-            self.features[feature.name] = self.features.get(feature.name, 0) + count
+        self.features |= dict.fromkeys(pair.suite.features, 0)
+        self.counting.add(played)
+
+    def settle(self) -> None:
+        """Wait until the features of all episodes are counted. Raises what counting them raised."""
+        if self.features:
+            self.features = self.counting.total()
 
 
 def checks(
@@ -63,7 +72,7 @@ def checks(
         another: starts a second process of the same candidate.
         user: runs the candidate as its users do; None leaves that check out.
     """
-    tally.features.update({feature.name: 0 for feature in pair.suite.features})
+    tally.features |= dict.fromkeys(pair.suite.features, 0)
     policies = pair.task.budgets.policies
     shares = np.diff(np.linspace(0, pair.task.budgets.episodes, len(policies) + 1).astype(int))
     second = _SecondProcess(pair, another)

@@ -17,9 +17,9 @@ from harness.protocol.channel import Channel
 from harness.protocol.environment import Pool
 from harness.protocol.worker import decode, encode
 from harness.task.load import load_task
-from harness.task.suite import Suite
 from harness.verify.levels import proposed
 from harness.verify.pair import Pair
+from harness.verify.suite.client import Suite
 from tests.fuzz.target import each
 from tests.fuzz.wire import NONCE, TIMEOUT_S, Answering, Played, environment, nonce_of, real, replaying
 from tests.paths import WALK

@@ -16,8 +16,8 @@ from harness.reference.install import setup
 from harness.reference.start import start_references
 from harness.support.progress import silent
 from harness.task.load import load_task
-from harness.task.suite import load_suite
 from harness.verify.pair import Pair
+from harness.verify.suite.client import Suite
 from tests.verify.levels.conftest import Walk
 
 Measure = Callable[[Walk, str, int, int], tuple[Cell, SpotCheck]]
@@ -44,7 +44,7 @@ def measured() -> Iterator[Measure]:
         contender = Contender("candidate", CANDIDATE, candidate, worker.pid)
         cell = prepare(contender, kind, batch, length, seconds=0.02, longest_s=1.0, seed=5)
         interleaved([cell], 3, lambda: int(rng.integers(1 << 62)), lambda done: None)
-        pair = Pair(task, load_suite(task), pool, candidate, 7, silent)
+        pair = Pair(task, Suite(), pool, candidate, 7, silent)
         return cell, spot_check(pair, cell, np.random.default_rng(1), 400)
 
     yield measure
