@@ -1,4 +1,4 @@
-"""The attack: a record names places of its reader's machine, so that reaching its verdicts again writes or removes files there.
+"""The attack: a record names places of its reader's machine, and whoever reaches its verdicts again has files written there.
 
 Its sender needs no key that anybody knows: the task in it is one that the reader's home knows, as every public one is.
 """
