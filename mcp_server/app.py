@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ def build_server(
         tokens: who may come in over HTTP; stdio needs none.
         url: where the server is reached over HTTP, for its authentication settings.
     """
-    services, bus = Services(home, registry), InMemorySubscriptionBus()
+    services, bus = Services(home, replace(registry, home=home)), InMemorySubscriptionBus()
     watch = Watch(home, bus)
 
     @asynccontextmanager

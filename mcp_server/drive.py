@@ -125,7 +125,8 @@ def drive(
     files = store.files(snapshot_of(events[:1]))
     trust.demand(task_digest(store, trusted_part(files)), task)
     with tempfile.TemporaryDirectory(prefix="lockstep-drive-") as scratch:
-        directory = Path(scratch) / "tasks" / task
+        # Not by the name that the record gives it: that is any text, a path to somewhere else included.
+        directory = Path(scratch) / "tasks" / "recorded"
         check_out(store, files, directory)
 
         async def session() -> tuple[str, tuple[Driven, ...]]:

@@ -1,16 +1,18 @@
 """The tasks that this server offers: those that come with Lockstep, and those below directories that a person named.
 
 To begin a session runs the trusted code of its task on this machine. So an agent chooses among tasks that a person has put
-there, and can't make one of its own and have that believed.
+there, and can't make one of its own and have that believed: nothing in a workspace is offered, and no workspace is made
+where a task lies, or where other programs look for what they run (`.git`, an editor's settings).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import SessionError, TaskError
+from harness.record.directory import all_sessions
 from harness.support.embedded import TASK_FILE, embedded_tasks
 
 DEPTH = 3
@@ -24,10 +26,12 @@ class TaskRegistry:
     Attributes:
         task_roots: directories that a person named; every task below them may be begun.
         workspace_root: every workspace lies below it.
+        home: where the sessions are kept in whose workspaces no task is looked for.
     """
 
     task_roots: tuple[Path, ...]
     workspace_root: Path
+    home: Path | None = None
 
     def tasks(self) -> dict[str, Path]:
         """The directory of every task, by name. An embedded one keeps its name; two others of one name get their path."""
@@ -37,7 +41,8 @@ class TaskRegistry:
                 if directory not in found.values():
                     name = directory.name if directory.name not in found else str(directory)
                     found[name] = directory
-        return found
+        workspaces = self._workspaces()
+        return {name: directory for name, directory in found.items() if not _lies_in(directory, workspaces)}
 
     def task(self, named: str) -> Path:
         """The directory of a task, by its name or by its path below a root.
@@ -51,7 +56,7 @@ class TaskRegistry:
         path = Path(named).expanduser()
         if path.is_absolute() and (path / TASK_FILE).is_file():
             resolved = path.resolve()
-            if any(resolved.is_relative_to(root) for root in self.task_roots):
+            if _lies_in(resolved, self.task_roots) and not _lies_in(resolved, self._workspaces()):
                 return resolved
         raise TaskError(
             f"this server offers no task {named!r}; it offers: {', '.join(tasks) or 'none'}",
@@ -62,7 +67,7 @@ class TaskRegistry:
         """The directory that a new session is to work in; a free one is chosen where none is given.
 
         Raises:
-            SessionError: it lies elsewhere than below the workspace root.
+            SessionError: it lies elsewhere than below the workspace root, where a task lies, or in a hidden directory.
         """
         root = self.workspace_root.resolve()
         if given:
@@ -73,12 +78,32 @@ class TaskRegistry:
                     expected=f"a path below {root}",
                     next_step="leave `workspace` out, or name a new directory there",
                 )
+            if any(part.startswith(".") for part in path.relative_to(root).parts):
+                raise _not_here(given, "is hidden, or lies in what is: such directories belong to other programs")
+            for task_directory in (*self.tasks().values(), *embedded_tasks().values()):
+                if _lies_in(path, [task_directory]) or _lies_in(task_directory, [path]):
+                    raise _not_here(given, f"holds a task of this server or lies in one: {task_directory}")
             return path
         path, number = root / f"{task}-session", 1
         while path.exists():
             number += 1
             path = root / f"{task}-session-{number}"
         return path
+
+    def _workspaces(self) -> list[Path]:
+        return [] if self.home is None else [session.workspace for session in all_sessions(self.home)]
+
+
+def _lies_in(directory: Path, places: Iterable[Path]) -> bool:
+    return any(directory.is_relative_to(place) for place in places)
+
+
+def _not_here(given: str, why: str) -> SessionError:
+    return SessionError(
+        f"the workspace {given!r} {why}",
+        expected="a directory in which an agent may change everything",
+        next_step="leave `workspace` out, or name a new directory",
+    )
 
 
 def roots(given: Sequence[Path]) -> tuple[Path, ...]:

@@ -74,7 +74,7 @@ async def connected(task_root: Path, workspace_root: Path, progress: Progress) -
     options = ["--task-root", str(task_root), "--workspace-root", str(workspace_root)]
     server = StdioServerParameters(
         command=sys.executable,
-        args=["-c", "from harness.cli import main; raise SystemExit(main())", "serve", *options],
+        args=["-P", "-c", "from harness.cli import main; raise SystemExit(main())", "serve", *options],
         env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
     )
     async with Client(server) as connection:

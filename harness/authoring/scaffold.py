@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -26,7 +25,9 @@ from harness.authoring.scaffold_files import Findings, write_task
 from harness.candidate.skeleton import write_skeleton
 from harness.errors import SetupError
 from harness.reference.install import Installed, Progress, setup
+from harness.reference.sandbox import open_sandbox
 from harness.reference.start import start_reference
+from harness.support.foreign import json_of
 from harness.task.contract import CANDIDATE_DIRECTORY, REFERENCE_DIRECTORY, Candidate, Reference, Task
 from harness.task.kinds import PINNED, problem_with_requirement
 from harness.task.load import load_task
@@ -37,6 +38,10 @@ GYMNASIUM = ("gymnasium==1.4.0", "numpy==2.4.6")
 GYMNASIUM_PYTHON = ">=3.11"
 EPISODES = 20
 HORIZON = 1000
+ENVIRONMENT = "environment.json"
+"""In `reference/`: what the general adapter makes, and what was found out about it."""
+MOST_BYTES = 64 << 20
+"""Of what is found out about an environment."""
 ENTRIES = {"jax": f"{CANDIDATE_DIRECTORY}/env.py", "rust": f"{CANDIDATE_DIRECTORY}/rust/src/lib.rs"}
 """Where the candidate of a new task begins."""
 
@@ -149,7 +154,7 @@ def _gymnasium_reference(
     elif factory is not None and (not file or not function):
         raise SetupError(f"`{factory}` is not a factory", expected="`module:function` or `path/to/file.py:function`")
     described = {"id": gymnasium, "factory": factory}
-    (made / REFERENCE_DIRECTORY / "environment.json").write_text(json.dumps(described), encoding="utf-8")
+    (made / REFERENCE_DIRECTORY / ENVIRONMENT).write_text(json.dumps(described), encoding="utf-8")
     names = {canonicalize_name(Requirement(requirement).name) for requirement in requirements}
     pins = (*requirements, *(() if "gymnasium" in names else GYMNASIUM[:1]), *(() if requirements else GYMNASIUM[1:]))
     python = None if requirements else GYMNASIUM_PYTHON
@@ -175,39 +180,44 @@ def _provisional(name: str, made: Path, reference: Reference, candidate: str) ->
 
 
 def _discover(task: Task, environment: Installed) -> dict[str, Any]:
-    """What `gymnasium_discover.py` finds out in the environment's own Python."""
-    with tempfile.TemporaryDirectory() as directory:
-        answer = Path(directory) / "facts.json"
-        script = str(TEMPLATES / "gymnasium_discover.py")
-        where = str(task.directory / REFERENCE_DIRECTORY)
-        finished = subprocess.run(
-            [
-                str(environment.python),
-                "-B",
-                "-W",
-                "ignore",
-                script,
-                where,
-                str(answer),
-                json.dumps(task.reference.options),
-            ],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            env={name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
-            check=False,
-        )
-        if not answer.is_file():
-            said = "".join(f"\n    {line}" for line in finished.stderr.strip().splitlines()[-8:])
-            raise SetupError(f"the environment cannot be run (exit status {finished.returncode}):{said}")
-        facts: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+    """What `gymnasium_discover.py` finds out in the environment's own Python, in a sandbox in which it changes a copy."""
+    reference = task.directory / REFERENCE_DIRECTORY
+    with tempfile.TemporaryDirectory(prefix="lockstep-new-") as directory:
+        answer, copy = Path(directory) / "facts.json", Path(directory) / REFERENCE_DIRECTORY
+        shutil.copytree(reference, copy)
+        script, options = str(TEMPLATES / "gymnasium_discover.py"), json.dumps(task.reference.options)
+        command = [str(environment.python), "-B", "-W", "ignore", script, str(copy), str(answer), options]
+        writable = Path(directory)
+        with open_sandbox(task, environment, command, {}, "finding out", writable, shown=(TEMPLATES,)) as sandbox:
+            finished = sandbox.run(command)
+        facts = _written(answer)
+        if facts is None:
+            said = finished.stderr.decode("utf-8", "replace").strip()
+            lines = "".join(f"\n    {line}" for line in said.splitlines()[-8:])
+            raise SetupError(f"the environment cannot be run (exit status {finished.exit_code}):{lines}")
+        if (described := _written(copy / ENVIRONMENT)) is not None:
+            kept = json.dumps(described, indent=2, sort_keys=True) + "\n"
+            (reference / ENVIRONMENT).write_text(kept, encoding="utf-8")
     if "error" in facts:
         raise SetupError(
             f"the environment cannot be a reference: {facts['error']}",
             next_step="correct its name or its requirements, or write an adapter for it (docs/protocol.md)",
         )
     facts["what"] = facts.pop("class")
+    most = facts.get("max_episode_steps")
+    if facts.get("mode") not in ("tape", "law", "none") or not (most is None or type(most) is int):
+        raise SetupError("the environment cannot be a reference: what was found out about it is not what was asked")
     return facts
+
+
+def _written(file: Path) -> dict[str, Any] | None:
+    """The object in a file that the environment could write; None where something else is in its place."""
+    try:
+        with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
+            found = json_of(opened.read(MOST_BYTES))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _measure(reference: Any) -> dict[str, Any]:

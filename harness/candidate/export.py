@@ -7,6 +7,7 @@ JAX depends on JAX and numpy, with Gymnasium as an extra; one in Rust on numpy, 
 from __future__ import annotations
 
 import json
+from glob import escape
 from importlib import metadata
 from pathlib import Path
 
@@ -53,17 +54,23 @@ def export(task: Task, destination: Path, attestation: bytes | None) -> Path:
     if task.candidate.kind == "rust":
         write_wheel_project(task, destination, attested=attestation is not None)
         return destination
-    (destination / "pyproject.toml").write_text(_pyproject(task, name), encoding="utf-8")
+    (destination / "pyproject.toml").write_text(_pyproject(task, name, _hidden(package)), encoding="utf-8")
     (destination / "README.md").write_text(_readme(task, name, attestation is not None), encoding="utf-8")
     return destination
 
 
-def _pyproject(task: Task, name: str) -> str:
+def _hidden(package: Path) -> list[str]:
+    """Patterns of the files of a package that setuptools would leave out of a wheel, and that a program would miss there."""
+    found = (path.relative_to(package) for path in sorted(package.rglob("*")) if path.is_file())
+    return [escape(path.as_posix()) for path in found if any(part.startswith(".") for part in path.parts)]
+
+
+def _pyproject(task: Task, name: str, hidden: list[str]) -> str:
     # Older versions of JAX may compile the same functions to other roundings than those that were verified.
     dependencies = [f"jax>={metadata.version('jax')}", "numpy", *task.candidate.packages]
     return f"""\
 [build-system]
-requires = ["setuptools>=61"]
+requires = ["setuptools>=62.3"]
 build-backend = "setuptools.build_meta"
 
 [project]
@@ -81,7 +88,7 @@ gymnasium = [{_quoted(GYMNASIUM)}]
 where = ["src"]
 
 [tool.setuptools.package-data]
-"*" = ["**/*"]
+{_quoted(name)} = {_quoted(["**/*", *hidden])}
 """
 
 

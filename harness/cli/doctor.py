@@ -88,7 +88,7 @@ def _program(name: str, ask: list[str], otherwise: Health, next_step: str) -> It
 def _jax() -> Item:
     try:
         asked = subprocess.run(
-            [sys.executable, "-c", _ASK_JAX], capture_output=True, text=True, timeout=JAX_SECONDS, check=False
+            [sys.executable, "-P", "-c", _ASK_JAX], capture_output=True, text=True, timeout=JAX_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         return Item(

@@ -17,6 +17,7 @@ from harness.record import directory as directories
 from harness.record.directory import all_sessions
 from harness.record.log import read_events
 from harness.record.store import opened
+from harness.session.begin import demand_no_workspace
 from harness.session.coverage import known
 from harness.session.session import Session
 from harness.session.view import SessionView
@@ -55,6 +56,7 @@ def start(
         permitted(sandbox)
     with ExitStack() as stack:
         source = find_task(task)
+        demand_no_workspace(home or lockstep_home(), source)  # before a copy of it is prepared
         if fresh or candidate is not None:
             scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-")))
             source = _prepared(source, scratch, fresh, candidate)

@@ -19,6 +19,7 @@ from harness.record.attest import SUMMARY_FILE
 from harness.record.bounds import MAX_EVENTS, too_large
 from harness.record.event import EVENT_FILE, PAYLOAD_TYPE, SIGNATURE_FILE, WORKSPACE, Event, now, seconds
 from harness.record.keyring import Keyring
+from harness.record.names import objection
 from harness.record.objects import FILE, TREE, Commit, Entry, encode_tree, identity
 from harness.record.rotation import ROTATED, handing_over, key_in_force
 from harness.record.snapshot import Snapshot
@@ -70,10 +71,13 @@ def event_entry(store: Store, commit: str, path: str) -> Entry:
     """The entry of a file in an event's tree.
 
     Raises:
-        RecordError: it is missing or damaged.
+        RecordError: it is missing or damaged, or its path has a part that no workspace may have, such as `..`.
     """
     tree = store.commit(commit).tree
     *parents, name = path.split("/")
+    for part in (*parents, name):
+        if reason := objection(part):
+            raise RecordError(f"a recorded file {reason}", where=f"event commit {commit}, {path!r}")
     try:
         for parent in parents:
             tree = store.tree(tree)[parent].id

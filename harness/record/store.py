@@ -284,9 +284,23 @@ class Store:
         return self._sha256[blob]
 
     def put_file(self, content: bytes) -> str:
-        """Store a file's content, remembering its SHA-256."""
-        identifier = self.put("blob", content)
-        self._sha256[identifier] = sha256(content).hexdigest()
+        """Store a file's content, and return its id.
+
+        Raises:
+            RecordError: the object cannot be written, or another content is stored under its id.
+        """
+        digest = sha256(content).hexdigest()
+        identifier = object_id("blob", content)
+        if self._has(identifier):
+            # Two files can be made that git takes for one. What is judged and kept is then the first, whoever reads which.
+            if self.sha256(identifier) != digest:
+                raise RecordError(
+                    f"two files have the same SHA-1, which git knows them by: {identifier}",
+                    where=str(self.path),
+                    next_step="remove the file with the SHA-256 " + digest,
+                )
+            return identifier
+        self._sha256[self.put("blob", content)] = digest
         return identifier
 
     def refs(self) -> dict[str, str]:

@@ -32,7 +32,7 @@ def run_step(
     next_step: str = "",
     shown: Mapping[str, str] | None = None,
 ) -> str:
-    """Run one step of a build in the task directory and return its output.
+    """Run one step of a build in the task's directory and return its output.
 
     Args:
         installed: the environment, as far as it is built.
@@ -64,7 +64,8 @@ def run_step(
 
 def _named_by_pip(variables: Mapping[str, str]) -> Iterator[Path]:
     """The files and directories that the user's settings name: pip's own, certificates, folders of packages."""
-    asked = [sys.executable, "-m", "pip", "config", "debug"]
+    # -P: pip, and all that it imports, from the installation and never from the directory in which somebody called us.
+    asked = [sys.executable, "-P", "-m", "pip", "config", "debug"]
     said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
     words = re.findall(r"/[^\s,'\"]+", " ".join((*variables.values(), said)))
     for word in dict.fromkeys(words):

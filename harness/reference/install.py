@@ -17,8 +17,9 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
@@ -33,6 +34,8 @@ from harness.task.contract import REFERENCE_DIRECTORY, Task
 
 OLDEST_PYTHON = (3, 8)
 MARKER = "lockstep-environment.json"
+KEY_DIGITS = 32
+"""So many hexadecimal digits of its key are in an environment's name: nobody finds another task with the same ones."""
 
 # What the worker needs, by the oldest Python that each pin fits; used where the requirements bring none of their own.
 _WORKER_PINS: tuple[tuple[tuple[int, int], dict[str, str]], ...] = (
@@ -107,7 +110,8 @@ def setup(task: Task, progress: Progress = lambda line: None, *, coverage: bool 
         if prefix.exists():
             progress(f"removing an unfinished environment at {prefix}")
             shutil.rmtree(prefix)
-        _build(task, interpreter, prefix, progress, coverage)
+        with tempfile.TemporaryDirectory(prefix="lockstep-building-") as scratch:
+            _build(_as_keyed(task, Path(scratch)), interpreter, prefix, progress, coverage)
     return Installed(prefix, _python_in(prefix))
 
 
@@ -210,6 +214,22 @@ def _build(task: Task, interpreter: Interpreter, prefix: Path, progress: Progres
     progress(f"the environment of {task.name} is ready")
 
 
+def _as_keyed(task: Task, scratch: Path) -> Task:
+    """The task as its environment is built from it: in a directory that holds what the environment's key names, and no more.
+
+    Whatever else a task brings could decide what is built (Python imports what lies where it is started), and another task,
+    with the same key, would find it.
+    """
+    directory = scratch / task.directory.name
+    directory.mkdir()
+    for name, path in _build_files(task).items():
+        copy = directory / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+        copy.chmod(0o755 if path.stat().st_mode & stat.S_IXUSR else 0o644)
+    return replace(task, directory=directory)
+
+
 def _run_script(
     task: Task, built: Installed, script: str, destination: Path, shown: Mapping[str, str], *, network: bool
 ) -> None:
@@ -254,21 +274,22 @@ def _key(task: Task, interpreter: Interpreter, coverage: bool) -> str:
         "machine": platform.machine(),
         "requirements": sorted(task.reference.requirements),
         "worker": task.reference.adapter is not None and list(map(list, _WORKER_PINS)),
-        "build": _build_files(task),
+        "script": task.reference.build,
+        "build": {name: _file_key(path) for name, path in _build_files(task).items()},
     }
     if coverage:
         described["coverage"] = _coverage_pin(interpreter.version)
-    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:12]
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:KEY_DIGITS]
 
 
-def _build_files(task: Task) -> dict[str, str]:
-    """Digests of what a build may read: everything in `reference/` but the adapter, which may change freely."""
+def _build_files(task: Task) -> dict[str, Path]:
+    """What a build can read, by its place in the task: all of `reference/` but the adapter, which may change freely."""
     if task.reference.build is None:
         return {}
     adapter = (task.reference.adapter or "").rpartition(":")[0]
     files = sorted(path for path in (task.directory / REFERENCE_DIRECTORY).rglob("*") if path.is_file())
     named = {path.relative_to(task.directory).as_posix(): path for path in files if "__pycache__" not in path.parts}
-    return {name: _file_key(path) for name, path in named.items() if name != adapter}
+    return {name: path for name, path in named.items() if name != adapter or name == task.reference.build}
 
 
 def _file_key(path: Path) -> str:

@@ -32,6 +32,7 @@ from harness.support.progress import Progress
 from harness.task.contract import CASES_DIRECTORY, TRAINING_LEVEL
 from harness.verdict import Outcome, Verdict
 from harness.verify import pictures
+from harness.verify.levels.proposed import begins_in_a_made_up_state
 from harness.verify.request import LevelsRequest
 
 MAX_NEW_CASES = 8
@@ -286,6 +287,8 @@ class Attempts:
         return self._recorder.store.put_commit(commit), unsigned
 
     def _new_cases(self, verdict: Verdict) -> dict[str, bytes]:
-        files = [divergence.counterexample for divergence in verdict.divergences]
+        # Cases run in the references that judge: of a state that an agent made up, the proposal is all that is kept.
+        kept = (each for each in verdict.divergences if not begins_in_a_made_up_state(each))
+        files = [divergence.counterexample for divergence in kept]
         fresh = {f"{CASES_DIRECTORY}/{name}": text.encode() for name, text in filter(None, files)}
         return dict([item for item in fresh.items() if item[0] not in self._recorder.trusted][:MAX_NEW_CASES])

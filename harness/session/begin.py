@@ -59,7 +59,8 @@ def create_session(
     from the record. `ssh_key` is what verified commits are to be signed with besides; the record names its public half.
 
     Raises:
-        SessionError: the workspace, the author or the SSH key cannot be used, or the task directory cannot be recorded.
+        SessionError: the workspace, the author or the SSH key cannot be used, or the task directory cannot be recorded or
+            lies in the workspace of a session.
         RecordError: the record cannot be written.
     """
     check_identity(author)
@@ -70,6 +71,7 @@ def create_session(
     lock = Lock(root / ".start.lock", "the list of sessions")
     try:
         remove_unfinished(home)
+        demand_no_workspace(home, task_directory)
         _refuse_overlap(home, workspace)
         created = now()
         stamp = created[:19].translate({ord("-"): None, ord(":"): None})
@@ -123,6 +125,22 @@ def _welcome(workspace: Path, session: str, task: str, home: Path) -> None:
         workspace.mkdir(parents=True, exist_ok=True)
     for path, content in workspace_files(workspace, session, task, home).items():
         write_below(workspace, path, content)
+
+
+def demand_no_workspace(home: Path, task_directory: Path) -> None:
+    """Refuse a task that lies where an agent works: it could have been made, or changed, by the one whom it is to judge.
+
+    Raises:
+        SessionError: it lies in the workspace of a session of this home.
+    """
+    for session in all_sessions(home):
+        if task_directory.resolve().is_relative_to(session.workspace):
+            raise SessionError(
+                f"the task lies in the workspace of the session {session.id}, where an agent can change it",
+                where=str(task_directory),
+                expected="a task in a directory that no agent writes",
+                next_step="name the task from which that session was begun; or read every file of this one, and copy it",
+            )
 
 
 def _refuse_overlap(home: Path, workspace: Path) -> None:

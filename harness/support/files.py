@@ -53,9 +53,9 @@ def write_below(root: Path, relative: str, content: bytes, mode: int = 0o644) ->
     no snapshot looks.
 
     Raises:
-        RecordError: the file cannot be written, or a component of its path is a link or no directory.
+        RecordError: the file cannot be written, or a component of its path is a link, no directory, or no name.
     """
-    *parents, name = relative.split("/")
+    *parents, name = _parts(root, relative)
     temporary = f"{TEMPORARY}{secrets.token_hex(6)}"
     with storing(root / relative), ExitStack() as held:
         top, directory = _open_parents(held, root, parents, make=True)
@@ -73,9 +73,9 @@ def remove_below(root: Path, relative: str) -> None:
     """Remove the file `root/relative`, without ever following a link below `root`.
 
     Raises:
-        RecordError: it is not there, cannot be removed, or a component of its path is a link.
+        RecordError: it is not there, cannot be removed, or a component of its path is a link or no name.
     """
-    *parents, name = relative.split("/")
+    *parents, name = _parts(root, relative)
     with storing(root / relative), ExitStack() as held:
         _, directory = _open_parents(held, root, parents, make=False)
         os.unlink(name, dir_fd=directory)
@@ -114,6 +114,16 @@ def write_new(
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _parts(root: Path, relative: str) -> list[str]:
+    """The components of a path below `root`. `..` is a directory like any other to the kernel: it would lead out again."""
+    parts = relative.split("/")
+    if any(part in ("", ".", "..") for part in parts):
+        raise RecordError(
+            f"{relative!r} is no path below a directory", where=str(root), expected="names between slashes"
+        )
+    return parts
 
 
 def _open_parents(held: ExitStack, root: Path, parents: list[str], *, make: bool) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -30,6 +31,8 @@ from harness.task.training import DEFAULTS, mistakes_in
 
 PINNED = "one exact version, as in `numpy==2.4.6`"
 _WIDTHS = (8, 16, 32, 64)
+_HASHED = re.compile(r"#sha256=[0-9a-f]{64}$")
+"""How pip is told the one content that an address may have; of an empty or a shorter hash it takes no notice."""
 DTYPES = (
     "bool",
     *(f"int{width}" for width in _WIDTHS),
@@ -219,7 +222,7 @@ def problem_with_requirement(requirement: str) -> str | None:
     except InvalidRequirement as error:
         return f"{requirement!r} is not a requirement ({str(error).splitlines()[0]})"
     if parsed.url is not None:
-        fixed = "#sha256=" in parsed.url
+        fixed = _HASHED.search(parsed.url)
         return None if fixed else f"{requirement!r} is an address whose content may change, without `#sha256=...`"
     pinned = [s for s in parsed.specifier if s.operator in ("==", "===") and not s.version.endswith(".*")]
     return None if pinned else f"{requirement!r} is not pinned"

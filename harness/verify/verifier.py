@@ -144,7 +144,8 @@ class Verifier:
             finally:
                 for environment in self._pool.environments if self._pool is not None else ():
                     environment.listener = None
-        if self._pool is not None and not all(environment.alive for environment in self._pool.environments):
+        made_up = any(map(proposed.begins_in_a_made_up_state, judged().divergences))  # it was played to be drawn, too
+        if self._pool is not None and (made_up or not all(each.alive for each in self._pool.environments)):
             self._pool.close()
             self._pool = None
         if self._suite is not None and not self._suite.alive:
@@ -276,7 +277,7 @@ class Verifier:
                         break
                 else:
                     if level == proposed.LEVEL:
-                        results.extend(proposed.checks(pair, tree, judge))
+                        results.extend(proposed.checks(pair, tree, judge, self._renderer))
         except (EnvironmentFailure, SandboxError, TrainingError) as failure:
             results.append(CheckResult("workers", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure)))
         try:

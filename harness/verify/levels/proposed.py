@@ -6,13 +6,18 @@ the reference is set aside with a note, and nothing that an agent writes can tur
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from harness.errors import BadAnswer, Crashed, EnvironmentFailure, TimedOut
-from harness.model import Case, Trajectory
+from harness.model import Array, Case, Leaf, Trajectory
 from harness.protocol.channel import Channel
+from harness.protocol.environment import Environment, Pool
 from harness.support.foreign import json_of
 from harness.task.contract import PROPERTIES_FILE, PROPOSED_DIRECTORY, Task
 from harness.verdict import CheckResult, Divergence, Outcome
@@ -26,26 +31,55 @@ MAX_CASES = 500
 MAX_CASE_BYTES = 1 << 20
 MAX_PROPERTIES = 200
 MAX_NAME = 100
+CASE = "proposed case "
+"""Begins the name of a check."""
 
 
-def checks(pair: Pair, tree: Path, judge: Callable[[Path], Channel]) -> Iterator[CheckResult]:
-    """Whatever an exported tree proposes; `judge` starts a sandboxed worker for a file of properties."""
-    yield from _cases(pair, tree / PROPOSED_DIRECTORY / "cases")
+def checks(
+    pair: Pair, tree: Path, judge: Callable[[Path], Channel], start_apart: Callable[[], Environment] | None = None
+) -> Iterator[CheckResult]:
+    """Whatever an exported tree proposes.
+
+    Args:
+        judge: starts a sandboxed worker for a file of properties.
+        start_apart: starts a reference for cases with a state or with draws that an agent made up. Nothing else is asked of
+            it, and it ends here: what such a case does to a reference in C reaches no worker that judges. Without it such
+            cases are set aside.
+    """
+    with ExitStack() as stack:
+        yield from _cases(pair, tree / PROPOSED_DIRECTORY / "cases", start_apart, stack)
     properties = tree / PROPOSED_DIRECTORY / PROPERTIES_FILE
     if properties.is_file() and pair.paired:
         yield from _properties(pair, properties, judge)
 
 
-def _cases(pair: Pair, directory: Path) -> Iterator[CheckResult]:
+def begins_in_a_made_up_state(divergence: Divergence) -> bool:
+    """Whether what shows a divergence begins in a state, or takes chance events, that only an agent vouches for."""
+    return divergence.check.startswith(CASE) and divergence.case is not None and _is_made_up(divergence.case)
+
+
+def _is_made_up(case: Case) -> bool:
+    return case.start is not None or case.draws is not None
+
+
+def _cases(
+    pair: Pair, directory: Path, start_apart: Callable[[], Environment] | None, stack: ExitStack
+) -> Iterator[CheckResult]:
     if not pair.paired:
         return
+    judging, apart = pair, None
     for path in sorted(directory.glob("*.json"))[:MAX_CASES]:
-        name = f"proposed case {path.name}"
+        name = f"{CASE}{path.name}"
         try:
             if path.stat().st_size > MAX_CASE_BYTES:
                 raise ValueError(f"over {MAX_CASE_BYTES} bytes")
             case = Case.from_json(json_of(path.read_text()))
-            _fit(pair.task, case)
+            _fit(judging.task, case)
+            pair = judging
+            if _is_made_up(case):
+                if start_apart is None:
+                    raise ValueError("it has a state or draws of its own, and there is no reference apart for it")
+                pair = apart = apart or _apart(judging, start_apart(), stack)
             [expected] = pair.reference.rollout([case])
         except (Crashed, TimedOut):
             raise
@@ -60,6 +94,15 @@ def _cases(pair: Pair, directory: Path) -> Iterator[CheckResult]:
             yield CheckResult(name, Outcome.FAIL, examples=1, divergences=(divergence,))
 
 
+def _apart(pair: Pair, reference: Environment, stack: ExitStack) -> Pair:
+    """The pair with another reference, whose answers count as evidence and as questions all the same."""
+    stack.callback(reference.close)
+    reference.listener = pair.reference.first.listener
+    other = copy.copy(pair)
+    other.reference = Pool([reference])
+    return other
+
+
 def _fit(task: Task, case: Case) -> None:
     """Raise ValueError if a case's leaves are not the task's: it comes from an agent and goes to the trusted reference."""
     if set(case.actions) != set(task.actions) or (case.start is not None and set(case.start) != set(task.state)):
@@ -69,9 +112,15 @@ def _fit(task: Task, case: Case) -> None:
     for path, array in case.actions.items():
         if array.dtype != task.leaves[path].dtype or array.shape != (case.length, *task.leaves[path].shape):
             raise ValueError(f"the leaf {path} has not the dtype or shape that task.toml states")
+        if not _within(task.leaves[path], array):
+            raise ValueError(f"the leaf {path} leaves the bounds that task.toml states")
     for path, array in (case.start or {}).items():
         if array.dtype != task.leaves[path].dtype or array.shape != task.leaves[path].shape:
             raise ValueError(f"the leaf {path} has not the dtype or shape that task.toml states")
+
+
+def _within(leaf: Leaf, values: Array) -> bool:
+    return bool((leaf.low is None or np.all(values >= leaf.low)) and (leaf.high is None or np.all(values <= leaf.high)))
 
 
 def _properties(pair: Pair, file: Path, judge: Callable[[Path], Channel]) -> Iterator[CheckResult]:

@@ -13,7 +13,8 @@ from typing import Any
 
 from harness.model import Tape, Trajectory
 from harness.protocol.environment import Environment, Pool
-from harness.task.contract import CANDIDATE_DIRECTORY, directory_digest
+from harness.support.contents import contents_key
+from harness.task.contract import CANDIDATE_DIRECTORY
 from harness.task.training import PpoConfig
 from harness.training.evaluate import evaluate
 from harness.training.host import train_host
@@ -45,7 +46,7 @@ class Trainer:
         self._workers: list[Environment] = []
         self._ppo = Ppo(Policy(pair.task.leaves, self.config))
         self._kept = kept
-        self._code = {CANDIDATE: directory_digest(tree / CANDIDATE_DIRECTORY), REFERENCE: ""}
+        self._code = {CANDIDATE: contents_key(tree / CANDIDATE_DIRECTORY), REFERENCE: ""}
         self._checkpoints: list[Path] = []
 
     def train(self, backend: str, seeds: Sequence[int], steps: int) -> list[Trained]:
