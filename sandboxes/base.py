@@ -232,6 +232,11 @@ class Driver(Protocol):
         """None if it works on this machine, else one line: why not, and what to do."""
         ...
 
+    def exposes(self) -> str | None:
+        """None if no command reads files of this machine that are neither the system's nor mounted, or reaches into
+        processes outside; else one line: what this machine lacks for that."""
+        ...
+
     def open(self, spec: SandboxSpec) -> Sandbox:
         """Open a sandbox. Raises SpecRefused or SandboxUnavailable."""
         ...

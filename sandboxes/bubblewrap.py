@@ -79,6 +79,10 @@ class BubblewrapDriver:
             " allow unprivileged user namespaces, or choose the driver 'process' and trust the commands"
         )
 
+    def exposes(self) -> str | None:
+        """See `Driver.exposes`."""
+        return None
+
     def describe(self) -> Mapping[str, str]:
         """See `Driver.describe`."""
         return {}

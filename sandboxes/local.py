@@ -21,6 +21,7 @@ from ._supervisor.job import Job
 from .base import CALLER, Finished, SandboxSpec
 from .errors import PathRefused, SandboxClosed, SpecRefused
 from .execution import Supervised, communicate
+from .landlock import Domain
 from .launch import Here, Launch
 from .paths import View, Views
 from .seccomp import calls, program
@@ -60,6 +61,10 @@ class Wrapped:
     nice: int = 0
     writable: Sequence[str] | None = None
     """The directories whose file systems are watched, where the supervisor sees other paths than this machine."""
+    domain: Domain | None = None
+    """What Landlock holds the command to."""
+    connects: bool = True
+    """Whether it may connect sockets."""
 
 
 Wrap = Callable[[list[str], dict[str, str]], Wrapped]
@@ -244,8 +249,9 @@ class LocalSandbox:
             arguments=wrapped.arguments,
             cgroups=self._cgroups,
             nice=wrapped.nice,
-            filter=program.here(),
+            filter=program.here(connects=wrapped.connects),
             keyctl=calls.number("keyctl"),
+            domain=wrapped.domain,
         )
 
     def _check_open(self) -> None:

@@ -62,7 +62,7 @@ def python_mounts(site: Path, packages: Iterable[str], *, isolated: bool) -> tup
     Args:
         site: the directory to make, which is shown at `SITE`.
         isolated: each file is mounted at its name in `site`, so that no path inside tells where this machine keeps it. Where
-            nothing is mounted, `site` links to the files.
+            a mount is its source's own path, `site` links to the files.
 
     Raises:
         SetupError: a distribution is not installed.
@@ -76,7 +76,7 @@ def python_mounts(site: Path, packages: Iterable[str], *, isolated: bool) -> tup
             (site / name).mkdir()
         else:
             (site / name).touch()
-    inner = (Mount(source, f"{SITE}/{name}") for name, source in files.items() if isolated)
+    inner = (Mount(source, f"{SITE}/{name}" if isolated else str(source)) for name, source in files.items())
     return (Mount(site, SITE), *_interpreter_mounts(), *inner)
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from harness.candidate.crates.toolchain import INSTALL, release
 from harness.candidate.crates.toolchain import OLDEST as OLDEST_RUST
 from harness.errors import LockstepError
+from harness.policy.rings import exposed
 from harness.support.home import lockstep_home
 from sandboxes import UNASKED, DockerDriver, SandboxError, drivers
 
@@ -116,12 +117,14 @@ def _sandboxes() -> Iterator[Item]:
         elif driver.isolated:
             about = driver.describe().get("digest", "")
             yield Item(name, Health.OK, f"works, isolates{f'; image {about}' if about else ''}")
-        elif isolating:
-            yield Item(name, Health.OK, "works, sets limits only; used when asked for")
         else:
-            yield Item(
-                name, Health.LIMITED, "works, but sets limits only", "run code that you trust, or make bubblewrap work"
-            )
+            lacking = driver.exposes()
+            held = "its own files only" if lacking is None else f"all your files, keys included: {lacking}"
+            found = f"works, does not isolate; commands read the system and {held}"
+            if isolating:
+                yield Item(name, Health.OK, f"{found}; used when asked for")
+            else:
+                yield Item(name, Health.LIMITED, found, "run code that you trust, or make bubblewrap work")
 
 
 def _compiler() -> Item:
@@ -159,6 +162,9 @@ def _home() -> Item:
     try:
         home = lockstep_home()
         with tempfile.TemporaryFile(dir=home):
+            if exposed(home):
+                found = f"{home}; candidates could read all of it, so it signs only sessions that do not isolate"
+                return Item("home", Health.LIMITED, found, "for others set LOCKSTEP_HOME, as another user")
             return Item("home", Health.OK, str(home))
     except (LockstepError, OSError) as error:
         return Item("home", Health.MISSING, str(error), "set LOCKSTEP_HOME to a directory that you can write")

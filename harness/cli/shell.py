@@ -23,7 +23,6 @@ def shell(output: Output, arguments: tuple[str, ...], sandbox: str | None) -> in
     from harness.agent_sandbox.terminal import converse
     from harness.cli.locate import session_at, session_named
     from harness.errors import SessionError
-    from harness.policy.floor import permitted
     from harness.session.view import SessionView
     from harness.task.load import load_task
 
@@ -37,7 +36,7 @@ def shell(output: Output, arguments: tuple[str, ...], sandbox: str | None) -> in
             raise
         found, program = here, arguments
     with SessionView(found.id) as view:
-        driver = permitted(sandbox or view.sandbox)
+        driver = view.driver(sandbox)
         with AgentSandbox(view, load_task(view.task_directory), driver) as location:
             if driver.warning:
                 output.note(driver.warning)

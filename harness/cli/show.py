@@ -261,7 +261,8 @@ def audit(report: AuditReport) -> RenderableType:
     parts += [Text(f"commit {r.commit[:10]} is not: {r.unsigned}", "yellow") for r in rows if r.unsigned]
     unpinned = "" if report.pinned else " (the record's own word; give --key to pin it)"
     before = "".join(f", before event {link['from']} by {former['id'][:16]}" for former, link in _handed_over(report))
-    parts.append(Text(f"signed by key {report.key[:16]}{before}{unpinned}", "dim"))
+    kind = "key for unisolated sessions" if report.isolated is False else "key"
+    parts.append(Text(f"signed by {kind} {report.key[:16]}{before}{unpinned}", "yellow" if " " in kind else "dim"))
     if report.gate is not None and not any(problem.rule == "gate" for problem in report.problems):
         parts.append(Text(f"the gate holds: {_asked(report.gate)}", "green"))
     parts += [indented(Text(f"{problem.rule}: {problem.what}", "red")) for problem in report.problems]

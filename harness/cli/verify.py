@@ -119,6 +119,8 @@ def _verify_session(
 
     chosen = None if sandbox is None else functools.partial(levels_verifier, driver=sandbox)
     with opened(identifier, verifier=chosen) as session:
+        if sandbox is not None:
+            session.driver(sandbox)  # says at once where the session cannot have it
         output.kept = "the attempt stands in the log as interrupted, every commit is kept; go on with `lockstep verify`"
         with output.progress() as progress:
             judged = verify_session(

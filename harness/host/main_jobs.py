@@ -21,7 +21,6 @@ from harness.host.interrupts import Interrupts
 from harness.host.jobs import CANCELLED, COMPARE, DONE, FAILED, PROFILE, REPLAY, VERIFY, Job, Jobs
 from harness.operations import verification
 from harness.operations.next_calls import tool_calls
-from harness.policy.floor import permitted
 from harness.policy.trust import Trust
 from harness.session.request import VerificationRequest
 from harness.session.session import Session
@@ -126,7 +125,7 @@ class MainJobs:
             arguments["seed"] = what.seed
 
         def play(progress: Progress) -> tuple[dict[str, Any], str]:
-            driver = permitted(self._session.sandbox)
+            driver = self._session.driver()
             compared = comparison.compare(task, self._session.workspace, driver, what, progress)
             return compared.document, "no difference" if compared.document["difference"] is None else "difference"
 

@@ -22,7 +22,6 @@ from harness.host.calls import Calls
 from harness.host.interrupts import InterruptibleVerifier, Interrupts
 from harness.host.jobs import HostLock, Jobs
 from harness.host.protocol import RELEASE, SOCKET, OtherVersion, address, described, is_bug, receive, send
-from harness.policy.floor import permitted
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
 from harness.session.session import Session, Verifier, VerifierFactory, levels_verifier
@@ -82,7 +81,7 @@ class Host:
         self._interrupts = Interrupts()
         session = self._held.enter_context(Session.open(self._found.id, self._home, verifier=self._verifier))
         task = load_task(session.task_directory)
-        agent_sandbox = self._held.enter_context(AgentSandbox(session, task, permitted(session.sandbox)))
+        agent_sandbox = self._held.enter_context(AgentSandbox(session, task, session.driver()))
         self._calls = Calls(
             session,
             self._home,
@@ -120,12 +119,12 @@ class Host:
         def make() -> Verifier:
             if self._make_verifier is not None:
                 return self._make_verifier(task_directory, progress)
+            with SessionView(self._found.id, self._home) as view:
+                sandbox = view.driver().name
             return levels_verifier(task_directory, progress, sandbox, prepare=True)
 
         from harness.session.view import SessionView
 
-        with SessionView(self._found.id, self._home) as view:
-            sandbox = view.sandbox
         return InterruptibleVerifier(make, self._interrupts)
 
     def _end(self, *, forced: bool = False) -> None:

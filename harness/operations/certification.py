@@ -13,6 +13,7 @@ from harness.assurance.certify.recheck import PartAgain, Recheck, newest, rechec
 from harness.assurance.replay.rerun import driver_for
 from harness.errors import RecordError
 from harness.policy.trust import Trust
+from harness.record.keyring import Keyring
 from harness.record.log import read_events
 from harness.record.rotation import key_in_force
 from harness.record.store import opened
@@ -52,7 +53,7 @@ def check(
         TaskError: the recorded task cannot be read by this version.
     """
     with opened(record) as store, tempfile.TemporaryDirectory(prefix="lockstep-certify-") as scratch:
-        held = audit(store, key)
+        held = audit(store, key, unisolated=Keyring(trust.home, isolated=False).public)
         if not held.ok:
             raise RecordError(
                 f"the record does not hold together: {held.problems[0].what}",

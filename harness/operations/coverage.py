@@ -13,7 +13,6 @@ from typing import Any
 from harness.measure.coverage.asking import ASKING_SECONDS
 from harness.measure.coverage.result import Coverage
 from harness.measure.coverage.verifier import MeasuringVerifier
-from harness.policy.floor import permitted
 from harness.session.coverage import CANDIDATE, COVERAGE, LONGEST_LEVEL, lines_of
 from harness.session.session import Session
 from harness.support.document import Document, text
@@ -163,7 +162,7 @@ def coverage_session(
     began = time.monotonic()
     task = load_task(session.task_directory)
     with session.exported_head() as (head, tree):
-        report = _measured(task, permitted(driver or session.sandbox), tree, levels, seed, progress, seconds)
+        report = _measured(task, session.driver(driver), tree, levels, seed, progress, seconds)
     event = session.record(
         COVERAGE,
         arguments={"levels": sorted(report.reference.levels), "commit": head.commit},

@@ -11,7 +11,6 @@ from typing import Any
 from harness.measure.profile import text
 from harness.measure.profile.result import ProfileReport
 from harness.measure.profile.run import Settings, profile
-from harness.policy.floor import permitted
 from harness.session import recipe
 from harness.session.session import Session
 from harness.support.progress import Progress, silent
@@ -64,7 +63,7 @@ def profile_session(
         "seconds_per": settings.seconds_per,
     }
     with session.exported_workspace(arguments) as (taken, tree), interruptible or nullcontext():
-        measured = profile(task, tree, permitted(driver or session.sandbox), settings, seed=seed, progress=progress)
+        measured = profile(task, tree, session.driver(driver), settings, seed=seed, progress=progress)
     head = session.head
     same = head is not None and head.workspace is not None and head.workspace["gitTree"] == taken.tree
     finished = recipe.next_step(session.state) is None

@@ -15,6 +15,7 @@ from harness.candidate.skeleton import write_skeleton
 from harness.errors import RecordError
 from harness.record import directory as directories
 from harness.record.directory import all_sessions
+from harness.record.keyring import Keyring
 from harness.record.log import read_events
 from harness.record.store import opened
 from harness.session.begin import demand_no_workspace
@@ -50,10 +51,6 @@ def start(
     Raises:
         TaskError, SessionError, RecordError: as `Session.start`; SandboxUnavailable: that driver does not work here.
     """
-    if sandbox is not None:
-        from harness.policy.floor import permitted
-
-        permitted(sandbox)
     with ExitStack() as stack:
         source = find_task(task)
         demand_no_workspace(home or lockstep_home(), source)  # before a copy of it is prepared
@@ -124,7 +121,8 @@ def audit(
     location = directories.find(home, record).repository if named or at_work or not path.exists() else path
     owner = location.resolve().parent
     session = owner.name if owner.parent == (home / directories.SESSIONS).resolve() else None
-    return check(location, key, known_event=known_event, session=session, gate=gate)
+    unisolated = Keyring(home, isolated=False).public
+    return check(location, key, known_event=known_event, session=session, gate=gate, unisolated=unisolated)
 
 
 def bundle(record: Path, file: Path) -> dict[str, Any]:

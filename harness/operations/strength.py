@@ -9,7 +9,6 @@ from dataclasses import replace
 from harness.measure.strength import text
 from harness.measure.strength.result import StrengthReport
 from harness.measure.strength.run import Settings, measure
-from harness.policy.floor import permitted
 from harness.report.measured import STRENGTH
 from harness.session.session import Session
 from harness.support.progress import Progress, silent
@@ -53,7 +52,7 @@ def strength_session(
     began = time.monotonic()
     task = load_task(session.task_directory)
     with session.exported_head() as (head, tree):
-        chosen = permitted(driver or session.sandbox)
+        chosen = session.driver(driver)
         measured = measure(task, tree, chosen, settings, seed=seed, progress=progress)
     report = StrengthReport(strength=measured, session=session.id, commit=head.commit)
     event = session.record(

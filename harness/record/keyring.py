@@ -5,6 +5,7 @@
     <home>/keys/ed25519.pem, ed25519.pub.pem    the present key
                 retired/<id>.pem                private keys that were rotated away
                 rotating                        held while a key is being rotated
+    <home>/keys-unisolated/                     the same, of keys for sessions that do not isolate
 
 A retired key signs one thing more in each session that knows no newer one: the event that hands over to the present key
 (`rotation`). It may be deleted once every session has taken that step.
@@ -16,20 +17,29 @@ import os
 from pathlib import Path
 
 from harness.errors import RecordError
+from harness.policy.rings import KEYS, RETIRED, UNISOLATED_KEYS
 from harness.record.keys import PRIVATE, PUBLIC, PublicKey, SigningKey, load_or_create, new_private, read_private
 from harness.record.lock import Lock
 from harness.support.files import storing, sync_directory, write_new
 
-RETIRED = "retired"
 _NEXT = ".next.pem"
 
 
 class Keyring:
-    """The keys of one home directory; nothing is read before it is asked for."""
+    """The keys of one home directory for one kind of session; nothing is read before it is asked for.
 
-    def __init__(self, home: Path) -> None:
+    Attributes:
+        isolated: whether they are for sessions that isolate, or else for those that do not.
+    """
+
+    def __init__(self, home: Path, *, isolated: bool = True) -> None:
+        self.isolated = isolated
         self._home = home
-        self._directory = home / "keys"
+        self._directory = home / (KEYS if isolated else UNISOLATED_KEYS)
+
+    def of(self, isolated: bool) -> Keyring:
+        """The keys of the same home for sessions that isolate, or for those that do not."""
+        return Keyring(self._home, isolated=isolated)
 
     @property
     def present(self) -> SigningKey:
@@ -38,7 +48,22 @@ class Keyring:
         Raises:
             RecordError: it cannot be made or read, or others may read it.
         """
-        return load_or_create(self._home)
+        return load_or_create(self._home, isolated=self.isolated)
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a present key already."""
+        return (self._directory / PRIVATE).exists()
+
+    @property
+    def public(self) -> tuple[PublicKey, ...]:
+        """The public halves of all keys that are there, the present one first; no key is made.
+
+        Raises:
+            RecordError: a key cannot be read.
+        """
+        private = (self._directory / PRIVATE, *sorted((self._directory / RETIRED).glob("*.pem")))
+        return tuple(read_private(path).public for path in private if path.exists())
 
     @property
     def public_file(self) -> Path:
@@ -53,14 +78,18 @@ class Keyring:
     def holding(self, public: PublicKey) -> SigningKey:
         """The private half of a key that a session stands with, present or retired; no key is made.
 
+        Those for the other kind of session are looked through as well: before records stated their kind, one key signed
+        both.
+
         Raises:
             RecordError: this home has none that fits, or it cannot be read.
         """
-        for path in (self._directory / PRIVATE, self._retired_file(public)):
-            if path.exists():
-                key = read_private(path)
-                if key.public == public:
-                    return key
+        for ring in (self, self.of(not self.isolated)):
+            for path in (ring._directory / PRIVATE, ring._retired_file(public)):
+                if path.exists():
+                    key = read_private(path)
+                    if key.public == public:
+                        return key
         raise RecordError(
             f"the session is signed with the key {public.id}, which this home does not have, neither as its present key "
             "nor as a retired one",

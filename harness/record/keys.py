@@ -1,4 +1,4 @@
-"""The harness's Ed25519 key, and what is signed with it: DSSE envelopes, and detached signatures over the same encoding.
+"""The harness's Ed25519 keys, and what is signed with them: DSSE envelopes, and detached signatures over the same encoding.
 
 The private key is made on first use and kept in the home directory, readable by its owner alone. `keyring` holds those
 that were in use before it.
@@ -23,11 +23,14 @@ from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import CryptoSigner, SSlibKey  # pyright: ignore[reportPrivateImportUsage]
 
 from harness.errors import RecordError
+from harness.policy.rings import KEYS, PRESENT, UNISOLATED_KEYS, demand_unexposed
 from harness.support.files import storing, sync_directory, write_durably, write_new
 from harness.support.foreign import json_of
 
-PRIVATE = "ed25519.pem"
+PRIVATE = PRESENT
 PUBLIC = "ed25519.pub.pem"
+_FOR_UNISOLATED = b"Lockstep signs with this key what ran without isolation, and nothing else.\n"
+"""What the public file of such a key says above the key; programs that read PEM pass over it."""
 
 
 class PublicKey:
@@ -143,25 +146,42 @@ class SigningKey:
         return envelope
 
 
-def load_or_create(home: Path) -> SigningKey:
+def load_or_create(home: Path, *, isolated: bool = True) -> SigningKey:
     """The present signing key of this home directory; the first call makes it (`keys/ed25519.pem`, mode 0600).
 
     The public half beside it is written again where a process was killed between the two.
 
+    Args:
+        isolated: whether it is the key for sessions that isolate, or else the one for those that do not.
+
     Raises:
-        RecordError: the key cannot be made or read, or others may read it.
+        RecordError: the key cannot be made or read, others may read it, or candidates could have (`policy.rings`).
     """
-    directory = home / "keys"
+    directory = home / (KEYS if isolated else UNISOLATED_KEYS)
     path = directory / PRIVATE
+    if isolated:
+        demand_unexposed(home)
     with storing(directory):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             _create(path)
+    if isolated:
+        demand_unexposed(home)
     key = read_private(path)
-    public = directory / PUBLIC
-    if not public.exists() or public.read_bytes() != key.public.to_pem():
-        write_durably(public, key.public.to_pem())
+    public, shown = directory / PUBLIC, (b"" if isolated else _FOR_UNISOLATED) + key.public.to_pem()
+    if not public.exists() or public.read_bytes() != shown:
+        write_durably(public, shown)
     return key
+
+
+def is_for_unisolated(path: Path) -> bool:
+    """Whether the file of a public key says that the key signs only what ran without isolation.
+
+    Raises:
+        RecordError: it cannot be read.
+    """
+    with storing(path):
+        return path.read_bytes().startswith(_FOR_UNISOLATED)
 
 
 def read_private(path: Path) -> SigningKey:

@@ -18,6 +18,7 @@ from harness.errors import RecordError
 from harness.record.attest import SUMMARY_FILE
 from harness.record.bounds import MAX_EVENTS, too_large
 from harness.record.event import EVENT_FILE, PAYLOAD_TYPE, SIGNATURE_FILE, WORKSPACE, Event, now, seconds
+from harness.record.isolation import isolates
 from harness.record.keyring import Keyring
 from harness.record.names import objection
 from harness.record.objects import FILE, TREE, Commit, Entry, encode_tree, identity
@@ -141,7 +142,8 @@ class EventLog:
     """The log of a session that this process may write.
 
     One whose newest key was rotated away is handed over to the present key first: that is the event `rotated`, the last that
-    the old key signs. Until it is written nothing has changed, so a process killed before it leaves that to the next.
+    the old key signs. Until it is written nothing has changed, so a process killed before it leaves that to the next. Which
+    kind of key is the session's follows from the log (`isolation`); for a new one it is that of the keyring.
 
     Attributes:
         key: what signs events and attestations from now on.
@@ -156,12 +158,15 @@ class EventLog:
         self._store = store
         refs = store.refs()
         self.events: list[Event] = read_events(store, refs[EVENTS]) if EVENTS in refs else []
+        if self.events:
+            keyring = keyring.of(isolates(self.events))
         self.key = keyring.holding(key_in_force(self.events)) if self.events else keyring.present
         _derive_refs(store, refs, self.events)
         present = keyring.present
         if present.public != self.key.public:
             last = self.events[-1]
-            self.append(ROTATED, detail=handing_over(present, last.seq + 1, last.digest))
+            detail = handing_over(present, last.seq + 1, last.digest, isolated=keyring.isolated)
+            self.append(ROTATED, detail=detail)
             self.key = present
 
     def append(

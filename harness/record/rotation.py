@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.errors import RecordError
-from harness.record.event import Event
+from harness.record.event import ISOLATED, Event
 from harness.record.keys import PublicKey, SigningKey
 
 ROTATED = "rotated"
@@ -20,9 +20,11 @@ ROTATED = "rotated"
 PAYLOAD_TYPE = "application/vnd.lockstep.rotation+json"
 
 
-def handing_over(to: SigningKey, seq: int, previous: str) -> dict[str, Any]:
-    """The detail of the event `seq`, which follows the event with the digest `previous` and hands over to a key."""
+def handing_over(to: SigningKey, seq: int, previous: str, *, isolated: bool = True) -> dict[str, Any]:
+    """The detail of the event `seq`, which follows the event with the digest `previous` and hands over to a key, for
+    sessions that isolate or for those that do not."""
     return {
+        ISOLATED: isolated,
         "key": to.public.to_json(),
         "accepted": json.loads(to.sign(_accepted(to.public, seq, previous), PAYLOAD_TYPE)),
     }

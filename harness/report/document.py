@@ -134,6 +134,7 @@ def _audit(checked: AuditReport) -> Row:
     return {
         "ok": checked.ok,
         "key": plain.line(checked.key, 80),
+        "isolated": checked.isolated,
         "pinned": checked.pinned,
         "events": checked.events,
         "last_event": plain.line(checked.last_event, 64),

@@ -20,6 +20,7 @@ from harness.errors import RecordError, SessionError
 from harness.record import ssh
 from harness.record.attest import SUMMARY_FILE, Subject, attestations
 from harness.record.event import CONDITIONS, SSH_KEY, UNSIGNED, VERDICT_FILE, now, seconds
+from harness.record.isolation import isolates
 from harness.record.machine import conditions
 from harness.record.message import commit_message
 from harness.record.objects import Commit, identity
@@ -205,6 +206,9 @@ class Attempts:
         expected = self._history.events[0].detail["task_digest"]
         if verdict.seed != seed:
             return replace(verdict, error=f"the verifier used the seed {verdict.seed} instead of {seed}")
+        if verdict.isolated != (isolated := isolates(self._history.events)):
+            wanted = "isolates" if isolated else "does not isolate"
+            return replace(verdict, error=f"it was reached in {verdict.sandbox!r}, in a session that {wanted}")
         if verdict.task_digest != expected:
             return replace(verdict, error=f"the verifier read another task ({verdict.task_digest}) than the session's")
         if verdict.outcome is Outcome.PASS and missing:

@@ -21,7 +21,7 @@ from harness.record.directory import (
     publish,
     remove_unfinished,
 )
-from harness.record.event import SSH_KEY, START, now
+from harness.record.event import ISOLATED, SSH_KEY, START, now
 from harness.record.keyring import Keyring
 from harness.record.lock import Lock
 from harness.record.log import EventLog
@@ -51,12 +51,14 @@ def create_session(
     plan: Plan,
     author: str,
     sandbox: str | None = None,
+    isolated: bool = True,
     ssh_key: Path | None = None,
 ) -> SessionDirectory:
     """Make the directory of a new session, with a record that holds the task and the first event.
 
     The trusted copy is not there yet, and the workspace holds only what greets an agent: opening the session makes both
-    from the record. `ssh_key` is what verified commits are to be signed with besides; the record names its public half.
+    from the record. `isolated` says whether its sandboxes isolate: that decides which key signs. `ssh_key` is what verified
+    commits are to be signed with besides; the record names its public half.
 
     Raises:
         SessionError: the workspace, the author or the SSH key cannot be used, or the task directory cannot be recorded or
@@ -85,7 +87,7 @@ def create_session(
                 trusted, first = _first_snapshot(store, task_directory, workspace)
                 digest = task_digest(store, trusted)
                 remember(home, digest, task)
-                log = EventLog(store, Keyring(home))
+                log = EventLog(store, Keyring(home, isolated=isolated))
                 detail = {
                     "session": name,
                     "plan": plan.to_json(),
@@ -93,6 +95,7 @@ def create_session(
                     "key": log.key.public.to_json(),
                     "author": author,
                     "sandbox": sandbox,
+                    ISOLATED: isolated,
                     "lockstep": __version__,
                     "machine": fingerprint(),
                 } | ({} if public is None else {SSH_KEY: public})

@@ -78,9 +78,13 @@ class Session(SessionView):
             TaskError: the task is wrong.
             SessionError: the workspace or the SSH key cannot be used, or the workspace has a session already.
             RecordError: the record cannot be written.
+            SandboxUnavailable: the driver does not work here, or is not allowed.
         """
+        from harness.policy.floor import kind_of
+
         home = (home or lockstep_home()).resolve()
         task = load_task(task_directory)
+        sandbox, isolated = kind_of(sandbox)
         created = create_session(
             home,
             task=task.name,
@@ -89,6 +93,7 @@ class Session(SessionView):
             plan=Plan(tuple(module.name for module in task.modules), levels or task.levels, task.limits),
             author=author,
             sandbox=sandbox,
+            isolated=isolated,
             ssh_key=None if ssh_key is None else ssh_key.expanduser().resolve(),
         )
         return cls(created, home, verifier)
@@ -252,7 +257,7 @@ class Session(SessionView):
             self._recorder.release()
 
     def _levels_verifier(self, task_directory: Path, progress: Progress) -> Verifier:
-        return levels_verifier(task_directory, progress, self.sandbox)
+        return levels_verifier(task_directory, progress, self.driver().name)
 
 
 def levels_verifier(

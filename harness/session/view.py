@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from harness.errors import SessionError
 from harness.record import directory as directories
@@ -14,12 +14,16 @@ from harness.record.attest import Subject
 from harness.record.directory import SessionDirectory
 from harness.record.event import Event
 from harness.record.export import exported
+from harness.record.isolation import isolates
 from harness.record.log import read_events
 from harness.record.store import Store
 from harness.session import recipe
 from harness.session.history import History
 from harness.session.recipe import State
 from harness.support.home import lockstep_home
+
+if TYPE_CHECKING:
+    from sandboxes import Driver
 
 
 class SessionView:
@@ -67,6 +71,34 @@ class SessionView:
     def sandbox(self) -> str | None:
         """The sandbox driver that was asked for at the start; None for the best that works."""
         return self._history.events[0].detail.get("sandbox")
+
+    @property
+    def isolated(self) -> bool:
+        """Whether its sandboxes isolate, which was fixed at the start."""
+        return isolates(self._history.events)
+
+    def driver(self, asked: str | None = None) -> Driver:
+        """What runs the session's code: the driver that is asked for, or the session's.
+
+        Raises:
+            SessionError: it isolates and the session does not, or the other way about.
+            SandboxUnavailable: it does not work here, or is not allowed.
+        """
+        from harness.policy.floor import permitted, without_isolation  # a status needs no sandboxes
+
+        named = asked or self.sandbox
+        driver = permitted(named if named or self.isolated else without_isolation())
+        if driver.isolated != self.isolated:
+            kind = (
+                "isolates, so that nothing of it runs" if self.isolated else "does not isolate, so that all of it runs"
+            )
+            raise SessionError(
+                f"the session {kind} in {driver.name!r}: the key that signs it stands for that",
+                where=self.id,
+                expected="a driver that isolates" if self.isolated else "the driver `process`",
+                next_step=f"begin another session, with `--sandbox {driver.name}`",
+            )
+        return driver
 
     @property
     def events(self) -> tuple[Event, ...]:

@@ -28,7 +28,8 @@ class Job:
     says that it is a wrapper which reports on `STATUS_FD`; a wrapper that exits without reporting has failed
     itself. `nice` is added to the command's niceness. `writable` are the directories whose file systems must
     keep `free_disk_bytes`. `filter` is a seccomp program for the command, which a wrapper installs itself.
-    `keyctl` is the number of the call by which a new session keyring is joined.
+    `keyctl` is the number of the call by which a new session keyring is joined. `domain` is what Landlock holds
+    the command to (`confine.enclose`); a wrapper has none.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Job:
         nice: int = 0,
         filter: bytes | None = None,
         keyctl: int | None = None,
+        domain: tuple[int, int, int, list[tuple[str, int]]] | None = None,
     ) -> None:
         self.token = token
         self.command = command
@@ -67,6 +69,7 @@ class Job:
         self.nice = nice
         self.filter = filter
         self.keyctl = keyctl
+        self.domain = domain
 
     def packed(self) -> bytes:
         """The job as bytes for `receive`. The other end may be another version of Python, in a container, so

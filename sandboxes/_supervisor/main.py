@@ -82,6 +82,8 @@ def _become_command(job: Job, gate: int, status_writer: int, fault_writer: int) 
         os.chdir(job.workdir)
         if job.keyctl is not None:
             confine.leave_keyring(job.keyctl)
+        if job.domain is not None:
+            confine.enclose(*job.domain)
         if job.filter is not None and job.arguments is None:
             confine.install(job.filter)
         os.execve(job.command[0], job.command, job.environment)

@@ -93,6 +93,10 @@ class DockerDriver:
         """The image of sandboxes with so many GPUs."""
         return self._image or os.environ.get(IMAGE_VARIABLE) or (IMAGE_CUDA if gpus else IMAGE)
 
+    def exposes(self) -> str | None:
+        """See `Driver.exposes`."""
+        return None
+
     def describe(self) -> Mapping[str, str]:
         """See `Driver.describe`."""
         image = self._found()

@@ -45,9 +45,12 @@ def _load(offset: int) -> _Instruction:
     return (_LOAD, 0, 0, offset)
 
 
-def build(machine: str) -> bytes:
-    """The filter for one of `calls.MACHINES`."""
+def build(machine: str, *, connects: bool = True) -> bytes:
+    """The filter for one of `calls.MACHINES`. Without `connects` no socket is connected: what no namespace parts from this
+    machine would find the servers of its user there, whose sockets are not files to Landlock."""
     allowed = calls.allowed(machine)
+    if not connects:
+        del allowed["connect"]
     clone3 = calls.refused(machine)["clone3"]
     # Another architecture counts its calls differently: 32-bit programs are refused, and x32's numbers are unknown.
     code = [_load(_ARCHITECTURE), (_EQUAL, 1, 0, _ARCHITECTURES[machine]), _return(_REFUSE), _load(_NUMBER)]
@@ -64,12 +67,12 @@ def build(machine: str) -> bytes:
 
 
 @functools.cache
-def here() -> bytes | None:
-    """The filter for this machine, or None where the kernel cannot have one or the machine's calls are not listed."""
+def here(*, connects: bool = True) -> bytes | None:
+    """`build` for this machine, or None where the kernel cannot have a filter or the machine's calls are not listed."""
     machine = os.uname().machine
     if machine not in calls.MACHINES or ctypes.CDLL(None).prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) < 0:
         return None
-    return build(machine)
+    return build(machine, connects=connects)
 
 
 def unavailable() -> str | None:

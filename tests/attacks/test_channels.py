@@ -150,7 +150,7 @@ if plant(SESSION) == -1:
     sys.exit()
 import sandboxes
 if sys.argv[2] == "unfiltered":
-    sandboxes.local.program.here = lambda: None
+    sandboxes.local.program.here = lambda **_: None
 for code in sys.argv[3:]:
     with getattr(sandboxes, sys.argv[1])().open(sandboxes.SandboxSpec(mounts=(), workdir="/tmp")) as sandbox:
         print(sandbox.run(["python3", "-c", code]).stdout.decode(), end="")

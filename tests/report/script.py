@@ -155,7 +155,8 @@ class Play:
         self.isolated = isolated
         root.mkdir(parents=True, exist_ok=True)
         task = make_task(root / "task", trains=trains)
-        self.session = Session.start(task, root / "workspace", root / "home", verifier=self._verifier)
+        sandbox = None if isolated else "process"  # the floor has to be lowered for it
+        self.session = Session.start(task, root / "workspace", root / "home", verifier=self._verifier, sandbox=sandbox)
         self.record = self.session.directory.repository
         self._edits = 0
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from harness.policy.floor import VARIABLE
 from harness.report import page as pages
 from harness.report.page import SECTIONS, _coarse, _rates, headline, render
 from tests.report.conftest import collected
@@ -147,10 +148,12 @@ def test_a_session_without_anything_says_what_is_missing(play: Play) -> None:
         assert said in page.text, said
 
 
-def test_a_sandbox_that_does_not_isolate_is_said_loudly(tmp_path: Path) -> None:
+def test_a_sandbox_that_does_not_isolate_is_said_loudly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "1")
     play = Play(tmp_path, isolated=False)
     play.attempt()
-    assert "The candidate was not isolated" in Page(render(collected(play.record))).text
+    page = Page(render(collected(play.record))).text
+    assert "The candidate was not isolated" in page and "Key for unisolated sessions" in page
     play.session.close()
 
 

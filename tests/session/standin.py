@@ -107,6 +107,7 @@ class FileComparison:
 
     directory: Path
     progress: Progress
+    isolated: bool = True
     calls: list[tuple[tuple[int, ...], str | None, int]] = field(default_factory=list)
     trees: list[dict[str, str]] = field(default_factory=list)
 
@@ -131,7 +132,7 @@ class FileComparison:
             seed + (word == "seed"),
             load_task(self.directory).digest if word != "task" else "0" * 64,
             "standin",
-            False,
+            self.isolated,
             0.01,
             "no workers could be started" if word == "error" else "",
         )
@@ -193,11 +194,11 @@ class Agent:
             self.write(f"{name}.txt", f"{name}\n")
 
 
-def factory(made: list[FileComparison]):
+def factory(made: list[FileComparison], *, isolated: bool = True):
     """A verifier factory that keeps what it makes."""
 
     def make(directory: Path, progress: Progress) -> Verifier:
-        made.append(FileComparison(directory, progress))
+        made.append(FileComparison(directory, progress, isolated))
         return made[-1]
 
     return make

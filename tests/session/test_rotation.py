@@ -54,7 +54,10 @@ def test_the_old_key_hands_over_and_the_new_one_signs_from_then_on(
     path, old, new = handed_over
     report = audit(path)
     assert report.problems == ()
-    assert report.keys == ({"id": old.public.id, "from": 0}, {"id": new.public.id, "from": 6})
+    assert report.keys == (
+        {"id": old.public.id, "from": 0, "isolated": True},
+        {"id": new.public.id, "from": 6, "isolated": True},
+    )
     assert report.key == new.public.id
     assert len(report.rows) == 4
 

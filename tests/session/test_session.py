@@ -157,7 +157,7 @@ def test_the_recipe_leads_through_all_levels_and_each_pass_is_committed(agent: A
         "Lockstep-Level: 2 passed",
         "Lockstep-Level: 3 passed",
         f"Lockstep-Seed: {agent.verifier.calls[-1][2]}",
-        "Lockstep-Sandbox: standin (not isolated)",
+        "Lockstep-Sandbox: standin",
     ]
     assert audit(agent.session.store).problems == ()
 

@@ -11,12 +11,13 @@ public key.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.assurance.audit.gate import Gate
 from harness.assurance.audit.report import AuditReport, Problem, Row
 from harness.assurance.audit.walk import Walk
-from harness.record.keys import PublicKey
+from harness.record.keys import PublicKey, is_for_unisolated
 from harness.record.store import Store, opened
 
 __all__ = ["AuditReport", "Gate", "Problem", "Row", "audit"]
@@ -29,6 +30,7 @@ def audit(
     known_event: str | None = None,
     session: str | None = None,
     gate: Gate | None = None,
+    unisolated: Sequence[PublicKey] = (),
 ) -> AuditReport:
     """Check a whole record.
 
@@ -39,13 +41,17 @@ def audit(
         known_event: the `last_event` of an earlier audit, which the log must still hold.
         session: the session that the record must be of.
         gate: what else is asked of the newest verified commit.
+        unisolated: keys that are known to sign only sessions without isolation, such as those of this home; the file of a
+            public key says itself whether it is of one.
 
     Raises:
         RecordError: there is no git directory, or the key cannot be read. What is wrong inside a record is a problem in the
             report, never an exception.
     """
     key = PublicKey.read(public_key) if isinstance(public_key, Path) else public_key
+    if key is not None and isinstance(public_key, Path) and is_for_unisolated(public_key):
+        unisolated = (*unisolated, key)
     if isinstance(repository, Store):
-        return Walk(repository).report(key, known_event, session, gate)
+        return Walk(repository, unisolated).report(key, known_event, session, gate)
     with opened(repository) as store:
-        return Walk(store).report(key, known_event, session, gate)
+        return Walk(store, unisolated).report(key, known_event, session, gate)

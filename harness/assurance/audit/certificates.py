@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from harness.assurance.audit.findings import Findings
+from harness.assurance.audit.isolation import Isolation
 from harness.record.certificate import (
     CERTIFIED,
     CERTIFYING,
@@ -28,9 +30,10 @@ RULE = "certificate"
 class Certificates:
     """Checks the certifications of a log, in its order."""
 
-    def __init__(self, store: Store, findings: Findings) -> None:
+    def __init__(self, store: Store, findings: Findings, isolation: Isolation) -> None:
         self._store = store
         self._findings = findings
+        self._isolation = isolation
         self._begun: list[Event] = []
 
     def check(self, event: Event, before: Sequence[Event], key: PublicKey | None) -> None:
@@ -64,6 +67,8 @@ class Certificates:
         subject = {"gitCommit": verified.commit, "gitTree": trees.get("gitTree"), "dirHash": trees.get("dirHash")}
         self._require(said["subject"][0]["digest"] == subject, event, f"it is not about commit {verified.commit}")
         self._check_trees(event, first, predicate, parts)
+        for sandbox in filter(None, (ours.get("sandbox"), parts[VERDICT].get("sandbox"))):
+            self._findings.safely(partial(self._isolation.check, event, sandbox))
         inputs = {item["uri"]: item["digest"]["sha256"] for item in predicate["inputAttestations"]}
         held = {path: digest for path, digest in event.attached.items() if path != ENVELOPE}
         self._require(inputs == held, event, "its summary rests on other parts than it holds")

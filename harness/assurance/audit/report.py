@@ -71,8 +71,10 @@ class AuditReport:
 
     Attributes:
         session, task, task_digest: what the record is about.
-        key: id of the key that signs now; `keys` every key of the record, as `{"id", "from"}` with the event from which on
-            it signed; `pinned` is False when they are the record's own word only.
+        key: id of the key that signs now; `keys` every key of the record, as `{"id", "from", "isolated"}` with the event
+            from which on it signed, and whether for a session that isolates (None where the record does not say); `pinned`
+            is False when they are the record's own word only.
+        isolated: whether the session isolates what it runs, as its signed log states; None in a record from before that.
         events: how many there are; `last_event` is the digest of the newest, worth noting for the next audit.
         rows: one for each verified commit, oldest first.
         problems: what does not hold, oldest first.
@@ -86,6 +88,7 @@ class AuditReport:
     task_digest: str
     key: str
     keys: tuple[Mapping[str, Any], ...]
+    isolated: bool | None
     pinned: bool
     events: int
     last_event: str

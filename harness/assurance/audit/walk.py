@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,8 @@ from harness.assurance.audit.certificates import Certificates
 from harness.assurance.audit.commits import Commits
 from harness.assurance.audit.findings import Findings
 from harness.assurance.audit.gate import Gate
+from harness.assurance.audit.isolation import RULE as ISOLATION
+from harness.assurance.audit.isolation import Isolation
 from harness.assurance.audit.keychain import KeyChain
 from harness.assurance.audit.refs import Refs
 from harness.assurance.audit.report import AuditReport
@@ -18,7 +20,7 @@ from harness.record.event import EVENT_FILE, SIGNATURE_FILE, START, VERDICT_FILE
 from harness.record.keys import PublicKey
 from harness.record.log import EVENTS, cases_added, event_commit, event_commits, event_contents, event_file
 from harness.record.objects import Entry, encode_commit, object_id
-from harness.record.rotation import ROTATED
+from harness.record.rotation import ROTATED, appointed
 from harness.record.snapshot import directory_hash, task_digest, trusted_changes, trusted_part
 from harness.record.store import Store
 from harness.session.recipe import ATTEMPT, INTERRUPTED, VERDICT
@@ -29,12 +31,13 @@ from harness.task.contract import CASES_DIRECTORY
 class Walk:
     """One pass over a record; fields hold what the events so far established. Used once."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, unisolated: Sequence[PublicKey] = ()) -> None:
         self._store = store
         self._findings = Findings()
-        self._chain = KeyChain(self._findings)
+        self._chain = KeyChain(self._findings, unisolated)
+        self._isolation = Isolation(self._findings, unisolated)
         self._commits = Commits(store, self._findings)
-        self._certificates = Certificates(store, self._findings)
+        self._certificates = Certificates(store, self._findings, self._isolation)
         self._refs = Refs(store, self._findings)
         self._events: list[Event] = []
         self._positions: list[int] = []
@@ -59,6 +62,11 @@ class Walk:
         if pinned is not None and self._events and not self._chain.vouched(pinned):
             keys = ", ".join(link.key.id for link in self._chain.links) or "none"
             findings.add("key", 0, f"the key given, {pinned.id}, did not sign it; its keys are {keys}")
+        elif pinned is not None and (later := self._chain.stands_for_less(pinned)) is not None:
+            since = (
+                f"from event {later.position} on it is signed by {later.key.id}, a key for sessions without isolation"
+            )
+            findings.add(ISOLATION, later.position, f"the key given, {pinned.id}, does not vouch for it: {since}")
         findings.position = None
         if known_event is not None and known_event not in {event.digest for event in self._events}:
             what = f"the event {known_event}, known from before, is not in it: it was cut off or made again"
@@ -72,7 +80,10 @@ class Walk:
             task=str(self._events[0].arguments.get("task", "")) if self._events else "",
             task_digest=str(detail.get("task_digest", "")),
             key=self._chain.key.id if self._chain.key else "",
-            keys=tuple({"id": link.key.id, "from": link.position} for link in self._chain.links),
+            keys=tuple(
+                {"id": link.key.id, "from": link.position, "isolated": link.isolated} for link in self._chain.links
+            ),
+            isolated=self._isolation.isolated,
             pinned=pinned is not None,
             events=len(self._events),
             last_event=self._events[-1].digest if self._events else "",
@@ -133,6 +144,8 @@ class Walk:
         # One by one, so that what is damaged hides nothing of the rest.
         key = self._chain.key
         findings.safely(lambda: self._check_signature(event, content, before))
+        if event.kind in (START, ROTATED):
+            findings.safely(lambda: self._isolation.take(event, appointed(event)))
         if before is None:
             findings.safely(lambda: self._begin(event))
         findings.safely(lambda: self._check_contents(event, before))
@@ -198,6 +211,7 @@ class Walk:
         require(verdict["outcome"] == event.outcome, "contents", event, "its outcome is not its verdict's")
         same_task = verdict["task_digest"] == start.detail.get("task_digest")
         require(same_task, "trusted", event, "it judged by another task")
+        self._findings.safely(lambda: self._isolation.check(event, verdict["sandbox"]))
         if event.commit is not None:
             if key is None:
                 raise RecordError("there is no key to check attestations with")

@@ -18,7 +18,6 @@ from typing import Any
 
 from harness import __version__
 from harness.assurance.certify.examination import Examination, OnPart, Settings, examine, report_nothing
-from harness.policy.floor import permitted
 from harness.record.attest import SUMMARY, seal
 from harness.record.certificate import (
     CERTIFIED,
@@ -136,7 +135,7 @@ def issue(
     """
     began = time.monotonic()
     _, subject = session.verified()
-    driver = permitted(sandbox or session.sandbox)
+    driver = session.driver(sandbox)
     asked = {"commit": subject.commit, "sandbox": driver.name, **settings.to_json()}
     start = begun(session.events, asked)
     if start is None:

@@ -53,7 +53,7 @@ def test_an_honest_record_has_no_problem_and_a_row_for_each_commit(honest: tuple
     last = report.rows[-1]
     assert (last.examples, last.episodes, last.steps) == (30, 20, 200)
     assert last.bound == pytest.approx(0.1391, abs=1e-4)
-    assert (last.sandbox, last.isolated, last.image) == ("standin", False, "")
+    assert (last.sandbox, last.isolated, last.image) == ("standin", True, "")
     assert last.cases == 1
     assert (report.rows[0].attempts, report.rows[0].dollars) == (2, 0.25)
     assert last.machine["cores"]
@@ -124,7 +124,7 @@ def test_what_is_shown_of_a_record_fits_into_a_hundred_columns(honest: tuple[Pat
         "20 episodes, 200 steps",
         "13.91%",
         "$0.25",
-        "standin (not isolated)",
+        "standin",
         "cores of",
         "everything holds",
     ):

@@ -432,7 +432,7 @@ def claim_an_isolated_sandbox(forger: Forger, honest: Honest, key: SigningKey) -
     seq = forger.verified[LAST].seq
     forger.edit_verdict(seq, lambda verdict: verdict.update(sandbox=better))
     found = forger.store.commit(str(forger.verified[LAST].commit))
-    message = found.message.replace("standin (not isolated)", "bubblewrap")
+    message = found.message.replace("Lockstep-Sandbox: standin", "Lockstep-Sandbox: bubblewrap")
     commit = forger.store.put_commit(replace(found, message=message))
     forger.edit(seq, commit=commit, detail={**forger.events[seq].detail, "sandbox": better})
     forger.consistent()
