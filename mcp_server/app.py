@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +30,7 @@ from pydantic import AnyHttpUrl
 
 from harness import __version__
 from mcp_server import texts
+from mcp_server.access import Access
 from mcp_server.completions import add_completions
 from mcp_server.limits import ID_CHARACTERS
 from mcp_server.profile_tools import profile_tools
@@ -100,7 +101,12 @@ class _Server(MCPServer[Services]):
 
 
 def build_server(
-    home: Path, registry: TaskRegistry, *, tokens: TokenVerifier | None = None, url: str = "http://127.0.0.1"
+    home: Path,
+    registry: TaskRegistry,
+    *,
+    tokens: TokenVerifier | None = None,
+    url: str = "http://127.0.0.1",
+    shared: Collection[str] = (),
 ) -> MCPServer[Services]:
     """The server of a home directory.
 
@@ -109,9 +115,10 @@ def build_server(
         registry: the tasks that may be begun.
         tokens: who may come in over HTTP; stdio needs none.
         url: where the server is reached over HTTP, for its authentication settings.
+        shared: sessions that every client may use; without tokens each caller may use all.
     """
-    services, bus = Services(home, replace(registry, home=home)), InMemorySubscriptionBus()
-    watch = Watch(home, bus)
+    access, bus = Access(home, needs_token=tokens is not None, shared=frozenset(shared)), InMemorySubscriptionBus()
+    services, watch = Services(access, replace(registry, home=home)), Watch(home, access, bus)
 
     @asynccontextmanager
     async def running(_: MCPServer[Services]) -> AsyncIterator[Services]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import anyio
@@ -20,6 +21,14 @@ DEFAULT_PORT = 8765
 @click.option("--allowed-origin", "origins", multiple=True, metavar="ORIGIN", help="A web page's origin to let in.")
 @click.option("--token-file", type=click.Path(dir_okay=False, path_type=Path), help="Default: in LOCKSTEP_HOME.")
 @click.option("--add-client", metavar="NAME", help="Make a token for one more client, print it, and end.")
+@click.option("--operator", is_flag=True, help="With --add-client: an operator, whose token sees every session.")
+@click.option(
+    "--share",
+    "shared",
+    multiple=True,
+    metavar="SESSION",
+    help="Let every client of this server use a session; else each token reaches its own. Repeatable (with --http).",
+)
 @click.option(
     "--task-root",
     "task_roots",
@@ -40,31 +49,41 @@ def serve(
     origins: tuple[str, ...],
     token_file: Path | None,
     add_client: str | None,
+    operator: bool,
+    shared: tuple[str, ...],
     task_roots: tuple[Path, ...],
     workspace_root: Path | None,
 ) -> int:
     """Serve coding agents: the tools, prompts and resources of the whole recipe, over the Model Context Protocol.
 
     On stdio, standard output carries the protocol and nothing else. Over HTTP every request needs a bearer token; the
-    file that holds them is made when it is first needed.
+    file that holds them is made when it is first needed. A session belongs to the token that began it; other tokens do not
+    see it, but for operators and sessions that are shared.
     """
     from harness.policy import floor
+    from harness.record import directory as directories
     from harness.support.home import lockstep_home
     from mcp_server.registry import TaskRegistry, roots
 
     home = lockstep_home()
+    if operator and not add_client:
+        raise click.UsageError("--operator goes with --add-client")
+    if shared and not http:
+        raise click.UsageError("--share goes with --http: on stdio every session is reached")
     if floor.unisolated_allowed():
         sys.stderr.write(f"lockstep: warning: {floor.WARNING}\n")  # standard output carries the protocol
     if add_client:
         from mcp_server.tokens import TokenFile
 
-        click.echo(TokenFile(token_file or home / TOKEN_FILE).add(add_client))
+        click.echo(TokenFile(token_file or home / TOKEN_FILE).add(add_client, is_operator=operator))
         return 0
     registry = TaskRegistry(roots(task_roots), (workspace_root or Path.cwd()).expanduser().resolve())
     if http:
         from mcp_server.http import Doors
 
-        _serve_http(home, registry, Doors(host, port, hosts, origins), token_file or home / TOKEN_FILE)
+        shared = tuple(directories.find(home, session).id for session in shared)
+        doors = Doors(host, port, hosts, origins)
+        _serve_http(home, registry, doors, token_file or home / TOKEN_FILE, shared)
     else:
         from mcp_server.app import build_server
 
@@ -72,7 +91,7 @@ def serve(
     return 0
 
 
-def _serve_http(home: Path, registry: object, doors: object, token_file: Path) -> None:
+def _serve_http(home: Path, registry: object, doors: object, token_file: Path, shared: Collection[str]) -> None:
     from mcp_server.app import build_server
     from mcp_server.http import Doors, http_app, serve_http, url_of
     from mcp_server.registry import TaskRegistry
@@ -84,7 +103,7 @@ def _serve_http(home: Path, registry: object, doors: object, token_file: Path) -
     tokens = TokenFile(token_file)
     with doors.listen() as listener:
         url = url_of(listener)
-        app = http_app(build_server(home, registry, tokens=tokens, url=url), doors)
+        app = http_app(build_server(home, registry, tokens=tokens, url=url, shared=shared), doors)
         made = "was made" if tokens.made else "holds the tokens"
         sys.stderr.write(f"lockstep: serving at {url}\nlockstep: {token_file} {made}\n")
         sys.stderr.flush()

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from mcp.server.mcpserver import MCPServer
 from mcp.types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 
-from harness import operations
 from harness.errors import LockstepError
 from harness.host import jobs
 from harness.record import directory as directories
@@ -41,13 +40,16 @@ def _values(services: Services, name: str, chosen: dict[str, str]) -> list[str]:
     if name == "task":
         return list(services.registry.tasks())
     if name == "session":
-        rows = operations.sessions(services.home)
+        rows = services.access.sessions()
         return [row["session"] for row in sorted(rows, key=lambda row: row["created"], reverse=True)]
     if name in ("module", "level", "event"):
         return list(_of_sessions(services, name, chosen.get("session")))
     if name == "number":
-        wanted = [chosen["session"]] if "session" in chosen else []
-        return [str(job.number) for one in wanted for job in jobs.recent(directories.find(services.home, one), AT_MOST)]
+        if "session" not in chosen:
+            return []
+        session = chosen["session"]
+        found = directories.find(services.access.reach(session), session)
+        return [str(job.number) for job in jobs.recent(found, AT_MOST)]
     return []
 
 
@@ -55,10 +57,10 @@ def _of_sessions(services: Services, name: str, session: str | None) -> Iterable
     """Modules, levels or verdicts of one session; where none is chosen yet, modules or levels of all."""
     if session is None and name == "event":
         return []
-    named = [session] if session else [row["session"] for row in operations.sessions(services.home)[:AT_MOST]]
+    named = [session] if session else [row["session"] for row in services.access.sessions()[:AT_MOST]]
     found: dict[str, None] = {}
     for one in named:
-        with SessionView(one, services.home) as view:
+        with SessionView(one, services.access.reach(one)) as view:
             if name == "module":
                 found |= dict.fromkeys(view.state.plan.modules)
             elif name == "level":

@@ -38,7 +38,8 @@ def _filled(services: Services, template: Template) -> Callable[..., Coroutine[A
     async def fill(**given: str) -> UserMessage:
         session = given.pop("session")
         try:
-            text = await in_thread(prompts.render, template.name, session, given, home=services.home, tools=True)
+            home = await in_thread(services.access.reach, session)
+            text = await in_thread(prompts.render, template.name, session, given, home=home, tools=True)
         except LockstepError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
         return UserMessage(text)

@@ -63,13 +63,17 @@ class TaskRegistry:
             next_step="choose one of these, or have a person start the server with `lockstep serve --task-root DIR`",
         )
 
-    def workspace(self, given: str, task: str) -> Path:
+    def workspace(self, given: str, task: str, corner: str = "") -> Path:
         """The directory that a new session is to work in; a free one is chosen where none is given.
+
+        Args:
+            corner: the directory below the workspace root that belongs to the caller. So no client can name, or by the
+                number that it is given count, the workspaces of another.
 
         Raises:
             SessionError: it lies elsewhere than below the workspace root, where a task lies, or in a hidden directory.
         """
-        root = self.workspace_root.resolve()
+        root = self.workspace_root.resolve() / corner
         if given:
             path = (root / Path(given).expanduser()).resolve()
             if path == root or not path.is_relative_to(root):

@@ -14,7 +14,6 @@ from mcp.shared.path_security import PathEscapeError, safe_join
 
 from harness import operations
 from harness.errors import LockstepError, RecordError, SessionError, TaskError
-from harness.host import jobs
 from harness.record.event import VERDICT_FILE
 from harness.record.log import event_file
 from harness.session.view import SessionView
@@ -87,8 +86,8 @@ class Resources:
 
     @_as_text
     def sessions(self) -> Any:
-        """Every session of this machine: its id, task, workspace and state."""
-        return operations.sessions(self._services.home)
+        """Every session that you may see: its id, task, workspace and state."""
+        return self._services.access.sessions()
 
     @_as_text
     def contract(self, task: str) -> Any:
@@ -123,12 +122,12 @@ class Resources:
     @_as_text
     def status(self, session: str) -> Any:
         """Where a session stands. Subscribe to it to be notified when that changes."""
-        return operations.status(session, home=self._services.home)
+        return operations.status(session, home=self._services.access.reach(session))
 
     @_as_text
     def events(self, session: str, after: str = "-1") -> Any:
         """The events of a session, oldest first, 200 at a time: `?after=N` goes on after event N."""
-        return operations.history(session, home=self._services.home, after=_number(after), limit=PAGE)
+        return operations.history(session, home=self._services.access.reach(session), after=_number(after), limit=PAGE)
 
     @_as_text
     def verdict(self, session: str, event: str) -> Any:
@@ -146,7 +145,7 @@ class Resources:
     @_as_text
     def divergence(self, session: str, event: str) -> Any:
         """The divergence that a verdict tells first: as text and as data, with the call that reproduces it."""
-        document = operations.explain(session, home=self._services.home, event=_number(event))
+        document = operations.explain(session, home=self._services.access.reach(session), event=_number(event))
         if document["divergence"] is None:
             raise ResourceNotFoundError(f"the verdict of event {event} has no divergence")
         return document
@@ -154,7 +153,7 @@ class Resources:
     @_as_text
     def job(self, session: str, number: str) -> Any:
         """A job with its whole result. Subscribe to it to be notified when it ends."""
-        return jobs.read(f"{session}.{_number(number)}", self._services.home).to_json()
+        return self._services.job(f"{session}.{_number(number)}").to_json()
 
 
 def _task(services: Services, named: str) -> Path:
@@ -177,7 +176,7 @@ def _shown(path: Path) -> bool:
 
 def _verdict(services: Services, session: str, event: str) -> dict[str, Any]:
     number = _number(event)
-    with SessionView(session, services.home) as view:
+    with SessionView(session, services.access.reach(session)) as view:
         chosen = next((each for each in view.events if each.seq == number), None)
         if chosen is None or VERDICT_FILE not in chosen.attached:
             raise SessionError(f"event {number} of {session} is not a verdict")

@@ -80,6 +80,7 @@ class SessionStatus(Result):
     spent_on_next: dict[str, Any] = Field(default_factory=dict)
     limits: dict[str, Any] = Field(default_factory=dict)
     dollars: float = 0.0
+    dollars_reported: float = Field(0.0, description="Of these dollars, those reported by the agent itself.")
     needs_human: dict[str, Any] | None = Field(None, description="Why a person has to decide, and what was tried.")
     reached: list[str] = Field(default_factory=list, description=REACHED)
     jobs: list[JobLine] = Field(default_factory=list, description="The newest jobs, the newest first.")
@@ -313,7 +314,9 @@ class Usage(Result):
     """What has been spent in a session."""
 
     session: str
-    usage: dict[str, Any] = Field(default_factory=dict, description="In all.")
+    usage: dict[str, Any] = Field(
+        default_factory=dict, description="In all; dollars_reported are those reported by the agent itself."
+    )
     recorded: dict[str, Any] | None = Field(None, description="What this report added.")
     note: str = ""
 

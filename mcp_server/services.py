@@ -6,7 +6,6 @@ import functools
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
@@ -16,6 +15,7 @@ from mcp.server.mcpserver import Context
 from harness.host import client, jobs
 from harness.host.jobs import Job
 from mcp_server import texts
+from mcp_server.access import Access
 from mcp_server.callers import Cancellations, client_name
 from mcp_server.limits import (
     ANSWER_S,
@@ -35,26 +35,36 @@ class Services:
     """Everything that a handler needs. Nothing in it belongs to a connection or has to survive the server.
 
     Attributes:
-        home: where sessions are kept.
+        access: the way to the sessions that a caller may reach.
         registry: the tasks that may be begun.
         cancellations: the calls that are under way, for the case that their clients cancel them.
         notices: what is reported beside results.
     """
 
-    home: Path
+    access: Access
     registry: TaskRegistry
     cancellations: Cancellations = field(default_factory=Cancellations)
     notices: Notices = field(default_factory=Notices)
 
     async def ask(self, ctx: Call, session: str, call: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """One call of a session's host, which is started where none runs. Raises what `harness.host.client.ask` raises."""
-        return await in_thread(client.ask, session, call, dict(arguments), home=self.home, client=client_name(ctx))
+        """One call of a session's host, which is started where none runs.
+
+        Raises:
+            SessionError: there is no such session for this caller; and what `harness.host.client.ask` raises.
+        """
+        home = await in_thread(self.access.reach, session)
+        return await in_thread(client.ask, session, call, dict(arguments), home=home, client=client_name(ctx))
 
     async def begin(self, ctx: Call, session: str, call: str, arguments: Mapping[str, Any]) -> tuple[Job, list[str]]:
         """Have a host begin a job, which ends with this call if its client cancels it.
 
         Returns the job, and the names of other clients that work on the session.
+
+        Raises:
+            SessionError: there is no such session for this caller, or its budget is used up; and as `ask`.
         """
+        await in_thread(self.access.reach, session)
+        await in_thread(self.access.demand_budget, session)
         given = await self.ask(ctx, session, call, arguments)
         job = Job.from_json(given["job"])
 
@@ -68,6 +78,14 @@ class Services:
             await self.notices.tell(ctx, "warning", f"{', '.join(also)} also works on session {session}")
         return job, also
 
+    def job(self, job_id: str) -> Job:
+        """A job as its file tells it (`harness.host.jobs.read`).
+
+        Raises:
+            SessionError: there is no such session for this caller, or no such job of it; RecordError: its file is damaged.
+        """
+        return jobs.read(job_id, self.access.reach(job_id.rpartition(".")[0]))
+
     async def wait(self, ctx: Call, job: Job, seconds: float | None = None) -> Job:
         """The job as it is when it ends, or after so many seconds (`ANSWER_S`); progress is reported on the way."""
         seconds = ANSWER_S if seconds is None else seconds
@@ -76,7 +94,7 @@ class Services:
         while not job.finished and (left := began + seconds - time.monotonic()) > 0:
             await anyio.sleep(min(pause, left))
             pause = min(pause * 1.5, POLL_AT_MOST_S)
-            job = jobs.read(job.id, self.home)
+            job = self.job(job.id)
             if not job.finished and time.monotonic() - reported >= PROGRESS_S:
                 reported = time.monotonic()
                 # Seconds, because what is done starts at zero again with each part of a job, and progress may not.

@@ -84,7 +84,8 @@ async def history(
     """Everything that happened in a session, oldest first, a page at a time: attempts with their verdict and finding,
     verified commits, commands, edits. Read it before you repeat an idea that may have been tried."""
     services = services_of(ctx)
-    document = await in_thread(operations.history, session, home=services.home, after=after, limit=limit)
+    home = await in_thread(services.access.reach, session)
+    document = await in_thread(operations.history, session, home=home, after=after, limit=limit)
     events = [EventLine.model_validate(row) for row in document["events"]]
     last = events[-1].seq if events else after
     more = document["more"]
@@ -101,8 +102,8 @@ async def history(
 async def audit(ctx: Call, session: SessionId) -> Annotated[CallToolResult, Audit]:
     """Check a session's record as an outsider would: signatures, the chain of events, ancestry of the verified commits,
     and that task and tests were left alone. Says what each commit proved. Call it when everything has passed."""
-    services = services_of(ctx)
-    report = (await in_thread(operations.audit, session, home=services.home)).to_json()
+    home = await in_thread(services_of(ctx).access.reach, session)
+    report = (await in_thread(operations.audit, session, home=home)).to_json()
     commits, problems = report["rows"], report["problems"]
     said = f"{report['events']} events, {len(commits)} verified commits: "
     result = Audit(
@@ -164,11 +165,12 @@ async def _begun(
 ) -> dict[str, Any]:
     """The status of a new session. Sessions are begun one after another, also by different servers: each takes a second."""
     deadline = anyio.current_time() + START_S
+    corner = services.access.caller().corner
     while True:
-        location = await in_thread(services.registry.workspace, workspace, task.name)
+        location = await in_thread(services.registry.workspace, workspace, task.name, corner)
         try:
             return await in_thread(
-                operations.start, str(task), location, services.home, fresh=fresh, candidate=candidate, sandbox=sandbox
+                services.access.start, task, location, fresh=fresh, candidate=candidate, sandbox=sandbox
             )
         except SessionLocked:
             if anyio.current_time() > deadline:
@@ -180,7 +182,7 @@ def status_result(services: Services, described: dict[str, Any], *, begun: bool 
     """A status document of the harness as a result."""
     session, state = described["session"], described["state"]
     following = StepView.of(described["next"])
-    found = directories.find(services.home, session)
+    found = directories.find(services.access.reach(session), session)
     lines = [
         JobLine(job=job.id, operation=job.operation, state=job.state, client=job.client)
         for job in jobs.recent(found, SHOWN_JOBS)

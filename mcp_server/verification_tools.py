@@ -124,7 +124,7 @@ async def get_job(
     connection and this server, and their result can be asked for as often as you like. If it is still running, call
     this again: that costs nothing and does not hurry it."""
     services = services_of(ctx)
-    job = await in_thread(jobs.read, job_id, services.home)
+    job = await in_thread(services.job, job_id)
     job = await services.wait(ctx, job, float(wait_s))
     return answer(job_status(job), _rest(job))
 
@@ -133,7 +133,7 @@ async def cancel_job(ctx: Call, job_id: JobId) -> Annotated[CallToolResult, JobS
     """End a job and every process that it started. A verification is recorded as interrupted, and every commit made
     before is kept; of a command, what it had printed is given. A job that has ended stays as it is."""
     services = services_of(ctx)
-    job = await in_thread(jobs.read, job_id, services.home)
+    job = await in_thread(services.job, job_id)
     if not job.finished:
         given = await services.ask(ctx, job.session, "cancel", {"job": job.id})
         job = await services.wait(ctx, jobs.Job.from_json(given["job"]), 20.0)

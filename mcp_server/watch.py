@@ -30,6 +30,7 @@ from harness.errors import LockstepError
 from harness.host import jobs
 from harness.record import directory as directories
 from harness.record.log import EVENTS
+from mcp_server.access import Access
 from mcp_server.callers import connection_of
 
 PERIOD_S = 1.0
@@ -42,8 +43,9 @@ _log = logging.getLogger(__name__)
 class Watch:
     """The subscriptions of one server, of both protocol eras."""
 
-    def __init__(self, home: Path, bus: SubscriptionBus) -> None:
+    def __init__(self, home: Path, access: Access, bus: SubscriptionBus) -> None:
         self._home = home
+        self._access = access
         self._bus = bus
         self._listen = ListenHandler(bus)
         self._listened: Counter[str] = Counter()
@@ -53,6 +55,8 @@ class Watch:
 
     async def subscribe(self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams) -> EmptyResult:
         """`resources/subscribe`: the era of the handshake."""
+        if not self._may_watch(str(params.uri)):
+            return EmptyResult()  # as for a session that does not exist
         key = (connection_of(ctx), str(params.uri))
         self._subscribed[key] = ctx.session
         self._subscribed.move_to_end(key)
@@ -70,7 +74,11 @@ class Watch:
         self, ctx: ServerRequestContext[Any, Any], params: SubscriptionsListenRequestParams
     ) -> SubscriptionsListenResult:
         """`subscriptions/listen`: the stateless era; its stream is the subscription."""
-        uris = [str(uri) for uri in params.notifications.resource_subscriptions or ()]
+        asked = params.notifications.resource_subscriptions or ()
+        wanted = [uri for uri in asked if self._may_watch(str(uri))]
+        seen = params.notifications.model_copy(update={"resource_subscriptions": wanted})
+        params = params.model_copy(update={"notifications": seen})
+        uris = [str(uri) for uri in wanted]
         for uri in uris:
             self._listened[uri] += 1
             self._look_at(uri)
@@ -93,6 +101,11 @@ class Watch:
                     self._stamps[uri] = stamp
                     await self._tell(uri)
             await anyio.sleep(PERIOD_S)
+
+    def _may_watch(self, uri: str) -> bool:
+        """Whether whoever subscribes may know of the session: the only time at which it is known who that is."""
+        matched = _WATCHED.fullmatch(uri)
+        return matched is None or self._access.sees(matched[1])
 
     def _uris(self) -> set[str]:
         return set(self._listened) | {uri for _, uri in self._subscribed}

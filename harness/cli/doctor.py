@@ -20,6 +20,7 @@ from pathlib import Path
 from harness.candidate.crates.toolchain import INSTALL, release
 from harness.candidate.crates.toolchain import OLDEST as OLDEST_RUST
 from harness.errors import LockstepError
+from harness.policy.budgets import all_standing
 from harness.policy.rings import exposed
 from harness.support.home import lockstep_home
 from sandboxes import UNASKED, DockerDriver, SandboxError, drivers
@@ -69,6 +70,7 @@ def examine() -> Iterator[Item]:
     yield _node()
     yield _rust()
     yield _home()
+    yield _budgets()
     yield _disk()
     yield _orphans(Path(tempfile.gettempdir()))
     yield _containers(DockerDriver())
@@ -168,6 +170,18 @@ def _home() -> Item:
             return Item("home", Health.OK, str(home))
     except (LockstepError, OSError) as error:
         return Item("home", Health.MISSING, str(error), "set LOCKSTEP_HOME to a directory that you can write")
+
+
+def _budgets() -> Item:
+    try:
+        rows = all_standing(lockstep_home())
+    except LockstepError as error:
+        return Item("budgets", Health.MISSING, f"{error.where}: {error.what}", error.next_step)
+    over = [f"{row['kind']} {row['name']}" for row in rows if row["used"] >= row["limit"]]
+    if over:
+        step = "raise them in budgets.toml, or leave it so; `lockstep usage --budgets` shows all"
+        return Item("budgets", Health.LIMITED, f"used up: {', '.join(dict.fromkeys(over))}", step)
+    return Item("budgets", Health.OK, f"{len(rows)} limits, none used up" if rows else "none are set")
 
 
 def _disk() -> Item:

@@ -199,6 +199,8 @@ def history(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
     table = grid("right", *["left"] * 5, header=("", "time (UTC)", "event", "outcome", "commit", ""))
     for row in rows:
         detail = row["finding"] or row["arguments"].get("message", "") or row["arguments"].get("reason", "")
+        if row["usage"].get("dollars"):
+            detail = detail or cost(row["usage"]["dollars"], row["dollars_reported"])
         table.add_row(
             str(row["seq"]),
             row["time"][:19].replace("T", " "),
@@ -208,6 +210,14 @@ def history(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
             Text(detail, "dim"),
         )
     return table
+
+
+def cost(dollars: float, reported: float) -> str:
+    """A cost, marked as far as it is the word of an agent, which nobody measured."""
+    if not reported:
+        return f"${dollars:.2f}"
+    part = "" if reported >= dollars - 0.005 else f"${reported:.2f} "
+    return f"${dollars:.2f} ({part}reported by the agent)"
 
 
 def event_name(row: Mapping[str, Any]) -> str:
@@ -239,7 +249,7 @@ def audit(report: AuditReport) -> RenderableType:
             compared,
             "" if row.bound is None else f"{row.bound:.2%}",
             f"{row.duration_s:.1f} s",
-            f"${row.dollars:.2f}" if row.dollars else "",
+            cost(row.dollars, row.dollars_reported) if row.dollars else "",
             str(row.attempts),
         )
         shown.add_row(Text(row.commit[:10], "cyan"), str(row.seed), str(row.cases), Text(row.message, "dim"))
@@ -333,4 +343,6 @@ def _spending(described: Mapping[str, Any]) -> str:
             f"; on the next step {spent['iterations']} of {limits['iterations']}, "
             f"{spent['seconds']:.0f} of {limits['seconds']:.0f} s"
         )
-    return text + (f"; ${described['dollars']:.2f} of ${limits['dollars']:.2f}" if described["dollars"] else "")
+    if not described["dollars"]:
+        return text
+    return text + f"; {cost(described['dollars'], described['dollars_reported'])} of ${limits['dollars']:.2f}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from harness.cli.show import cost as dollars
 from harness.cli.show import event_name, grid, indented, outcome_text, step_name
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def listing(document: Mapping[str, Any]) -> RenderableType:
     for row in document["rows"]:
         table.add_row(str(row["event"]), row["time"][11:19], _name(row), outcome_text(row["outcome"]), _about(row))
     cost, audit = document["cost"], document["audit"]
-    spent = f", ${cost['dollars']:.2f}" if cost["dollars"] else ""
+    spent = f", {dollars(cost['dollars'], cost['dollars_reported'])}" if cost["dollars"] else ""
     total = (
         f"\n{document['session']} ({document['task']}), {document['state'].replace('_', ' ')}: {document['events']} events, "
         f"{document['divergences']} divergences, {document['repairs']} repairs, {document['commits']} commits, "

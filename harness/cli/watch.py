@@ -242,6 +242,8 @@ def _spent(view: Mapping[str, Any]) -> RenderableType:
         style = "red" if used >= limit else "yellow" if used >= 0.8 * limit else "green"
         bar = ProgressBar(max(limit, 1e-9), min(used, limit), BAR, complete_style=style, finished_style=style)
         table.add_row(Text(name, "dim"), bar, form.format(used, limit))
+    if view["dollars_reported"]:
+        table.add_row(Text("reported by the agent", "dim"), "", f"${view['dollars_reported']:.2f} of these dollars")
     if view["tokens"]:
         table.add_row(Text("tokens", "dim"), "", f"{view['tokens']:,}")
     return table

@@ -23,9 +23,11 @@ from harness.host.interrupts import Interrupts
 from harness.host.jobs import RUN_COMMAND, Jobs
 from harness.host.main_jobs import MainJobs
 from harness.operations import verification
+from harness.policy.budgets import demand_budget
 from harness.session import usage
 from harness.session.coverage import known
 from harness.session.session import Session
+from harness.session.spending import client_of
 
 PRESENT_S = 600.0
 """Who has called within this time still works here."""
@@ -33,6 +35,8 @@ TELL_OF_OTHERS = frozenset(
     {"status", "verify", "compare", "profile", "replay", "run_command", "write_file", "edit_file"}
 )
 """Calls whose answer says who else works here: those that begin a job or change a file, and the one that asks."""
+COSTS = frozenset({"compare", "profile", "replay", "run_command"})
+"""Calls that take this machine's time and so need something left of the budgets; a verification asks for itself."""
 
 
 class Calls:
@@ -96,7 +100,11 @@ class Calls:
             raise SessionError(f"there is no call {call!r}", expected=f"one of {', '.join(self._calls)}")
         if client:
             self._seen[client] = time.monotonic()
-        answer = function(client, **checked(call, function, arguments))
+        given = checked(call, function, arguments)
+        if call in COSTS:
+            found = self._session.directory
+            demand_budget(self._home, client_of(found), found.task)
+        answer = function(client, **given)
         if call in TELL_OF_OTHERS:
             answer["also_working"] = self._others(client)
         return answer

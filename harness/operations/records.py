@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ def start(
     candidate: str | None = None,
     sandbox: str | None = None,
     ssh_key: Path | None = None,
+    owner: str | None = None,
 ) -> dict[str, Any]:
     """Begin a session on a task and give its status, with the record's place as `record`.
 
@@ -47,6 +48,7 @@ def start(
         candidate: the kind of candidate to write (`jax`, `rust`), where the task has several; by default its first.
         sandbox: the driver in which the session's commands and candidates run; by default the best that works.
         ssh_key: file of an SSH key that signs the verified commits besides (`Session.start`).
+        owner: the client whose session it is; by default it is the operator's.
 
     Raises:
         TaskError, SessionError, RecordError: as `Session.start`; SandboxUnavailable: that driver does not work here.
@@ -57,7 +59,9 @@ def start(
         if fresh or candidate is not None:
             scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-")))
             source = _prepared(source, scratch, fresh, candidate)
-        session = stack.enter_context(Session.start(source, workspace, home, sandbox=sandbox, ssh_key=ssh_key))
+        session = stack.enter_context(
+            Session.start(source, workspace, home, sandbox=sandbox, ssh_key=ssh_key, owner=owner)
+        )
         reached = known(session.events).to_json()
         return session.status() | {"coverage": reached, "record": str(session.directory.path)}
 
@@ -84,10 +88,13 @@ def history(session: str, *, home: Path | None = None, after: int = -1, limit: i
         return {"session": view.id, "events": shown, "more": len(rows) - len(shown)}
 
 
-def sessions(home: Path | None = None) -> list[dict[str, Any]]:
-    """Every session: id, task, workspace, when it was `created`, and its `state`; `damaged` where that cannot be read."""
+def sessions(home: Path | None = None, *, seen: Callable[[str], bool] = lambda _: True) -> list[dict[str, Any]]:
+    """Every session: id, task, workspace, when it was `created`, and its `state`; `damaged` where that cannot be read.
+
+    `seen` says by its id whether whoever asks may see it.
+    """
     rows = []
-    for found in all_sessions(home or lockstep_home()):
+    for found in (each for each in all_sessions(home or lockstep_home()) if seen(each.id)):
         row = {"session": found.id, "task": found.task, "workspace": str(found.workspace), "created": found.created}
         try:
             with SessionView(found.id, home) as view:

@@ -37,7 +37,7 @@ def listing(store: Store, events: Sequence[Event], after: int = 0) -> dict[str, 
         "commits": len(described["commits"]),
         "divergences": described["summary"]["divergences"],
         "repairs": sum(1 for row in described["attempts"] if row["divergences"] and row["divergences"][0]["repaired"]),
-        "cost": {name: cost["total"].get(name) for name in ("dollars", "attempts")}
+        "cost": {name: cost["total"].get(name) for name in ("dollars", "dollars_reported", "attempts")}
         | {"seconds_verifying": round(cost["seconds_verifying"], 3)},
         "audit": described["audit"],
         "damage": described["damage"],

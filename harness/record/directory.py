@@ -50,6 +50,11 @@ class SessionDirectory:
         return self.path.name
 
     @property
+    def home(self) -> Path:
+        """The home directory in which it lies."""
+        return self.path.parents[1]
+
+    @property
     def repository(self) -> Path:
         """The bare git directory."""
         return self.path / "repo.git"

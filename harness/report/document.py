@@ -172,6 +172,7 @@ def _commit(row: Mapping[str, Any]) -> Row:
         "duration_s": plain.number(row["duration_s"]),
         "attempts": plain.whole(row["attempts"]),
         "dollars": plain.number(row["dollars"]),
+        "dollars_reported": plain.number(row["dollars_reported"]),
         "machine": machine,
     }
 

@@ -286,5 +286,6 @@ def _spent(described: Mapping[str, Any]) -> Row:
         "commit": plain.commit_id(described.get("commit")),
         "event": described.get("event"),
         "dollars": plain.number(described.get("dollars")),
+        "dollars_reported": plain.number(described.get("dollars_reported")),
         "unpriced_models": [plain.line(name, 100) for name in plain.listed(described.get("unpriced_models"))],
     }

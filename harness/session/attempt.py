@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from harness.errors import RecordError, SessionError
+from harness.policy.budgets import demand_budget, one_at_a_time
 from harness.record import ssh
 from harness.record.attest import SUMMARY_FILE, Subject, attestations
 from harness.record.event import CONDITIONS, SSH_KEY, UNSIGNED, VERDICT_FILE, now, seconds
@@ -29,6 +30,7 @@ from harness.session import coverage, recipe
 from harness.session.recipe import State, Step
 from harness.session.recorder import Recorder
 from harness.session.request import VerificationRequest
+from harness.session.spending import client_of
 from harness.support.progress import Progress
 from harness.task.contract import CASES_DIRECTORY, TRAINING_LEVEL
 from harness.verdict import Outcome, Verdict
@@ -149,6 +151,9 @@ class Attempts:
         recorder, given = self._recorder, request.seed
         recorder.settle("the attempt ended without a verdict")
         recorder.write_cases()
+        home, found = recorder.directory.home, recorder.directory
+        client = client_of(found)
+        demand_budget(home, client, found.task)
         if reached := recipe.limits_reached(self._history.state):
             raise SessionError(
                 f"this session needs a person: {'; '.join(reached)}",
@@ -163,9 +168,11 @@ class Attempts:
         seed = self._interrupted_seed(arguments, taken) if given is None else given
         seed = secrets.randbits(63) if seed is None else seed
         detail = {**asked, "drawn": given is None}
-        attempt = recorder.append(
-            recipe.ATTEMPT, arguments=arguments, detail=detail, seeds={"run": seed}, workspace=taken
-        )
+        with one_at_a_time(home):
+            demand_budget(home, client, found.task)
+            attempt = recorder.append(
+                recipe.ATTEMPT, arguments=arguments, detail=detail, seeds={"run": seed}, workspace=taken
+            )
         try:
             with recorder.exported(taken, str(attempt.seq)) as tree:
                 verdict = self._judge().verify(tree, LevelsRequest(levels, seed, step.module))
@@ -173,7 +180,9 @@ class Attempts:
             return self._conclude(step, arguments, taken, verdict, given is None, time.monotonic() - began)
         except BaseException as error:
             with suppress(RecordError):  # then the next verification, or the next opening, settles it
-                recorder.settle(f"{type(error).__name__}: {error}"[: recipe.FINDING_AT_MOST])
+                why = f"{type(error).__name__}: {error}"[: recipe.FINDING_AT_MOST]
+                # With its time: whoever cancels just before the end has spent it all the same.
+                recorder.settle(why, time.monotonic() - began)
             raise
 
     def _interrupted_seed(self, arguments: Mapping[str, Any], taken: Snapshot) -> int | None:

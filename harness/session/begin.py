@@ -11,6 +11,9 @@ from pathlib import Path
 from harness import __version__
 from harness.connect.workspace import workspace_files
 from harness.errors import LockstepError, SessionError
+from harness.policy.budgets import demand_budget
+from harness.policy.owners import note_owner, owner_of
+from harness.policy.spent import LOCAL
 from harness.policy.trust import remember
 from harness.record import ssh
 from harness.record.directory import (
@@ -53,16 +56,18 @@ def create_session(
     sandbox: str | None = None,
     isolated: bool = True,
     ssh_key: Path | None = None,
+    owner: str | None = None,
 ) -> SessionDirectory:
     """Make the directory of a new session, with a record that holds the task and the first event.
 
     The trusted copy is not there yet, and the workspace holds only what greets an agent: opening the session makes both
     from the record. `isolated` says whether its sandboxes isolate: that decides which key signs. `ssh_key` is what verified
-    commits are to be signed with besides; the record names its public half.
+    commits are to be signed with besides; the record names its public half. `owner` is the client whose session it is, None
+    for the operator's own.
 
     Raises:
-        SessionError: the workspace, the author or the SSH key cannot be used, or the task directory cannot be recorded or
-            lies in the workspace of a session.
+        SessionError: a budget of the client or the task is used up, the workspace, the author or the SSH key cannot be
+            used, or the task directory cannot be recorded or lies in the workspace of a session.
         RecordError: the record cannot be written.
     """
     check_identity(author)
@@ -73,8 +78,9 @@ def create_session(
     lock = Lock(root / ".start.lock", "the list of sessions")
     try:
         remove_unfinished(home)
+        demand_budget(home, owner or LOCAL, task)
         demand_no_workspace(home, task_directory)
-        _refuse_overlap(home, workspace)
+        _refuse_overlap(home, workspace, owner)
         created = now()
         stamp = created[:19].translate({ord("-"): None, ord(":"): None})
         name = f"{task}-{stamp}-{secrets.token_hex(2)}"
@@ -102,6 +108,8 @@ def create_session(
                 log.append(START, time=created, arguments={"task": task}, detail=detail, workspace=first)
             session.write()
             _welcome(workspace, name, task, home)
+            if owner is not None:
+                note_owner(home, name, owner)
             publish(session.path, root / name)
         except BaseException:
             with suppress(LockstepError, OSError):
@@ -146,7 +154,7 @@ def demand_no_workspace(home: Path, task_directory: Path) -> None:
             )
 
 
-def _refuse_overlap(home: Path, workspace: Path) -> None:
+def _refuse_overlap(home: Path, workspace: Path, owner: str | None) -> None:
     if home.is_relative_to(workspace) or workspace.is_relative_to(home):
         raise SessionError(
             "the record must lie outside the workspace, where an agent cannot write",
@@ -156,9 +164,10 @@ def _refuse_overlap(home: Path, workspace: Path) -> None:
         )
     for other in all_sessions(home):
         if other.workspace.is_relative_to(workspace) or workspace.is_relative_to(other.workspace):
+            known = owner is None or owner_of(home, other.id) == owner
             raise SessionError(
-                f"the session {other.id} works in {other.workspace}",
+                f"the session {other.id} works in {other.workspace}" if known else "this directory is in use",
                 where=str(workspace),
                 expected="a directory of its own for each session",
-                next_step=f"go on with {other.id}, or choose another workspace",
+                next_step=f"{f'go on with {other.id}, or ' if known else ''}choose another workspace",
             )

@@ -7,7 +7,7 @@ same state, so status, history and a reopened session can never disagree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,6 +21,11 @@ INTERRUPTED = "interrupted"
 REFUSED = "refused"
 """Tells of a workspace that could not be taken. It counts as an iteration: looking at one costs this machine something."""
 RESUMED = "resumed"
+ITERATIONS = (ATTEMPT, REFUSED)
+"""What counts as an iteration, and of a budget as an attempt."""
+
+READ, REPORTED = "transcripts", "reported"
+"""Where tokens and dollars come from, under `source`: read in transcripts by the harness, or the word of the agent."""
 
 WORKING = "working"
 NEEDS_HUMAN = "needs_human"
@@ -119,7 +124,8 @@ class State:
     Attributes:
         passed: steps that passed and that nothing found later has called into question.
         spent: iterations and seconds, by the step that was next at that time.
-        dollars: money since a person last looked; `dollars_total` since the start.
+        dollars: money since a person last looked; `dollars_total` since the start, and of that `dollars_reported` by the
+            agent itself.
         attempts: every attempt, in order; the last one's outcome is empty while it runs.
     """
 
@@ -128,6 +134,7 @@ class State:
     spent: Mapping[Step, Spent] = field(default_factory=dict)
     dollars: float = 0.0
     dollars_total: float = 0.0
+    dollars_reported: float = 0.0
     attempts: tuple[Attempt, ...] = ()
 
     @property
@@ -165,11 +172,11 @@ def limits_reached(state: State) -> list[str]:
     return reached
 
 
-def phase(state: State) -> str:
-    """`done`, `needs_human` or `working`."""
+def phase(state: State, budgets_used_up: Sequence[str] = ()) -> str:
+    """`done`, `needs_human` or `working`. The budgets of the session's client and task are limits like its own."""
     if next_step(state) is None:
         return DONE
-    return NEEDS_HUMAN if limits_reached(state) else WORKING
+    return NEEDS_HUMAN if budgets_used_up or limits_reached(state) else WORKING
 
 
 def tried(state: State) -> list[Attempt]:
@@ -178,11 +185,12 @@ def tried(state: State) -> list[Attempt]:
     return [attempt for attempt in state.attempts if attempt.working_on == step][-TRIED_AT_MOST:]
 
 
-def status(state: State) -> dict[str, Any]:
-    """The state, JSON-ready."""
+def status(state: State, budgets_used_up: Sequence[str] = ()) -> dict[str, Any]:
+    """The state, JSON-ready. `budgets_used_up` are those of the session's client and task, each in a few words."""
     step = next_step(state)
     spent = state.spent.get(step, Spent()) if step else Spent()
-    here = phase(state)
+    here = phase(state, budgets_used_up)
+    because = [*limits_reached(state), *budgets_used_up]
     return {
         "state": here,
         "next": None if step is None else step.to_json(),
@@ -191,8 +199,9 @@ def status(state: State) -> dict[str, Any]:
         "attempts": len(state.attempts),
         "spent_on_next": {"iterations": spent.iterations, "seconds": round(spent.seconds, 3)},
         "dollars": round(state.dollars_total, 6),
+        "dollars_reported": round(state.dollars_reported, 6),
         "limits": state.plan.to_json()["limits"],
-        "needs_human": {"because": limits_reached(state), "tried": [a.to_json() for a in tried(state)]}
+        "needs_human": {"because": because, "tried": [a.to_json() for a in tried(state)]}
         if here == NEEDS_HUMAN
         else None,
     }
@@ -229,14 +238,24 @@ def advance(state: State, event: Event) -> State:
     return replace(state, attempts=(*state.attempts[:-1], ended))
 
 
+def reported_dollars(arguments: Mapping[str, Any], usage: Mapping[str, float]) -> float:
+    """Of the dollars that an event tells, those that are the word of an agent alone."""
+    return 0.0 if arguments.get("source") == READ else float(usage.get("dollars", 0.0))
+
+
 def _spend(state: State, event: Event) -> State:
     dollars = float(event.usage.get("dollars", 0.0))
-    state = replace(state, dollars=state.dollars + dollars, dollars_total=state.dollars_total + dollars)
+    state = replace(
+        state,
+        dollars=state.dollars + dollars,
+        dollars_total=state.dollars_total + dollars,
+        dollars_reported=state.dollars_reported + reported_dollars(event.arguments, event.usage),
+    )
     step = next_step(state)
     if step is None:
         return state
     before = state.spent.get(step, Spent())
-    after = Spent(before.iterations + (event.kind in (ATTEMPT, REFUSED)), before.seconds + event.duration_s)
+    after = Spent(before.iterations + (event.kind in ITERATIONS), before.seconds + event.duration_s)
     return replace(state, spent={**state.spent, step: after})
 
 

@@ -33,6 +33,7 @@ from harness.record.snapshot import (
 from harness.record.store import Store
 from harness.session import recipe
 from harness.session.history import History
+from harness.session.spending import Spending
 from harness.support.files import clear_temporaries, remove_below, storing, write_below, write_durably
 from harness.task.contract import CASES_DIRECTORY, PROPOSED_DIRECTORY
 
@@ -69,6 +70,7 @@ class Recorder:
             self.store.clear_leftovers()
             self._log = EventLog(self.store, Keyring(home))
             self.history = History(self._log.events)
+            self._spending = Spending(found, self.history.events)
             self.trusted: dict[str, Entry] = trusted_part(self.store.files(snapshot_of(self.history.events[:1])))
             for event in self.history.events:
                 self.trusted |= cases_added(self.store, event)
@@ -91,6 +93,8 @@ class Recorder:
             RecordError: it cannot be written.
         """
         with self._writing:
+            self._spending.expect(kind, fields)
+            known = len(self.history.events)
             try:
                 return self._log.append(kind, **fields)
             finally:
@@ -100,12 +104,15 @@ class Recorder:
                     self.trusted |= added
                     self._owed |= added.keys()
                     self.history.advance(event)
+                    self._spending.recorded(event)
+                if len(self.history.events) == known:
+                    self._spending.take_back()
 
-    def settle(self, why: str) -> None:
-        """Record that an attempt without a verdict will never have one."""
+    def settle(self, why: str, duration_s: float = 0.0) -> None:
+        """Record that an attempt without a verdict will never have one, and what it took where that is known."""
         if self.history.state.pending is not None:
             arguments = {"attempt": self.history.state.pending.seq}
-            self.append(recipe.INTERRUPTED, arguments=arguments, detail={"finding": why})
+            self.append(recipe.INTERRUPTED, arguments=arguments, detail={"finding": why}, duration_s=duration_s)
 
     # Snapshots of the workspace
 

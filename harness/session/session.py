@@ -59,6 +59,7 @@ class Session(SessionView):
         levels: tuple[int, ...] | None = None,
         sandbox: str | None = None,
         ssh_key: Path | None = None,
+        owner: str | None = None,
     ) -> Session:
         """Begin a session on a task.
 
@@ -73,10 +74,12 @@ class Session(SessionView):
             sandbox: the driver in which candidates and the agent's commands run; by default the best that works.
             ssh_key: file of the SSH key that signs the verified commits besides, as git does: a private key, or a public
                 one whose private half an SSH agent holds.
+            owner: the client whose session it is; by default it is the operator's.
 
         Raises:
             TaskError: the task is wrong.
-            SessionError: the workspace or the SSH key cannot be used, or the workspace has a session already.
+            SessionError: a budget is used up, the workspace or the SSH key cannot be used, or the workspace has a session
+                already.
             RecordError: the record cannot be written.
             SandboxUnavailable: the driver does not work here, or is not allowed.
         """
@@ -95,6 +98,7 @@ class Session(SessionView):
             sandbox=sandbox,
             isolated=isolated,
             ssh_key=None if ssh_key is None else ssh_key.expanduser().resolve(),
+            owner=owner,
         )
         return cls(created, home, verifier)
 

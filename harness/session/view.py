@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from harness.errors import SessionError
+from harness.errors import LockstepError, SessionError
+from harness.policy.budgets import used_up
 from harness.record import directory as directories
 from harness.record.attest import Subject
 from harness.record.directory import SessionDirectory
@@ -20,6 +21,7 @@ from harness.record.store import Store
 from harness.session import recipe
 from harness.session.history import History
 from harness.session.recipe import State
+from harness.session.spending import client_of
 from harness.support.home import lockstep_home
 
 if TYPE_CHECKING:
@@ -145,6 +147,13 @@ class SessionView:
         ):
             yield head, tree
 
+    def budgets_used_up(self) -> list[str]:
+        """Which budgets of the session's client and task are used up, each in a few words, or why that is unknown."""
+        try:
+            return used_up(self.directory.home, client_of(self.directory), self.directory.task)
+        except LockstepError as error:
+            return [error.what]
+
     def status(self) -> dict[str, Any]:
         """The recipe's status, the newest verified commit, and how the last attempt ended; JSON-ready."""
         state, head = self.state, self.head
@@ -154,7 +163,7 @@ class SessionView:
             "workspace": str(self.workspace),
             "commit": head.commit if head else None,
             "last_attempt": state.attempts[-1].to_json() if state.attempts else None,
-            **recipe.status(state),
+            **recipe.status(state, self.budgets_used_up()),
         }
 
     def history(self) -> list[dict[str, Any]]:
@@ -171,6 +180,7 @@ class SessionView:
                 "commit": event.commit,
                 "duration_s": event.duration_s,
                 "usage": dict(event.usage),
+                "dollars_reported": recipe.reported_dollars(event.arguments, event.usage),
             }
             for event in self._history.events
         ]

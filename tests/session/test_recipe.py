@@ -190,6 +190,7 @@ def test_status_names_what_passed_and_what_remains() -> None:
         "attempts": 1,
         "spent_on_next": {"iterations": 1, "seconds": 2.0},
         "dollars": 0.5,
+        "dollars_reported": 0.5,
         "limits": {"iterations": 3, "seconds": 100.0, "dollars": 5.0},
         "needs_human": None,
     }

@@ -17,7 +17,7 @@ from harness.record.log import event_file
 from harness.record.message import trailers, trailers_in
 from harness.record.objects import Commit
 from harness.record.store import Store
-from harness.session.recipe import ATTEMPT
+from harness.session.recipe import ATTEMPT, reported_dollars
 from harness.verdict import Outcome, Verdict
 
 LEVEL_PREFIX = "LOCKSTEP_LEVEL_"
@@ -32,11 +32,12 @@ class Commits:
         self._findings = findings
         self._summary: str | None = None
         self._attempts = 0
-        self._dollars = 0.0
+        self._dollars = self._reported = 0.0
 
     def count(self, event: Event) -> None:
         """Take in what an event cost."""
         self._dollars += float(event.usage.get("dollars", 0.0))
+        self._reported += reported_dollars(event.arguments, event.usage)
         self._attempts += event.kind == ATTEMPT
 
     def check(self, event: Event, verdict: Mapping[str, Any], start: Event, key: PublicKey, cases: int) -> None:
@@ -56,7 +57,7 @@ class Commits:
         parents = (self.rows[-1].commit,) if self.rows else ()
         found = self._store.commit(commit)
         self.rows.append(self._row(event, found.message.split("\n", 1)[0], verdict, cases))
-        self._attempts, self._dollars = 0, 0.0
+        self._attempts, self._dollars, self._reported = 0, 0.0, 0.0
         tree = (event.workspace or {}).get("gitTree")
         require(found.tree == tree, "tree", event, f"commit {commit} is not the tree that was verified")
         require(found.parents == parents, "ancestry", event, f"commit {commit} has another parent")
@@ -159,4 +160,5 @@ class Commits:
             duration_s=event.duration_s,
             attempts=self._attempts,
             dollars=round(self._dollars, 6),
+            dollars_reported=round(self._reported, 6),
         )

@@ -35,7 +35,7 @@ class Row:
         seed: of the whole run, drawn after the tree was fixed.
         sandbox, isolated, image: the driver, whether it isolates, the digest of its image (empty where it has none).
         duration_s: of the verification.
-        attempts, dollars: verifications and money since the commit before.
+        attempts, dollars: verifications and money since the commit before; `dollars_reported` of it are the word of agents.
         machine: as the attestation states it.
         ssh: fingerprint of the SSH key whose signature the commit carries; empty without one.
         unsigned: why a commit of a session with an SSH key carries no signature.
@@ -63,6 +63,7 @@ class Row:
     machine: Mapping[str, Any] = field(default_factory=dict)
     ssh: str = ""
     unsigned: str = ""
+    dollars_reported: float = 0.0
 
 
 @dataclass(frozen=True)

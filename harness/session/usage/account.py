@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import SessionError
 from harness.record.event import Event
 from harness.session import recipe
+from harness.session.recipe import READ, REPORTED
 from harness.session.usage.prices import PriceTable, price_table
 from harness.session.usage.tokens import Response, Tokens, count
 from harness.session.usage.transcripts import CLAUDE, CODEX, responses
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from harness.session.session import Session
 
 USAGE = "usage"
-READ, REPORTED = "transcripts", "reported"
 MAX_TOKENS = 1 << 50
 MAX_DOLLARS = 1e9
 _UNSEEN = "the cost of these tokens is unknown, and the limit in dollars does not see them"
@@ -128,7 +128,8 @@ def import_transcripts(session: Session, *, directories: Sequence[Path] = ()) ->
 def summary(view: SessionView) -> dict[str, Any]:
     """What a session has cost: in all, and for each commit what was spent since the one before; JSON-ready.
 
-    `dollars` is what is known; `unpriced_tokens` are those whose cost is not.
+    `dollars` is what is known, `dollars_reported` what of it is the word of agents alone; `unpriced_tokens` are those whose
+    cost is not known.
     """
     state, by_report = view.state, by_commit(view.events)
     return by_report | {
@@ -137,7 +138,7 @@ def summary(view: SessionView) -> dict[str, Any]:
             **by_report["session"],
             "limit_dollars": state.plan.limits.dollars,
             "dollars_since_resumed": round(state.dollars, 6),
-            "state": recipe.phase(state),
+            "state": recipe.phase(state, view.budgets_used_up()),
         },
     }
 
@@ -162,6 +163,7 @@ class _Total:
 
     attempts: int = 0
     dollars: float = 0.0
+    dollars_reported: float = 0.0
     tokens: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
     unpriced: dict[str, int] = field(default_factory=dict)
 
@@ -169,6 +171,7 @@ class _Total:
         """Add what an event spent."""
         self.attempts += event.kind == recipe.ATTEMPT
         self.dollars += float(event.usage.get("dollars", 0.0))
+        self.dollars_reported += recipe.reported_dollars(event.arguments, event.usage)
         for name in KINDS:
             self.tokens[name] += int(event.usage.get(name, 0))
         for model, tokens in event.detail.get("unpriced", {}).items():
@@ -184,6 +187,7 @@ class _Total:
             "attempts": self.attempts,
             **self.tokens,
             "dollars": round(self.dollars, 6),
+            "dollars_reported": round(self.dollars_reported, 6),
             "unpriced_tokens": sum(self.unpriced.values()),
             "unpriced_models": sorted(self.unpriced),
         }
@@ -271,5 +275,4 @@ def _source_of(client: str) -> str | None:
 
 
 def _table(session: SessionView) -> PriceTable:
-    # <home>/sessions/<id>: the prices lie beside the sessions that they are for.
-    return price_table(session.directory.path.parents[1])
+    return price_table(session.directory.home)
