@@ -4,6 +4,9 @@ A verifier's worker holds modules of the verifier, and the candidate's code coul
 place. So a batch that such a worker plays, and that is held against the reference, is played once more by a plain script:
 it imports the package, under its own name, from a directory that no worker has, and calls what is public there, with the
 same keys and the same actions. What it shows must be the same.
+
+A user steps a batch in a loop that is compiled whole, a batch by hand, or one instance. Code can tell these from each other,
+so the script does all of them, in an order that comes from the run's seed.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +35,41 @@ from sandboxes import Driver, Limits, Mount, SandboxSpec
 
 WHERE = "the candidate, as its users run it"
 MOST_BYTES = 1 << 30
+FINAL = "final_"
+"""Before the path of an observation: what an episode that ended last showed."""
+BY_HAND_STEPS = 128
+"""Steps that are taken call by call at most; a loop takes all."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way in which users step an environment: its name, whether step by step, and whether one instance alone."""
+
+    name: str
+    by_hand: bool = False
+    alone: bool = False
+
+    def sizes(self, steps: int, env_indices: int) -> tuple[int, int]:
+        """Timesteps and sub-environments that it shows, of a batch of so many steps and sub-environments to look at."""
+        return 1 + (min(steps, BY_HAND_STEPS) if self.by_hand else steps), 1 if self.alone else env_indices
+
+
+WAYS = {
+    "jax": (
+        Way("a batch in a loop"),
+        Way("a batch by hand", by_hand=True),
+        Way("one instance", by_hand=True, alone=True),
+    ),
+    # A batch has no other loop than that of whoever steps it.
+    "rust": (Way("a batch in a loop"), Way("one instance", by_hand=True, alone=True)),
+}
+
+
+def ways(task: Task) -> tuple[Way, ...]:
+    """The ways in which users step a candidate of this task."""
+    return WAYS[task.candidate.kind]
+
+
 BEGIN = """
 import os, sys
 sys.path[:0] = sys.argv[1:3]
@@ -42,22 +81,20 @@ import numpy as np
 
 given = np.load(io.BytesIO(sys.stdin.buffer.read()))
 actions = {name[1:]: given[name] for name in given.files if name.startswith(":")}
-shown = given["env_indices"]
+keys, shown, by_hand = given["keys"], given["env_indices"], int(given["by_hand"])
 """
 JAX = """
 import jax
 import jax.numpy as jnp
 
 jax.config.update("jax_enable_x64", bool(given["x64"]))
-env = importlib.import_module(sys.argv[3]).make()
-keys = jax.random.wrap_key_data(jnp.asarray(given["keys"]), impl="threefry2x32")
+package = importlib.import_module(sys.argv[3])
+env, gymnax_style = package.make(), package.make_gymnax()
+made = jax.random.wrap_key_data(jnp.asarray(keys))  # of whatever kind this program's keys are
+numbered = (keys[..., 0] == 0)
+made = jnp.where(numbered, jax.vmap(jax.vmap(jax.random.key))(jnp.asarray(keys[..., 1])), made)
 actions = {name: jnp.asarray(leaf) for name, leaf in actions.items()}
 actions = actions.get("action", {name.removeprefix("action/"): leaf for name, leaf in actions.items()})
-
-
-def body(states, inputs):
-    states, outputs = jax.vmap(env.step_autoreset)(inputs[0], states, inputs[1])
-    return states, jax.tree.map(lambda leaf: leaf[shown], outputs)
 
 
 def leaves(name, value):
@@ -66,40 +103,108 @@ def leaves(name, value):
     return {path: leaf for key, part in value.items() for path, leaf in leaves(f"{name}/{key}", part).items()}
 
 
-states, first = jax.jit(jax.vmap(env.reset))(keys[0])
-_, timesteps = jax.jit(lambda states, given: jax.lax.scan(body, states, given))(states, (keys[1:], actions))
-found = {}
-for name, value in timesteps.items():
-    found.update(leaves(name, value))
-for name, value in first.items():
-    for path, leaf in leaves(name, value).items():
-        found[path] = np.concatenate([leaf[shown][None], found[path]])
+def flat(outputs):
+    return {path: leaf for name, value in outputs.items() for path, leaf in leaves(name, value).items()}
+
+
+def joined(first, timesteps):
+    # Nothing has ended at a first reset: what was last seen is what is seen.
+    first = flat(first | {"final_observation": first["observation"]})
+    return {path: np.concatenate([first[path][None], leaf]) for path, leaf in timesteps.items()}
+
+
+def kept(outputs, envs):
+    return jax.tree.map(lambda leaf: leaf[envs], outputs)
+
+
+def body(states, inputs):
+    states, outputs = jax.vmap(env.step_autoreset)(inputs[0], states, inputs[1])
+    return states, kept(outputs, shown)
+
+
+def in_a_loop():
+    states, first = jax.jit(jax.vmap(env.reset))(made[0])
+    _, timesteps = jax.jit(lambda states, given: jax.lax.scan(body, states, given))(states, (made[1:], actions))
+    return joined(kept(first, shown), flat(timesteps))
+
+
+def stepped(reset, step, first, keys, actions):
+    states, outputs = reset(keys[0])
+    seen = []
+    for timestep in range(min(by_hand, len(keys) - 1)):
+        states, found = step(keys[timestep + 1], states, jax.tree.map(lambda leaf: leaf[timestep], actions))
+        seen.append(flat(jax.device_get(found)))
+    return joined(first(outputs), {path: np.stack([one[path] for one in seen]) for path in seen[0]})
+
+
+def batch_by_hand():
+    def step(keys, states, actions):
+        answer = jax.vmap(gymnax_style.step, (0, 0, 0))(keys, states, actions)
+        observation, states, reward, terminated, truncated, info = answer
+        outputs = info | {
+            "observation": observation, "reward": reward, "terminated": terminated, "truncated": truncated
+        }
+        return states, kept(outputs, shown)
+
+    return stepped(jax.jit(jax.vmap(env.reset)), jax.jit(step), lambda first: kept(first, shown), made, actions)
+
+
+def one_instance():
+    mine = jax.tree.map(lambda leaf: leaf[:, shown[0]], actions)
+    found = stepped(jax.jit(env.reset), jax.jit(env.step_autoreset), dict, made[:, shown[0]], mine)
+    return {path: leaf[:, None] for path, leaf in found.items()}
+
+
+ways = [in_a_loop, batch_by_hand, one_instance]
 """
 RUST = """
-key_data = given["keys"][0].astype(np.uint64)
-steps, count = next(iter(actions.values())).shape[:2]
-batch = importlib.import_module(sys.argv[3]).make_batch(count)
-batch.reset((key_data[:, 0] << np.uint64(32) | key_data[:, 1]).tolist())
-found = {}
+seeds = keys[0].astype(np.uint64)
+seeds = seeds[:, 0] << np.uint64(32) | seeds[:, 1]
+steps = next(iter(actions.values())).shape[0]
+package = importlib.import_module(sys.argv[3])
 
 
-def look():
-    observed = {"reward": batch.reward, "terminated": batch.terminated, "truncated": batch.truncated, **batch.seen}
-    for path, leaf in observed.items():
-        found.setdefault(path, []).append(leaf[shown])
+def play(seeds, actions, envs, steps):
+    batch, found = package.make_batch(len(seeds)), {}
+    batch.reset(seeds.tolist())
 
+    def look():
+        ended = (batch.terminated | batch.truncated)[envs]
+        observed = {"reward": batch.reward, "terminated": batch.terminated, "truncated": batch.truncated, **batch.seen}
+        for path, leaf in observed.items():
+            found.setdefault(path, []).append(leaf[envs])
+        for path, last in batch.last.items():
+            chosen = ended.reshape(-1, *[1] * (last.ndim - 1))
+            found.setdefault("final_" + path, []).append(np.where(chosen, last[envs], batch.seen[path][envs]))
 
-look()
-for timestep in range(steps):
-    batch.step({path: leaf[timestep] for path, leaf in actions.items()})
     look()
-found = {path: np.stack(timesteps) for path, timesteps in found.items()}
+    for timestep in range(steps):
+        batch.step({path: leaf[timestep] for path, leaf in actions.items()})
+        look()
+    return {path: np.stack(timesteps) for path, timesteps in found.items()}
+
+
+def in_a_loop():
+    return play(seeds, actions, shown, steps)
+
+
+def one_instance():
+    one = shown[:1]
+    return play(seeds[one], {path: leaf[:, one] for path, leaf in actions.items()}, np.array([0]), min(steps, by_hand))
+
+
+ways = [in_a_loop, one_instance]
 """
 END = """
-packed = {
-    path: msgpack.ExtType(1, msgpack.packb([leaf.dtype.str, leaf.shape, leaf.tobytes()])) for path, leaf in found.items()
-}
-packed = msgpack.packb(packed)
+names = [str(name) for name in given["ways"]]
+found = {names[way]: ways[way]() for way in given["order"]}
+packed = msgpack.packb({
+    way: {
+        path: msgpack.ExtType(1, msgpack.packb([leaf.dtype.str, leaf.shape, leaf.tobytes()]))
+        for path, leaf in leaves.items()
+    }
+    for way, leaves in found.items()
+})
 answer = memoryview(packed + len(packed).to_bytes(8, "big"))
 while answer:
     answer = answer[os.write(answers, answer) :]
@@ -108,18 +213,25 @@ os._exit(0)
 
 
 def play(
-    task: Task, driver: Driver, tree: Path, key_data: Array, actions: Mapping[str, Array], env_indices: Array
+    task: Task,
+    driver: Driver,
+    tree: Path,
+    key_data: Array,
+    actions: Mapping[str, Array],
+    env_indices: Array,
+    order: Array,
 ) -> dict[str, Any]:
-    """What a user sees of some sub-environments of a batch.
+    """What a user sees of some sub-environments of a batch, in each way in which it is used.
 
     Args:
         key_data: of the keys, uint32 `[steps + 1, envs, 2]`.
         actions: by leaf path, each `[steps, envs, *leaf shape]`.
         env_indices: which to show.
+        order: in which the `ways` are gone, as their numbers.
 
     Returns:
-        What it answered: the public outputs by path, each `[steps + 1, env_indices, ...]`, and beside them what only later
-        timesteps have (`final_observation`).
+        What it answered, unchecked. It should be for each way its public outputs by path, each `[*Way.sizes, ...]`; and
+        under `FINAL` + path the observations from before the auto-reset, which differ only where an episode ended.
 
     Raises:
         EnvironmentFailure: the program ended otherwise than with an answer.
@@ -150,6 +262,11 @@ def play(
         )
         given: dict[str, Any] = {f":{path}": array for path, array in actions.items()}
         given |= {"keys": key_data, "env_indices": env_indices, "x64": np.bool_(task.candidate.x64)}
+        given |= {
+            "order": order,
+            "by_hand": np.int64(BY_HAND_STEPS),
+            "ways": np.array([way.name for way in ways(task)]),
+        }
         sent = io.BytesIO()
         np.savez(sent, **given)
         with driver.open(spec) as sandbox:

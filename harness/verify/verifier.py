@@ -249,8 +249,8 @@ class Verifier:
             trainer = transfer.Trainer(pair, lambda: another(training=True), tree, self._policies)
             return transfer.checks(pair, trainer, tally, measured)
 
-        def user(key_data: Array, actions: Mapping[str, Array], env_indices: Array) -> Mapping[str, Any]:
-            return as_user.play(self.task, self.driver, tree, key_data, actions, env_indices)
+        def user(key_data: Array, actions: Mapping[str, Array], env_indices: Array, order: Array) -> Mapping[str, Any]:
+            return as_user.play(self.task, self.driver, tree, key_data, actions, env_indices, order)
 
         def judge(file: Path) -> Channel:
             return start_judge(self.driver, file, stack)

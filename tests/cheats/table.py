@@ -136,6 +136,10 @@ CHEATS: dict[str, Cheat] = {
     "other_when_exported": rollout("as its users run it"),
     "other_elsewhere": rollout("as its users run it"),
     "serves_a_copy_in_python": rollout("as its users run it"),
+    "a_generator_for_its_users": rollout("as its users run it"),
+    "wrong_for_one_instance": rollout("one instance"),
+    "wrong_outside_of_loops": rollout("a batch by hand|one instance"),
+    "wrong_last_observations_for_users": rollout("final_observation"),
     # hidden state, and occasions
     "counts_its_calls": generic("reward|trajectory"),
     "counts_its_steps_in_secret": rollout(SAME_VALUES),
@@ -147,6 +151,7 @@ CHEATS: dict[str, Cheat] = {
     "wrong_in_wide_batches": rollout('"rule": "autoreset"'),
     "a_sampler_honest_when_asked": rollout('"rule": "law"'),
     "a_sampler_for_unused_draws": rollout('"rule": "law"'),
+    "honest_with_split_keys": rollout('"rule": "law"'),
     "repeats_its_keys": generic('"rule": "law"'),
     "answers_an_empty_batch": rollout("an array of shape", Outcome.ERROR),
     "leaves_leaves_out": rollout("is missing", Outcome.ERROR),

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from harness.candidate.adapters.batch_keys import batch_key_data
+from harness.candidate.as_user import FINAL, ways
 from harness.compare import compare_leaves
 from harness.model import ENDINGS, STATE, Array, Case, Draw, Trajectory
 from harness.protocol.environment import Environment
@@ -29,16 +31,18 @@ from harness.verify.statistics.laws import LawResult, verdict
 LEVEL = 3
 NAME = "auto-reset batch"
 USED = "as its users run it"
-USED_STEPS = 128
+USER = "the candidate, as users run it"
 CHECKED_ENVS = 17
 """Sub-environments that are played again; fewer where these would be more than `MOST_BYTES`, and never less than two."""
 MOST_BYTES = 1 << 28
 """What they may show together: an answer has to fit into one frame, and into memory several times."""
 WIDEST = 2048
 MAX_STEPS = 512
-User = Callable[[Array, Mapping[str, Array], Array], Mapping[str, Any]]
-"""Runs the exported package in a plain program (`harness.candidate.as_user`): key 32-bit numbers, actions and
-sub-environments in, outputs out."""
+User = Callable[[Array, Mapping[str, Array], Array, Array], Mapping[str, Any]]
+"""Runs the exported package in a plain program (`harness.candidate.as_user`): key 32-bit numbers, actions, sub-environments
+and the order of the ways in, outputs by way out."""
+Shown = Mapping[str, Mapping[str, Array]]
+"""What a user sees: by way, the outputs by path, each `[steps + 1, sub-environments, ...]`."""
 MOST_WORK = 1 << 18
 """Steps of all sub-environments together, which the candidate takes in about a second where it is not very slow."""
 
@@ -58,7 +62,7 @@ class Plan:
     @property
     def key_data(self) -> Array:
         """Of the keys, uint32 `[steps + 1, envs, 2]`, as the call `autoreset` makes them."""
-        return np.random.default_rng(self.seed).integers(0, 1 << 32, (self.steps + 1, self.envs, 2), np.uint32)
+        return batch_key_data(self.seed, self.steps, self.envs)
 
 
 def planned(pair: Pair) -> Plan:
@@ -131,38 +135,52 @@ def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:
     return CheckResult(NAME, Outcome.PASS, examples=len(seen), detail=detail), confirmed
 
 
-def used(pair: Pair, user: User) -> dict[str, Array]:
-    """What a user of the exported package sees of the first timesteps of the same batch.
+def used(pair: Pair, user: User) -> Shown:
+    """What a user of the exported package sees of the same batch, in each way in which it is used.
 
     Raises:
         EnvironmentFailure: the user's program could not answer.
     """
     plan = planned(pair)
-    steps = min(plan.steps, USED_STEPS)
-    actions = {path: array[:steps] for path, array in plan.actions.items()}
-    answer = user(plan.key_data[: steps + 1], actions, plan.env_indices)
+    order = pair.random("ways of use").permutation(len(ways(pair.task)))
+    answer = user(plan.key_data, plan.actions, plan.env_indices, order)
     shapes = {path: leaf.shape for path, leaf in pair.task.outputs.items() if not path.startswith(STATE)}
-    sizes = (steps + 1, len(plan.env_indices))
-    given = demand_arrays({"outputs": answer}, "outputs", sizes, shapes, "the candidate, as users run it")
-    return {path: given[path] for path in shapes}
+    shapes |= {FINAL + path: shape for path, shape in shapes.items() if path.split("/")[0] == "observation"}
+    return {
+        way.name: demand_arrays(answer, way.name, way.sizes(plan.steps, len(plan.env_indices)), shapes, USER)
+        for way in ways(pair.task)
+    }
 
 
-def check_used(pair: Pair, answer: Mapping[str, Any], shown: Mapping[str, Array]) -> CheckResult:
+def check_used(pair: Pair, answer: Mapping[str, Any], shown: Shown) -> CheckResult:
     """Whether a user sees what the reference confirmed of the batch; `answer` and `shown` are those of `play` and `used`."""
-    timesteps, env_indices = shown["reward"].shape
-    for number in range(env_indices):
-        expected = {path: np.ascontiguousarray(answer["leaves"][path][:timesteps, number]) for path in shown}
-        actual = {path: np.ascontiguousarray(array[:, number]) for path, array in shown.items()}
-        found = compare_leaves(expected, actual, pair.task.tolerances)
-        if found is not None:
-            divergence = Divergence(
-                None, found.step, found.path, found.expected, found.actual + (f" ({found.gap})" if found.gap else ""),
-                "exported", LEVEL, USED, index=found.index,
-                cause="in a plain program that imports the exported package the candidate is another one than in the "
-                "verifier's worker: its code must not depend on who runs it, or from where",
-            )  # fmt: skip
-            return CheckResult(USED, Outcome.FAIL, examples=env_indices, divergences=(divergence,))
-    return CheckResult(USED, Outcome.PASS, examples=env_indices)
+    examples = 0
+    tolerances = dict(pair.task.tolerances)
+    tolerances |= {FINAL + path: tolerance for path, tolerance in tolerances.items()}
+    for way, outputs in shown.items():
+        timesteps, env_indices = outputs["reward"].shape
+        examples += env_indices
+        for number in range(env_indices):
+            expected = {
+                path: np.ascontiguousarray(answer["leaves"][_in_batch(path)][:timesteps, number]) for path in outputs
+            }
+            actual = {path: np.ascontiguousarray(array[:, number]) for path, array in outputs.items()}
+            found = compare_leaves(expected, actual, tolerances)
+            if found is not None:
+                divergence = Divergence(
+                    None, found.step, found.path, found.expected,
+                    found.actual + (f" ({found.gap})" if found.gap else ""), "exported", LEVEL, USED, index=found.index,
+                    cause="in a plain program that imports the exported package, and steps "
+                    f"{way}, the candidate is another one than in the verifier's worker: its code must not depend on "
+                    "who runs it, or from where",
+                )  # fmt: skip
+                return CheckResult(USED, Outcome.FAIL, examples=examples, divergences=(divergence,))
+    return CheckResult(USED, Outcome.PASS, examples=examples)
+
+
+def _in_batch(path: str) -> str:
+    """The path under which the call `autoreset` answers what a user sees at `path`."""
+    return f"final/{path.removeprefix(FINAL)}" if path.startswith(FINAL) else path
 
 
 def wrong_law(check: str, draw: str, worst: LawResult) -> Divergence:

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from harness.candidate.adapters.batch_keys import batch_key_data
 from harness.candidate.adapters.contract import UNUSABLE, CandidateMistakes, Mistake
 from harness.candidate.adapters.jax.batch import Batch, Case, bucket, fitting, key_data_of
 from harness.candidate.adapters.jax.bench import Bench
@@ -235,8 +236,7 @@ class JaxCandidate:
         env = self._env
         x64 = bool(env.contract["x64"])
         held = {path: fitting(path, actions.get(path), leaf, (steps, envs), x64) for path, leaf in env.actions.items()}
-        # Random key data makes keys as good as those that JAX would split off, and cost nothing to compile.
-        key_data = np.random.default_rng(seed).integers(0, 1 << 32, (steps + 1, envs, 2), np.uint32)
+        key_data = batch_key_data(seed, steps, envs)
         shown = np.arange(envs, dtype=np.int32) if env_indices is None else np.asarray(env_indices, np.int32)
         first, timesteps = jax.device_get(_autoreset(env, key_data, held, shown))
         step_part = {"step_draws": timesteps.pop("step_draws"), "step_used": timesteps.pop("step_used")}

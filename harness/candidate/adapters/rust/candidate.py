@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.candidate.adapters.batch_keys import batch_key_data
 from harness.candidate.adapters.contract import UNUSABLE, CandidateMistakes, Mistake
 from harness.candidate.adapters.rust.bench import RustBench
 from harness.candidate.adapters.rust.vector import RustVectorCalls
@@ -141,7 +142,7 @@ class RustCandidate(SingleEnvironment):
         The answer is that of `JaxCandidate.autoreset`; an instance's chance begins from the first 32-bit numbers of its
         keys.
         """
-        key_data = np.random.default_rng(seed).integers(0, 1 << 32, (steps + 1, envs, 2), np.uint32)
+        key_data = batch_key_data(seed, steps, envs)
         shown = list(range(envs)) if env_indices is None else [int(env_index) for env_index in env_indices]
         batch = RustBatch(self._module, envs, SAME_STEP)
         for env_index in shown:
