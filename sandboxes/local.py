@@ -244,7 +244,7 @@ class LocalSandbox:
             arguments=wrapped.arguments,
             cgroups=self._cgroups,
             nice=wrapped.nice,
-            filter=program.here(),
+            filter=program.here(locks=self._spec.locks),
             keyctl=calls.number("keyctl"),
         )
 
