@@ -75,6 +75,9 @@ class SandboxSpec:
     network: bool = False
     """Whether commands reach the network, as what builds and downloads must. Only `bubblewrap` gives it and takes it away;
     `docker` refuses to give it, and `process` cannot take it away."""
+    locks: bool = True
+    """Whether commands may lock files. A lock on a file that two sandboxes show read-only is seen in both: what is judged
+    does without, so that it cannot talk. Cargo, git and databases do not."""
     purpose: str = ""
     """For whom it is opened, in a few words: containers carry it as a label."""
 

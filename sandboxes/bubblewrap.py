@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from . import checks
+from . import checks, kernel_files
 from ._supervisor.job import ARGUMENTS_FD, FILTER_FD, STATUS_FD
 from .base import SandboxSpec
 from .errors import SandboxUnavailable
@@ -38,10 +38,6 @@ _MADE_UP = {
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
 _NETWORK_FILES = ("/etc/resolv.conf", "/etc/hosts", "/etc/ssl", "/etc/pki", "/etc/ca-certificates")
-# A new /proc hides other processes, but these speak of the whole machine, and an unprivileged root may read
-# some.
-_PROC_FILES = ("kcore", "keys", "key-users", "kmsg", "latency_stats", "sched_debug", "timer_list")
-_PROC_DIRECTORIES = ("acpi", "asound", "scsi")
 
 
 class BubblewrapDriver:
@@ -103,6 +99,9 @@ class BubblewrapDriver:
             by_name = name == "nsswitch.conf" and spec.network
             (made_up / name).write_text(text.replace("hosts: files", "hosts: files dns") if by_name else text)
         fixed = [*_namespaces(spec.network), *_system(made_up, spec.limits.memory_bytes)]
+        for name, text in kernel_files.made_up(spec.limits.memory_bytes).items():
+            (made_up / name).write_text(text)
+            fixed += ["--ro-bind", str(made_up / name), f"/proc/{name}"]
         if spec.network:
             fixed += _names_of_hosts()
         fixed += _mounts(table)
@@ -194,12 +193,8 @@ def _system(made_up: Path | None, shared_memory_bytes: int) -> list[str]:
             arguments += ["--ro-bind", str(made_up / name), f"/etc/{name}"]
     arguments += ["--symlink", "../tmp", "/var/tmp", "--dir", "/run", "--proc", "/proc", "--dev", "/dev"]
     arguments += ["--perms", "1777", "--size", str(shared_memory_bytes), "--tmpfs", "/dev/shm"]
-    for name in _PROC_FILES:
-        if os.path.exists(f"/proc/{name}"):
-            arguments += ["--ro-bind", "/dev/null", f"/proc/{name}"]
-    for name in _PROC_DIRECTORIES:
-        if os.path.isdir(f"/proc/{name}"):
-            arguments += _empty(f"/proc/{name}")
+    for name, directory in kernel_files.hidden():
+        arguments += _empty(f"/proc/{name}") if directory else ["--ro-bind", "/dev/null", f"/proc/{name}"]
     # Harness as root: its files in /proc/sys are ours by owner, and no capability is asked for when they are
     # written (core_pattern alone would run a program on the host). bwrap covers them only for a directory
     # that is writable itself.

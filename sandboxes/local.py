@@ -249,7 +249,7 @@ class LocalSandbox:
             arguments=wrapped.arguments,
             cgroups=self._cgroups,
             nice=wrapped.nice,
-            filter=program.here(connects=wrapped.connects),
+            filter=program.here(connects=wrapped.connects, locks=self._spec.locks),
             keyctl=calls.number("keyctl"),
             domain=wrapped.domain,
         )

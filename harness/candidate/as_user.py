@@ -252,6 +252,7 @@ def play(
             mounts=(Mount(scratch / "src", home), *runtime.mounts),
             environment=jax_environment(task.candidate.xla_flags) if jax else {},
             masked=runtime.masked,
+            locks=False,
             purpose="user of a candidate",
             limits=Limits(
                 memory_bytes=task.candidate.memory_mb << 20,

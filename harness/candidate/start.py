@@ -85,6 +85,7 @@ class SandboxedWorker:
             ),
             environment=environment,
             masked=runtime.masked,
+            locks=False,
             purpose=f"worker {adapter.rpartition(':')[2]}",
             limits=Limits(memory_bytes=memory_mb << 20, processes=512, wall_seconds=24 * 3600.0),
         )

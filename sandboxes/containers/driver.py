@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .. import _supervisor, checks
+from .. import _supervisor, checks, kernel_files
 from ..base import MEBIBYTE, SandboxSpec
 from ..errors import SandboxUnavailable, SpecRefused
 from ..local import PATH, TEMPORARY, LocalSandbox, Shown, State, Wrapped, check_workdir, shown
@@ -45,14 +45,6 @@ _NICE = 19
 """Supervisors share the container's processor time with the commands that they are to end: a fork bomb must not starve
 them. Between containers, and against the rest of the machine, it makes no difference: that is up to control groups."""
 _SPARE_BYTES = 256 * MEBIBYTE
-# A new /proc hides other processes, but these speak of the whole machine, or act on it.
-_MASKED = tuple(
-    f"/proc/{name}"
-    for name in (
-        *("acpi", "asound", "bus", "fs", "interrupts", "irq", "kcore", "key-users", "keys", "kmsg", "latency_stats"),
-        *("pressure", "sched_debug", "scsi", "sysrq-trigger", "timer_list", "timer_stats"),
-    )
-)
 _MADE_UP = {
     "group": "sandbox:x:{gid}:\nnogroup:x:65534:\n",
     "hostname": "sandbox\n",
@@ -119,7 +111,8 @@ class DockerDriver:
                     f"mounts: {row.source} cannot be read by user {user.uid}, as whom commands run; change its mode"
                 )
         access.grant(mounted, user)
-        door = _prepare(state, user)
+        kernel = kernel_files.made_up(spec.limits.memory_bytes)
+        door = _prepare(state, user, kernel)
         with contextlib.ExitStack() as undo:
             undo.callback(state.remove)
             undo.callback(door.close)
@@ -135,8 +128,8 @@ class DockerDriver:
                     "stop_signal": "SIGKILL",
                     "labels": owner_labels(spec.purpose),
                 },
-                _host(spec, mounted, state, user),
-                _MASKED,
+                _host(spec, mounted, state, user, kernel),
+                [f"/proc/{name}" for name, _ in kernel_files.hidden(gpus=spec.gpus)],
             )
             undo.callback(self.engine.remove, container)
             link = door.answer(_ANSWER_SECONDS, lambda: self._gone(container))
@@ -205,7 +198,7 @@ class DockerSandbox(LocalSandbox):
         access.give_back(self._shown[1:], self._user)
 
 
-def _prepare(state: State, user: access.User) -> Door:
+def _prepare(state: State, user: access.User, kernel: Mapping[str, str]) -> Door:
     """What the container's first process needs, in the sandbox's own directory; and the door that it knocks at."""
     here = state.directory
     # A copy, which the container's user can read however the harness was installed.
@@ -217,15 +210,21 @@ def _prepare(state: State, user: access.User) -> Door:
     made_up.mkdir()
     for name, text in _MADE_UP.items():
         (made_up / name).write_text(text.format(uid=user.uid, gid=user.gid))
+    proc = here / "proc"
+    proc.mkdir()
+    for name, text in kernel.items():
+        (proc / name).write_text(text)
     (here / "door").mkdir()
-    for path in (code, made_up, here / "door"):
+    for path in (code, made_up, proc, here / "door"):
         path.chmod(0o755)
         for file in path.iterdir():
             file.chmod(0o644)
     return Door(here / "door")
 
 
-def _host(spec: SandboxSpec, mounted: Sequence[Shown], state: State, user: access.User) -> dict[str, Any]:
+def _host(
+    spec: SandboxSpec, mounted: Sequence[Shown], state: State, user: access.User, kernel: Iterable[str]
+) -> dict[str, Any]:
     """What the container gets of the machine, as the SDK wants it described."""
     from docker import types
 
@@ -241,6 +240,8 @@ def _host(spec: SandboxSpec, mounted: Sequence[Shown], state: State, user: acces
         "init": False,
         "network_mode": "none",
         "ipc_mode": "private",
+        # Without one of its own, /proc/self/cgroup tells the container's number on the engine.
+        "cgroupns": "private",
         "read_only": True,
         "cap_drop": ["ALL"],
         # Labels of SELinux would keep the container from its own mounts; capabilities and seccomp still hold.
@@ -256,6 +257,7 @@ def _host(spec: SandboxSpec, mounted: Sequence[Shown], state: State, user: acces
             bind(state.directory / "door", f"{_RUN}/door"),
             bind(state.directory / "_supervisor", f"{_RUN}/_supervisor"),
             *(bind(state.directory / "etc" / name, f"/etc/{name}") for name in _MADE_UP),
+            *(bind(state.directory / "proc" / name, f"/proc/{name}") for name in kernel),
             *(bind(row.source, row.seen, row.writable) for row in mounted),
         ],
         "tmpfs": {

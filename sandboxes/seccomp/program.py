@@ -23,6 +23,12 @@ NAMESPACES = 0x7E02_0000
 TERMINAL = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C}
 """What `ioctl` may not ask of a terminal: to have typed what a command wrote."""
 
+NOTICES = {"F_SETLEASE": 1024, "F_NOTIFY": 1026}
+"""What `fcntl` may not ask of a file: to be told when others open it. They may be in another sandbox that shows it."""
+
+LOCKS = {"F_GETLK": 5, "F_SETLK": 6, "F_SETLKW": 7, "F_OFD_GETLK": 36, "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38}
+"""What `fcntl` may not ask where files cannot be locked; nor is there `flock` then."""
+
 _ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
 _PR_GET_SECCOMP = 21
 
@@ -45,12 +51,16 @@ def _load(offset: int) -> _Instruction:
     return (_LOAD, 0, 0, offset)
 
 
-def build(machine: str, *, connects: bool = True) -> bytes:
-    """The filter for one of `calls.MACHINES`. Without `connects` no socket is connected: what no namespace parts from this
-    machine would find the servers of its user there, whose sockets are not files to Landlock."""
+def build(machine: str, *, connects: bool = True, locks: bool = True) -> bytes:
+    """The filter for one of `calls.MACHINES`; `locks`: whether files may be locked. Without `connects` no socket is connected:
+    what no namespace parts from this machine would find the servers of its user there, whose sockets are not files to
+    Landlock."""
     allowed = calls.allowed(machine)
     if not connects:
         del allowed["connect"]
+    if not locks:
+        del allowed["flock"]
+    asked_of_files = [*NOTICES.values(), *(() if locks else LOCKS.values())]
     clone3 = calls.refused(machine)["clone3"]
     # Another architecture counts its calls differently: 32-bit programs are refused, and x32's numbers are unknown.
     code = [_load(_ARCHITECTURE), (_EQUAL, 1, 0, _ARCHITECTURES[machine]), _return(_REFUSE), _load(_NUMBER)]
@@ -60,6 +70,7 @@ def build(machine: str, *, connects: bool = True) -> bytes:
         code += _asked(allowed.pop(name), _FIRST, _EQUAL, FAMILIES.values(), then=_ALLOW, otherwise=_REFUSE)
     code += _asked(allowed.pop("clone"), _FIRST, _ANY_BIT, [NAMESPACES], then=_REFUSE, otherwise=_ALLOW)
     code += _asked(allowed.pop("ioctl"), _SECOND, _EQUAL, TERMINAL.values(), then=_REFUSE, otherwise=_ALLOW)
+    code += _asked(allowed.pop("fcntl"), _SECOND, _EQUAL, asked_of_files, then=_REFUSE, otherwise=_ALLOW)
     for first, last in _runs(allowed.values()):
         code += [(_AT_LEAST, 0, 2, first), (_ABOVE, 1, 0, last), _return(_ALLOW)]
     code += [(_ABOVE, 0, 1, calls.NEWEST), _return(_UNKNOWN), _return(_REFUSE)]
@@ -67,12 +78,12 @@ def build(machine: str, *, connects: bool = True) -> bytes:
 
 
 @functools.cache
-def here(*, connects: bool = True) -> bytes | None:
-    """`build` for this machine, or None where the kernel cannot have a filter or the machine's calls are not listed."""
+def here(*, connects: bool = True, locks: bool = True) -> bytes | None:
+    """The filter for this machine (see `build`); None where the kernel has none, or the machine's calls are not listed."""
     machine = os.uname().machine
     if machine not in calls.MACHINES or ctypes.CDLL(None).prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) < 0:
         return None
-    return build(machine, connects=connects)
+    return build(machine, connects=connects, locks=locks)
 
 
 def unavailable() -> str | None:

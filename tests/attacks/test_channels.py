@@ -76,8 +76,8 @@ def opened(driver: str) -> Driver:
     return made
 
 
-def said(driver: str, code: str, *arguments: str) -> str:
-    with opened(driver).open(SandboxSpec(mounts=(), workdir="/tmp")) as sandbox:
+def said(driver: str, code: str, *arguments: str, locks: bool = True) -> str:
+    with opened(driver).open(SandboxSpec(mounts=(), workdir="/tmp", locks=locks)) as sandbox:
         finished = sandbox.run(["python3", "-c", code, *arguments])
     assert finished.exit_code == 0, finished
     return finished.stdout.decode()
@@ -141,6 +141,45 @@ def test_a_call_that_is_newer_than_the_list_does_not_exist(driver: str) -> None:
 @pytest.mark.skipif(MACHINE != "x86_64", reason="another way to count calls is x86's")
 def test_calls_counted_as_another_architecture_does_are_refused(driver: str) -> None:
     assert said(driver, OTHER_ARCHITECTURE) == "refused\n"
+
+
+LOCK = """
+import fcntl, os, sys
+shown = os.open(sys.executable, os.O_RDONLY)
+sys.stdout.write("ready\\n")
+sys.stdout.flush()
+def told(ask):
+    try:
+        ask()
+    except OSError as error:
+        return error.errno
+    return 0
+asks = {
+    "flock": lambda: fcntl.flock(shown, fcntl.LOCK_EX | fcntl.LOCK_NB),
+    "fcntl": lambda: fcntl.lockf(shown, fcntl.LOCK_SH | fcntl.LOCK_NB),
+    "OFD": lambda: fcntl.fcntl(shown, 37, bytes(32)),
+    "look": lambda: fcntl.fcntl(shown, fcntl.F_GETLK, bytes(32)),
+    "look for an OFD": lambda: fcntl.fcntl(shown, 36, bytes(32)),
+    "lease": lambda: fcntl.fcntl(shown, fcntl.F_SETLEASE, fcntl.F_RDLCK),
+    "notice": lambda: fcntl.fcntl(os.open("/usr", os.O_RDONLY), fcntl.F_NOTIFY, 1),
+}
+print([name for name, ask in asks.items() if told(ask) != 1])
+sys.stdin.read()
+"""
+"""Which ways to leave a lock on a file, or to be told of another's opening it, are not refused with EPERM."""
+
+
+@each_driver
+def test_a_judged_program_locks_no_file_that_others_are_shown(driver: str) -> None:
+    assert said(driver, LOCK, locks=False) == "ready\n[]\n"
+
+
+@each_driver
+def test_nobody_is_told_when_others_open_a_file(driver: str) -> None:
+    found = said(driver, LOCK).splitlines()[1]
+    assert "lease" not in found
+    assert "notice" not in found
+    assert "flock" in found  # the check can fail: where locks are needed they are allowed
 
 
 IN_A_LOGIN = """
