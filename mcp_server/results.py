@@ -379,10 +379,12 @@ class FileEntry(View):
     path: str
     kind: str
     bytes: int = 0
+    objection: str = Field("", description="Why the workspace cannot be recorded with it, if so.")
 
 
 class FileList(Result):
     """Files of the workspace."""
 
     entries: list[FileEntry]
+    count: int = Field(0, description="How many there are, as far as they were looked at.")
     truncated: bool = False

@@ -22,6 +22,7 @@ MOST_MARKS = 4
 _PLAIN = re.compile(r"[\n\t -~]*")
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 """What `str.isprintable` lets through and no reader sees: fillers, selectors of variants, joiners."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _FIRST_MARK = "\u0300"
 
@@ -51,6 +52,14 @@ def visible_document(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [visible_document(each) for each in value]
     return value
+
+
+def encodable(text: str) -> str:
+    """A text in which halves of characters and bytes that were no UTF-8 are escapes, so that it can be stored in UTF-8.
+
+    It may be a JSON document: their backslashes are doubled as that demands.
+    """
+    return _SURROGATE.sub(lambda found: "\\" + _escape(found[0]), text)
 
 
 def _characters(text: str) -> Iterator[str]:

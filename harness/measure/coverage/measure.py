@@ -6,7 +6,6 @@ taken for what another did.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ from harness.task.contract import Task
 from harness.task.suite import Suite, load_suite
 from harness.verify.questions import Question, Questions
 from sandboxes import SandboxError
+from sandboxes.removal import scratch_directory
 
 
 def measure(
@@ -89,8 +89,8 @@ def _level(
             for feature in suite.features:
                 counts[feature.name] += feature.count(trajectory)
 
-    with tempfile.TemporaryDirectory(prefix="lockstep-coverage-") as scratch:
-        out = Path(scratch)
+    with scratch_directory("lockstep-coverage-") as scratch:
+        out = scratch
         try:
             worker = start_reference(
                 task,
@@ -106,7 +106,7 @@ def _level(
             finally:
                 worker.close()
             reaches, problems = _read(found, out)
-        except (EnvironmentFailure, SandboxError, OSError, ValueError) as failure:
+        except (EnvironmentFailure, SandboxError, OSError, ValueError, RecursionError) as failure:
             error = str(failure)
     # Where not all could be asked again, the level itself may have seen more.
     counts = {name: max(count, questions.features.get(name, 0)) for name, count in counts.items()}
