@@ -29,6 +29,7 @@ from mcp.types import (
 from pydantic import AnyHttpUrl
 
 from harness import __version__
+from harness.support.text import visible
 from mcp_server import texts
 from mcp_server.access import Access
 from mcp_server.completions import add_completions
@@ -41,6 +42,7 @@ from mcp_server.services import Services
 from mcp_server.session_tools import session_tools
 from mcp_server.transfer_tools import transfer_tools
 from mcp_server.verification_tools import verification_tools
+from mcp_server.visible import visible_only
 from mcp_server.watch import Watch
 from mcp_server.workspace_tools import workspace_tools
 
@@ -87,8 +89,12 @@ class _Server(MCPServer[Services]):
     ) -> CallToolResult | InputRequiredResult:
         """A tool's result; see `MCPServer.call_tool`. A name that no tool can have does not come back with the error."""
         if len(name) > ID_CHARACTERS:
-            raise ToolError(f"there is no tool {texts.cut(name, ID_CHARACTERS)}; tools/list names all of them")
-        return await super().call_tool(name, arguments, context)
+            raise ToolError(f"there is no tool {visible(texts.cut(name, ID_CHARACTERS))}; tools/list names all of them")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            error.args = (visible(str(error)),)
+            raise
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Services, Any] | None = None
@@ -97,7 +103,7 @@ class _Server(MCPServer[Services]):
         try:
             return await super().get_prompt(name, arguments, context)
         except ValueError as error:
-            raise MCPError(code=INVALID_PARAMS, message=texts.cut(str(error), 300)) from error
+            raise MCPError(code=INVALID_PARAMS, message=visible(texts.cut(str(error), 300))) from error
 
 
 def build_server(
@@ -139,7 +145,7 @@ def build_server(
         lifespan=running,
         cache_hints=_CACHE,
         subscriptions=bus,
-        middleware=[services.cancellations],
+        middleware=[visible_only, services.cancellations],
         token_verifier=tokens,
         auth=auth,
         log_level="WARNING",

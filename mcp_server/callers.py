@@ -18,6 +18,8 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
+from harness.support.text import one_line
+
 Key = tuple[str, str]
 """A call: the HTTP session it came in (empty on stdio), and the request's id."""
 Stop = Callable[[], Awaitable[None]]
@@ -73,7 +75,7 @@ def client_name(ctx: Context[Any, Any]) -> str:
     so that two agents of one kind have two names and one agent keeps its name when the server is started again.
     """
     params = ctx.session.client_params
-    own = params.client_info.name[:80] if params is not None else "unnamed client"
+    own = one_line(params.client_info.name[:80]) if params is not None else "unnamed client"
     token = get_access_token()
     if token is not None:
         return f"{own} (token {token.client_id})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Collection
 from pathlib import Path
@@ -72,6 +73,8 @@ def serve(
         raise click.UsageError("--share goes with --http: on stdio every session is reached")
     if floor.unisolated_allowed():
         sys.stderr.write(f"lockstep: warning: {floor.WARNING}\n")  # standard output carries the protocol
+    # Before the SDK sets up its own, which draws on the terminal: standard error is guarded (`harness.support.text`).
+    logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s", stream=sys.stderr)
     if add_client:
         from mcp_server.tokens import TokenFile
 

@@ -12,6 +12,7 @@ from harness.host import jobs
 from harness.record import directory as directories
 from harness.record.event import VERDICT_FILE
 from harness.session.view import SessionView
+from harness.support.text import one_line
 from mcp_server.services import Services, in_thread
 
 AT_MOST = 100
@@ -32,7 +33,8 @@ def add_completions(server: MCPServer[Services], services: Services) -> None:
             values = await in_thread(_values, services, argument.name, chosen)
         except LockstepError:  # of a session that does not exist there is nothing to be offered
             values = []
-        fitting = [value for value in values if value.startswith(argument.value)]
+        # A name with hidden characters is offered to nobody: its escape is another name.
+        fitting = [value for value in values if value.startswith(argument.value) and one_line(value) == value]
         return Completion(values=fitting[:AT_MOST], total=len(fitting), has_more=len(fitting) > AT_MOST)
 
 

@@ -16,6 +16,7 @@ from mcp.types import (
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
+from harness.support.text import one_line
 from mcp_server.callers import connection_of
 
 LEVELS: tuple[LoggingLevel, ...] = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
@@ -45,7 +46,7 @@ class Notices:
             return
         wanted = self._levels.get(connection_of(ctx.request_context), UNLESS_SET)
         if LEVELS.index(level) >= LEVELS.index(wanted):
-            params = LoggingMessageNotificationParams(level=level, logger=LOGGER, data=text)
+            params = LoggingMessageNotificationParams(level=level, logger=LOGGER, data=one_line(text))
             await ctx.session.send_notification(
                 LoggingMessageNotification(params=params), related_request_id=ctx.request_context.request_id
             )

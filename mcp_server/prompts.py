@@ -13,6 +13,7 @@ from mcp.types import INVALID_PARAMS
 from harness.errors import LockstepError
 from harness.session import prompts
 from harness.session.prompts import Template
+from harness.support.text import visible
 from mcp_server.services import Services, in_thread
 
 SESSION = PromptArgument(name="session", description="The session's id, as start_session gave it.", required=True)
@@ -41,7 +42,7 @@ def _filled(services: Services, template: Template) -> Callable[..., Coroutine[A
             home = await in_thread(services.access.reach, session)
             text = await in_thread(prompts.render, template.name, session, given, home=home, tools=True)
         except LockstepError as error:
-            raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
-        return UserMessage(text)
+            raise MCPError(code=INVALID_PARAMS, message=visible(str(error))) from error
+        return UserMessage(visible(text))
 
     return fill

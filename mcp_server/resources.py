@@ -18,6 +18,7 @@ from harness.record.event import VERDICT_FILE
 from harness.record.log import event_file
 from harness.session.view import SessionView
 from harness.support.embedded import TASK_FILE
+from harness.support.text import visible, visible_document
 from mcp_server import texts
 from mcp_server.limits import RESOURCE_CHARACTERS
 from mcp_server.services import Services
@@ -57,10 +58,15 @@ def _as_text(function: Callable[..., Any]) -> Callable[..., str]:
         try:
             document = function(self, *given, **named)
         except RecordError as error:
-            raise ResourceError(str(error)) from error
+            raise ResourceError(visible(str(error))) from error
         except LockstepError as error:
-            raise ResourceNotFoundError(str(error)) from error
-        text = document if isinstance(document, str) else json.dumps(document, indent=1, ensure_ascii=False)
+            raise ResourceNotFoundError(visible(str(error))) from error
+        # A string is a file of a task, and stays exact: an agent has to know what it translates.
+        text = (
+            document
+            if isinstance(document, str)
+            else json.dumps(visible_document(document), indent=1, ensure_ascii=False)
+        )
         return texts.cut(text, RESOURCE_CHARACTERS)
 
     return read

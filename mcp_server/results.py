@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from mcp.types import CallToolResult, TextContent
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from harness.support.text import visible_document
 from mcp_server import texts
 
 REACHED = (
@@ -15,7 +16,27 @@ REACHED = (
 )
 
 
-class Result(BaseModel):
+class View(BaseModel):
+    """A part of a result. Its texts are made visible (`harness.support.text`) before anything is made of them.
+
+    Attributes:
+        exact: fields that hold contents of files, which stay as they are.
+    """
+
+    exact: ClassVar[frozenset[str]] = frozenset()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _visible(cls, given: Any) -> Any:
+        return cls.shown(given) if isinstance(given, Mapping) else given
+
+    @classmethod
+    def shown(cls, document: Mapping[str, Any]) -> dict[str, Any]:
+        """A document of this view with every text visible, but for those that are exact."""
+        return visible_document(document) | {name: document[name] for name in cls.exact & document.keys()}
+
+
+class Result(View):
     """What every result says: what it comes to, and what to do next."""
 
     model_config = ConfigDict(extra="ignore")
@@ -33,14 +54,14 @@ def answer(result: Result, rest: str = "") -> CallToolResult:
     Args:
         rest: the resource in which whatever had to be cut can be read.
     """
-    document = texts.fitted(result.model_dump(mode="json"), rest)
+    document = texts.fitted(result.shown(result.model_dump(mode="json")), rest)
     return CallToolResult(
         content=[TextContent(type="text", text=texts.text(document))],
         structured_content=document,
     )
 
 
-class StepView(BaseModel):
+class StepView(View):
     """One step of the recipe: a level, and at level 1 a module."""
 
     level: int
@@ -55,7 +76,7 @@ class StepView(BaseModel):
         return f"level {self.level}" + (f" of {self.module}" if self.module else "")
 
 
-class JobLine(BaseModel):
+class JobLine(View):
     """A job in one line."""
 
     job: str
@@ -97,7 +118,7 @@ class Running(Result):
     also_working: list[str] = Field(default_factory=list)
 
 
-class LevelLine(BaseModel):
+class LevelLine(View):
     """What one level came to."""
 
     level: int
@@ -109,7 +130,7 @@ class LevelLine(BaseModel):
     remarks: list[str] = Field(default_factory=list, description="Checks that did not pass, and what was not checked.")
 
 
-class ComparisonLine(BaseModel):
+class ComparisonLine(View):
     """One comparison of mean returns at level 4."""
 
     name: str
@@ -122,7 +143,7 @@ class ComparisonLine(BaseModel):
     trainings_to_decide: int | None = None
 
 
-class TransferView(BaseModel):
+class TransferView(View):
     """What level 4 compared. The report's resource also holds every policy, bootstrap intervals and effect sizes."""
 
     margin: float
@@ -137,7 +158,7 @@ class TransferView(BaseModel):
     comparisons: list[ComparisonLine] = Field(default_factory=list)
 
 
-class Finding(BaseModel):
+class Finding(View):
     """One difference, field by field, for a client that is a program."""
 
     level: int
@@ -278,7 +299,7 @@ class Explanation(Result):
     repair_prompt: str = ""
 
 
-class EventLine(BaseModel):
+class EventLine(View):
     """One event of a session's log."""
 
     seq: int
@@ -324,6 +345,8 @@ class Usage(Result):
 class FileText(Result):
     """Lines of a file."""
 
+    exact = frozenset({"text"})
+
     path: str
     text: str
     first_line: int = 1
@@ -353,16 +376,18 @@ class FileEdited(Result):
     also_working: list[str] = Field(default_factory=list)
 
 
-class FileEntry(BaseModel):
+class FileEntry(View):
     """One entry of a directory."""
 
     path: str
     kind: str
     bytes: int = 0
+    objection: str = Field("", description="Why the workspace cannot be recorded with it, if so.")
 
 
 class FileList(Result):
     """Files of the workspace."""
 
     entries: list[FileEntry]
+    count: int = Field(0, description="How many there are, as far as they were looked at.")
     truncated: bool = False

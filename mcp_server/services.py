@@ -14,6 +14,7 @@ from mcp.server.mcpserver import Context
 
 from harness.host import client, jobs
 from harness.host.jobs import Job
+from harness.support.text import one_line
 from mcp_server import texts
 from mcp_server.access import Access
 from mcp_server.callers import Cancellations, client_name
@@ -122,4 +123,4 @@ async def in_thread(function: Callable[..., T], *arguments: Any, **named: Any) -
 def progress_text(job: Job) -> str:
     """What a job does at the moment, in a line that no client cuts."""
     counted = f" ({job.done}/{job.total})" if job.total > 1 else ""
-    return texts.cut(f"{job.what or job.operation}{counted}".replace("\n", " "), PROGRESS_CHARACTERS)
+    return texts.cut(one_line(f"{job.what or job.operation}{counted}"), PROGRESS_CHARACTERS)

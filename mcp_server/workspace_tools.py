@@ -106,8 +106,11 @@ async def list_files(
     given = ({"path": path} if path else {}) | ({"pattern": pattern} if pattern else {})
     document = await services_of(ctx).ask(ctx, session, "list_files", given)
     entries = [FileEntry.model_validate({**entry, "bytes": entry.get("bytes") or 0}) for entry in document["entries"]]
-    more = "; there are more, give a pattern" if document["truncated"] else ""
-    return answer(FileList(entries=entries, truncated=document["truncated"], summary=f"{len(entries)} entries{more}."))
+    count, truncated = document["count"], document["truncated"]
+    said = (
+        f"{len(entries)} of {count} entries or more; give a directory or a pattern" if truncated else f"{count} entries"
+    )
+    return answer(FileList(entries=entries, count=count, truncated=truncated, summary=f"{said}."))
 
 
 def workspace_tools() -> list[StrictTool]:

@@ -6,7 +6,6 @@ A driver adds how a command becomes a job (`Wrap`), and whether commands see mou
 from __future__ import annotations
 
 import secrets
-import subprocess
 import tempfile
 import threading
 import weakref
@@ -24,6 +23,7 @@ from .execution import Supervised, communicate
 from .landlock import Domain
 from .launch import Here, Launch
 from .paths import View, Views
+from .removal import remove_tree
 from .seccomp import calls, program
 from .worker import Worker
 
@@ -77,7 +77,7 @@ class State:
         self.directory = Path(tempfile.mkdtemp(prefix="lockstep-sandbox-")).resolve()
         self.temporary = self.directory / "tmp"
         self.temporary.mkdir(mode=0o700)
-        self.remove = weakref.finalize(self, _remove, str(self.directory))
+        self.remove = weakref.finalize(self, remove_tree, str(self.directory))
 
 
 def shown(spec: SandboxSpec, state: State, *, at_source: bool) -> list[Shown]:
@@ -257,17 +257,3 @@ class LocalSandbox:
     def _check_open(self) -> None:
         if self._closed:
             raise SandboxClosed("this sandbox is closed, and everything in it has ended; open another one")
-
-
-def _remove(directory: str) -> None:
-    """Remove a tree that commands may have made unreadable, or deeper than Python's own recursion can go."""
-    for command in (["rm", "-rf"], ["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
-        result = subprocess.run(
-            [*command, "--", directory],
-            env={"PATH": PATH},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
-        if command[0] == "rm" and result.returncode == 0:
-            return

@@ -19,8 +19,10 @@ from typing import Any
 
 from harness.agent_sandbox.sandbox import WORKSPACE, AgentSandbox
 from harness.errors import SessionError
-from harness.record.names import objection
+from harness.record.bounds import MAX_DEPTH
+from harness.record.names import objection_to_new
 from harness.support.files import DIRECTORY
+from harness.support.text import one_line
 from harness.task.contract import COMPILED, WRITABLE
 from sandboxes import PathMissing, PathRefused
 
@@ -28,6 +30,8 @@ MAX_TEXT_BYTES = 8 << 20
 MAX_LINES = 2000
 MAX_CHARACTERS = 24_000
 MAX_ENTRIES = 1000
+LOOKED_AT_MOST = 100_000
+"""So many entries are looked at for one listing, and so many names of one directory: there may be millions."""
 MAX_DIFF = 20_000
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 ABSENT = "absent"
@@ -148,6 +152,9 @@ def edit_file(
 def list_files(agent_sandbox: AgentSandbox, path: str = ".", *, pattern: str = "") -> dict[str, Any]:
     """What lies below a directory of the workspace, by path; links are named and not followed.
 
+    A name is shown by `harness.support.text`, and an entry that the workspace could not be recorded with says why
+    (`objection`). `count` is how many entries there are, as far as they were looked at.
+
     Args:
         pattern: only entries whose path, or whose name, fits it (`*.py`).
 
@@ -163,17 +170,18 @@ def list_files(agent_sandbox: AgentSandbox, path: str = ".", *, pattern: str = "
         )
     names = [name for name in target.split("/")[2:] if name]
     entries: list[dict[str, Any]] = []
-    truncated = False
-    for entry in _entries(agent_sandbox, names, path):
+    count = looked_at = 0
+    for entry in islice(_entries(agent_sandbox, names, path), LOOKED_AT_MOST):
+        looked_at += 1
         if pattern and not any(
             fnmatch.fnmatchcase(text, pattern) for text in (entry["path"], entry["path"].split("/")[-1])
         ):
             continue
-        if len(entries) == MAX_ENTRIES:
-            truncated = True
-            break
-        entries.append(entry)
-    return {"path": agent_sandbox.shown(target), "entries": entries, "truncated": truncated}
+        count += 1
+        if count <= MAX_ENTRIES:
+            entries.append(entry)
+    truncated = count > MAX_ENTRIES or looked_at == LOOKED_AT_MOST
+    return {"path": agent_sandbox.shown(target), "entries": entries, "count": count, "truncated": truncated}
 
 
 def _entries(agent_sandbox: AgentSandbox, names: list[str], asked: str) -> Iterator[dict[str, Any]]:
@@ -206,26 +214,55 @@ def _entries(agent_sandbox: AgentSandbox, names: list[str], asked: str) -> Itera
 
 
 def _below(directory: int, prefix: str, writable: bool) -> Iterator[dict[str, Any]]:
-    """Everything below an open directory, which is closed at the end. No link is ever followed."""
+    """Everything below an open directory, which is closed at the end. No link is ever followed.
+
+    Neither calls of Python's nor descriptors are used up by depth: directories that lie deeper than any that is recorded
+    are named and not entered.
+    """
+    open_ones: list[tuple[int, str, list[str]]] = [(directory, prefix, [])]
     try:
-        for parent, directories, files, descriptor in os.fwalk(".", dir_fd=directory, follow_symlinks=False):
-            directories[:] = sorted(name for name in directories if name != COMPILED)
-            above = prefix + parent[1:]
-            for name in sorted([*directories, *files]):
-                with suppress(OSError):
-                    status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-                    yield _entry(
-                        f"{above}/{name}", _KINDS.get(status.st_mode & 0o170000, "other"), status.st_size, writable
-                    )
+        yield from _level(open_ones[-1], writable)
+        while open_ones:
+            above, path, pending = open_ones[-1]
+            if not pending:
+                os.close(open_ones.pop()[0])
+            elif path.count("/") <= MAX_DEPTH:
+                name = pending.pop()
+                with suppress(OSError):  # removed meanwhile, or not to be read
+                    open_ones.append((os.open(name, DIRECTORY, dir_fd=above), f"{path}/{name}", []))
+                    yield from _level(open_ones[-1], writable)
+            else:
+                pending.clear()
     finally:
-        os.close(directory)
+        for descriptor, _, _ in open_ones:
+            os.close(descriptor)
+
+
+def _level(opened: tuple[int, str, list[str]], writable: bool) -> Iterator[dict[str, Any]]:
+    """The entries of one open directory; the names of directories in it are kept with it, the last of them first."""
+    descriptor, above, pending = opened
+    with os.scandir(descriptor) as found:
+        names = sorted(entry.name for entry in islice(found, LOOKED_AT_MOST))
+    for name in names:
+        with suppress(OSError):
+            status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            kind = _KINDS.get(status.st_mode & 0o170000, "other")
+            if kind == "directory":
+                if name == COMPILED:
+                    continue
+                pending.append(name)
+            yield _entry(f"{above}/{name}", kind, status.st_size, writable)
+    pending.reverse()
 
 
 _KINDS = {0o040000: "directory", 0o100000: "file", 0o120000: "link"}
 
 
 def _entry(path: str, kind: str, size: int, writable: bool) -> dict[str, Any]:
-    return {"path": path, "kind": kind, "bytes": size if kind == "file" else 0, "writable": writable}
+    depth, name = path.count("/"), path.rpartition("/")[2]
+    reason = objection_to_new(name) or (f"lies more than {MAX_DEPTH} directories deep" if depth > MAX_DEPTH else "")
+    about = {"kind": kind, "bytes": size if kind == "file" else 0, "writable": writable, "objection": reason}
+    return {"path": one_line(path)} | about
 
 
 def _read(agent_sandbox: AgentSandbox, target: str) -> bytes:
@@ -264,7 +301,7 @@ def _writable(agent_sandbox: AgentSandbox, path: str) -> str:
     """The target of a path that is to be written; what a snapshot could not take is refused now, and not later."""
     target = agent_sandbox.target(path)
     for name in target.split("/")[1:]:
-        if reason := objection(name):
+        if reason := objection_to_new(name):
             raise SessionError(f"{path!r} {reason}, so the workspace could not be recorded", expected="another name")
     inside = target.removeprefix(f"{WORKSPACE}/").split("/")
     if target.startswith(f"{WORKSPACE}/") and inside[0] not in WRITABLE:

@@ -13,7 +13,7 @@ The reference is not there, nor anything else of the workspace, such as the sett
 
 from __future__ import annotations
 
-import shutil
+import os
 import tempfile
 import threading
 from dataclasses import dataclass
@@ -29,6 +29,7 @@ from harness.errors import SessionError
 from harness.session.view import SessionView
 from harness.task.contract import CASES_DIRECTORY, GUIDE_FILE, REFERENCE_DIRECTORY, WRITABLE, Task
 from sandboxes import Driver, Limits, Mount, Sandbox, SandboxSpec
+from sandboxes.removal import remove_tree
 
 WORKSPACE = "/workspace"
 BIN = "/lockstep/bin"
@@ -119,7 +120,7 @@ class AgentSandbox:
         Raises:
             SessionError: it is not a path, leaves the workspace by `..`, or lies in the reference.
         """
-        if not path or len(path) > MAX_PATH or "\0" in path:
+        if not path or len(path) > MAX_PATH or "\0" in path or not _is_name(path):
             raise SessionError(
                 f"{path[:40]!r} is not a path", expected=f"a path in the workspace of at most {MAX_PATH} characters"
             )
@@ -154,7 +155,7 @@ class AgentSandbox:
         if sandbox is not None:
             sandbox.close()
         if scratch is not None:
-            shutil.rmtree(scratch, ignore_errors=True)
+            remove_tree(scratch)
 
     def __enter__(self) -> AgentSandbox:
         return self
@@ -184,7 +185,7 @@ class AgentSandbox:
         try:
             return self.driver.open(self._spec(self._scratch))
         except BaseException:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            remove_tree(self._scratch)
             raise
 
     def _spec(self, scratch: Path) -> SandboxSpec:
@@ -228,3 +229,12 @@ class AgentSandbox:
                 wall_seconds=LONGEST_S,
             ),
         )
+
+
+def _is_name(path: str) -> bool:
+    """Whether a file system can have a file of this name: not with half of a character."""
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -21,9 +21,9 @@ from harness.errors import BadAnswer, SetupError, Side
 from harness.model import Leaf
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
-from harness.support.files import make_writable
 from harness.task.contract import CANDIDATE_DIRECTORY, Mode, Task, caches
 from sandboxes import Driver, Limits, Mount, Running, Sandbox, SandboxSpec
+from sandboxes.removal import remove_tree
 
 TRAINING_PACKAGES = ("equinox", "optax")
 JUDGE_MEMORY_MB = 1024
@@ -129,8 +129,7 @@ class SandboxedWorker:
     def close(self) -> None:
         """Kill everything in the sandbox and remove its files."""
         self._sandbox.close()
-        make_writable(self._directory)  # an exported tree is read-only, and so is its copy
-        shutil.rmtree(self._directory, ignore_errors=True)
+        remove_tree(self._directory)
 
 
 class CandidateWorker:

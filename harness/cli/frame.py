@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.support.progress import Progress, bar, console_on, lines
+from harness.support.text import visible, visible_document
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -43,30 +44,33 @@ class Output:
     def emit(self, document: Mapping[str, Any], *shown: RenderableType) -> None:
         """The result of a command: the document with --json, else what is to be shown."""
         if self.json:
-            self._stream.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+            shown_document = visible_document(document)
+            self._stream.write(json.dumps(shown_document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
         else:
             self.show(*shown)
         self._stream.flush()
 
     def show(self, *shown: RenderableType) -> None:
-        """Parts of a result that come before it is complete; nothing with --json. A string is shown as it is."""
+        """Parts of a result that come before it is complete; nothing with --json. A string keeps its lines."""
         if self.json:
             return
         with self._without_bar():
             self._show(*shown)
 
     def _show(self, *shown: RenderableType) -> None:
+        from harness.support.console import hanging
+
         console = console_on(self._stream)
         for part in shown:
             if isinstance(part, str):
-                self._stream.write(part + "\n")
+                self._stream.write(visible(part) + "\n")
                 continue
             if self._stream.isatty():
-                console.print(part)
+                console.print(hanging(part))
                 continue
             # A file or a pipe gets no padding at the ends of its lines.
             with console.capture() as captured:
-                console.print(part)
+                console.print(hanging(part))
             self._stream.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
         self._stream.flush()
 
@@ -121,4 +125,4 @@ def report_error(output: Output, document: Mapping[str, Any], text: str = "") ->
     if output.json:
         output.emit(document)
     elif text:
-        sys.stderr.write(f"lockstep: {text}\n")
+        sys.stderr.write(visible(f"lockstep: {text}\n"))

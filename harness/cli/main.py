@@ -35,6 +35,7 @@ from harness.cli.usage import usage
 from harness.cli.verify import verify
 from harness.cli.watch import watch
 from harness.errors import LockstepError
+from harness.support.text import guarded
 
 EPILOG = """\b
 Exit codes:
@@ -101,7 +102,11 @@ for _command in COMMANDS:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; `arguments` None takes those of the process."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    with guarded():
+        return _main(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def _main(given: list[str]) -> int:
     output = Output(json="--json" in given)
     try:
         return int(cli.main(given, prog_name="lockstep", standalone_mode=False, obj=output) or 0)

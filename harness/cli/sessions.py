@@ -8,6 +8,7 @@ import click
 
 from harness.calls import ShellCalls
 from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
+from harness.support.text import one_line
 
 
 @command("start", "begin a session on a task")
@@ -88,9 +89,8 @@ def explain(output: Output, session: str | None, event: int | None, index: int |
     found = session_named(session)
     next_calls = shell_calls(ShellCalls(found.id).verify(), found.workspace)
     document = operations.explain(found.id, event=event, index=index, next_calls=next_calls)
-    shown = [
-        f"event {document['event']}: {document['outcome']}{': ' if document['finding'] else ''}{document['finding']}"
-    ]
+    found_text = f": {document['finding']}" if document["finding"] else ""
+    shown = [one_line(f"event {document['event']}: {document['outcome']}{found_text}")]
     if document["divergence"] is not None:
         shown += ["", document["divergence"], f"\nreproduce with\n  {document['reproduce']}\n"]
         output.emit(document, *shown, show.said("REPAIR PROMPT", "bold"), "", document["repair_prompt"])

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
+from harness.support.text import one_line
 
 
 @command("usage", "what a session has cost, per commit")
@@ -92,13 +93,13 @@ def _shown(document: Mapping[str, Any]) -> list[Any]:
         output_lines.append(f"in all {show.cost(whole['dollars'], whole['dollars_reported'])}; nobody measured that")
     output_lines += _budgets(document["budgets"]) if document["budgets"] else []
     if whole["unpriced_tokens"]:
-        models = ", ".join(whole["unpriced_models"])
+        models = one_line(", ".join(whole["unpriced_models"]))
         output_lines.append(
             f"the cost of {whole['unpriced_tokens']:,} tokens is unknown: no price for {models} "
             "(`lockstep usage --copy-prices`, then add it)"
         )
     if document.get("imported", {}).get("note"):
-        output_lines.append(document["imported"]["note"])
+        output_lines.append(one_line(document["imported"]["note"]))
     if whole["state"] == "needs_human":
         output_lines.append("this session needs a person: `lockstep status` says why, `lockstep resume` lets it go on")
     return output_lines

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import click
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
 from harness.record.event import Event
+from harness.support.console import VisibleConsole, hanging
 
 KEYS = "[enter] next   [b] back   [f] next finding   [c] next commit   [g] go to an event   [q] quit"
 NEXT = ("\r", "\n", " ", "n", "\x1b[C", "\x1b[B")
@@ -27,12 +28,12 @@ def walk(shown: Callable[[int], RenderableType], events: Sequence[Event], first:
     Args:
         shown: what is to be shown of the event at a place.
     """
-    console, location = Console(highlight=False), first
+    console, location = VisibleConsole(sys.stdout), first
     with _single_keys():
         while location < len(events):
             console.clear()
-            console.print(shown(location))
-            console.print(f"\n{KEYS}", style="dim", markup=False)
+            console.print(hanging(shown(location)))
+            console.print(f"\n{KEYS}", style="dim")
             key = os.read(sys.stdin.fileno(), KEY_BYTES).decode(errors="replace")
             if key in QUIT:
                 return

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
+from harness.support.text import one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -75,11 +76,11 @@ def follow(
 
 
 def _live(watched: Watched, moments: Iterable[None], until_done: bool) -> None:
-    from rich.console import Console
     from rich.live import Live
 
-    console = Console(file=sys.stdout, highlight=False)
-    with Live(console=console, auto_refresh=False, vertical_overflow="ellipsis") as live:
+    from harness.support.progress import console_on
+
+    with Live(console=console_on(sys.stdout), auto_refresh=False, vertical_overflow="ellipsis") as live:
         follow(
             watched, moments, until_done, lambda _, view: live.update(picture(view, datetime.now(UTC)), refresh=True)
         )
@@ -91,7 +92,7 @@ def headline(view: Mapping[str, Any]) -> str:
 
     passed = f"{len(view['passed'])} of {len(view['steps'])} steps passed"
     upcoming = f", next {show.step_name(view['next'])}" if view["next"] else ""
-    return f"{view['session']}: {view['state'].replace('_', ' ')}, {passed}{upcoming}"
+    return one_line(f"{view['session']}: {view['state'].replace('_', ' ')}, {passed}{upcoming}")
 
 
 def event_line(row: Mapping[str, Any]) -> str:
@@ -101,7 +102,7 @@ def event_line(row: Mapping[str, Any]) -> str:
     detail = row["finding"] or row["arguments"].get("message", "") or row["arguments"].get("reason", "")
     parts = [row["outcome"], (row["commit"] or "")[:10], " ".join(detail.split())]
     shown = "  ".join(filter(None, parts))
-    return f"{row['time'][11:19]}  {row['seq']:>4}  {show.event_name(row)}" + (f": {shown}" if shown else "")
+    return one_line(f"{row['time'][11:19]}  {row['seq']:>4}  {show.event_name(row)}" + (f": {shown}" if shown else ""))
 
 
 def picture(view: Mapping[str, Any], now: datetime) -> RenderableType:

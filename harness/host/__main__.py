@@ -23,7 +23,10 @@ def main() -> int:
     # Before anything is imported that starts threads.
     if os.fork():
         os._exit(0)
-    return _serve(arguments.session, arguments.home, {} if arguments.idle is None else {"idle_s": arguments.idle})
+    from harness.support.text import guarded
+
+    with guarded():  # standard error is the log
+        return _serve(arguments.session, arguments.home, {} if arguments.idle is None else {"idle_s": arguments.idle})
 
 
 def _serve(session: str, home: Path, options: dict[str, Any]) -> int:

@@ -22,6 +22,7 @@ from harness.errors import LockstepError, SetupError, TaskError
 from harness.model import ENDINGS, STATE, Array, Leaves
 from harness.protocol.environment import Environment
 from harness.support.progress import Progress
+from harness.support.text import one_line
 from harness.verify import pictures
 from harness.verify.side_by_side import SideBySide
 
@@ -143,6 +144,7 @@ class Film:
         pen.text((MARGIN, MARGIN), f"step {timestep} of {self.length - 1}", INK, self._font)
         if parted and found is not None:
             text = f"DIFFERENT since step {found.step}: {found.path} ({found.rule})"
+            text = one_line(text)
             pen.text((2 * MARGIN + width, MARGIN), text, ALARM, self._font)
         top = 2 * MARGIN + 2 * LINE
         sides = (("reference", left, self._both.expected), ("candidate", right, self._both.actual))

@@ -17,13 +17,13 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import RecordError, SessionError
-from harness.support.files import make_writable, storing, sync_directory, write_durably
+from harness.support.files import storing, sync_directory, write_durably
 from harness.support.foreign import json_of
+from sandboxes.removal import remove_tree
 
 SESSIONS = "sessions"
 POLICIES = "policies"
@@ -150,8 +150,7 @@ def find(home: Path, which: str | Path) -> SessionDirectory:
 def remove_unfinished(home: Path) -> None:
     """Remove what a start that was killed left behind. Only the holder of the home's start lock may."""
     for path in (home / SESSIONS).glob(f"{UNFINISHED}*"):
-        make_writable(path)
-        shutil.rmtree(path)
+        remove_tree(path)
 
 
 def publish(unfinished: Path, path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from harness.errors import RecordError
 from harness.support.document import Document, DocumentError, text, whole
 from harness.support.foreign import json_of
+from harness.support.text import encodable
 
 SCHEMA = 1
 MOST = 1e15
@@ -108,9 +109,8 @@ class Event:
 
     def encode(self) -> bytes:
         """The content of `event.json`."""
-        return (
-            json.dumps(self.to_json(), sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False).encode() + b"\n"
-        )
+        text = json.dumps(self.to_json(), sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False)
+        return encodable(text).encode() + b"\n"
 
     @staticmethod
     def decode(content: bytes, identifier: str) -> Event:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from harness.record.objects import EXECUTABLE, Entry
 from harness.record.store import Store
-from harness.support.files import make_writable, storing, sync_directory, write_below, write_new
+from harness.support.files import storing, sync_directory, write_below, write_new
+from sandboxes.removal import remove_tree
 
 
 def export(store: Store, tree: str, destination: Path) -> None:
@@ -46,8 +46,7 @@ def exported(store: Store, tree: str, destination: Path) -> Iterator[Path]:
 def discard(directory: Path) -> None:
     """Remove an exported directory, if it is there."""
     if directory.exists():
-        make_writable(directory)
-        shutil.rmtree(directory)
+        remove_tree(directory)
 
 
 def check_out(store: Store, files: Mapping[str, Entry], directory: Path) -> None:

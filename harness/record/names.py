@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
+from harness.support.text import visible
+
 MAX_NAME_BYTES = 255
 HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories of control, format and line-breaking characters, and of bytes that are no UTF-8."""
@@ -30,3 +32,15 @@ def objection(name: str) -> str | None:
     if folded in (".git", "git~1") or folded.startswith(".git:"):
         return "is named like a git directory"
     return None
+
+
+@lru_cache(maxsize=1 << 16)
+def objection_to_new(name: str) -> str | None:
+    """`objection` for what is not recorded yet: also where a reader would not see all of it, as in old records."""
+    return objection(name) or (None if visible(name) == name else "has characters in its name that cannot be seen")
+
+
+def folded(name: str) -> str:
+    """What a file system that takes letters of either case, and both forms of a letter with an accent, for the same makes of
+    a name. Two names in one directory that fold alike are one file there: what was verified could not be checked out."""
+    return unicodedata.normalize("NFC", name).casefold().rstrip(". ")

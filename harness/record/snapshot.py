@@ -5,19 +5,22 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from harness.errors import SessionError, TrustedFileChanged
 from harness.record.bounds import MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES
-from harness.record.names import objection
+from harness.record.names import folded, objection_to_new
 from harness.record.objects import EXECUTABLE, FILE, Entry
 from harness.record.store import Store
 from harness.support.files import DIRECTORY
 from harness.task.contract import CACHE_TAG, CASES_DIRECTORY, COMPILED, WRITABLE, left_out
 
 NAMED_AT_MOST = 20
+REFUSED_AT_MOST = 1000
+"""So many refusals are collected: a workspace with more of them is refused all the same."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +89,14 @@ def _taken(workspace: Path, store: Store | None, may_be_checkout: bool) -> _Read
             next_step="reopen the session: a workspace that is gone is restored from the record",
         ) from error
     try:
-        for name, location in _listing(root):
-            if not left_out(name) or (objection(name) and not may_be_checkout):
-                reader.take(root, name, name, location)
+        entries = [
+            (name, location)
+            for name, location in _listing(root)
+            if not left_out(name) or (objection_to_new(name) and not may_be_checkout)
+        ]
+        reader.refuse_clashes("", (name for name, _ in entries))
+        for name, location in entries:
+            reader.take(root, name, name, location)
     finally:
         os.close(root)
     if reader.refused:
@@ -162,13 +170,15 @@ class _Reader:
         self.refused: list[str] = []
         self.total_bytes = 0
         self._store = store
-        self._count = 0
+        self._count = self._directories = 0
 
     def take(self, parent: int, name: str, path: str, location: os.stat_result) -> None:
         """Take one entry of the open directory `parent`."""
         if name == COMPILED:
             return
-        if reason := objection(name) or _objection_to_kind(location.st_mode):
+        if len(self.refused) >= REFUSED_AT_MOST:
+            return
+        if reason := objection_to_new(name) or _objection_to_kind(location.st_mode):
             self.refused.append(f"{path!r} {reason}")
         elif path.count("/") > MAX_DEPTH:
             self.refused.append(f"{path!r} lies more than {MAX_DEPTH} directories deep")
@@ -184,13 +194,26 @@ class _Reader:
             self.refused.append(f"{path!r} cannot be opened ({error.strerror})")
             return
         try:
+            self._directories += 1
+            if self._directories > MAX_FILES:
+                raise _too_much(f"more than {MAX_FILES} directories")
             entries = list(_listing(directory))
             if any(below == CACHE_TAG for below, _ in entries):
                 return
+            self.refuse_clashes(path, (below for below, _ in entries))
             for below, location in entries:
                 self.take(directory, below, f"{path}/{below}", location)
         finally:
             os.close(directory)
+
+    def refuse_clashes(self, path: str, names: Iterable[str]) -> None:
+        """Refuse names of one directory that are one name where neither case nor the form of a letter counts."""
+        seen: dict[str, str] = {}
+        for name in names:
+            first = seen.setdefault(folded(name), name)
+            if name not in (first, COMPILED):
+                beside = f"{path}/{name}" if path else name
+                self.refused.append(f"{beside!r} is the same name as {first!r} on a file system that folds letters")
 
     def _read(self, parent: int, name: str, path: str) -> None:
         # What was a file a moment ago may be a link or a FIFO by now: not followed, not waited for, looked at again.
@@ -221,7 +244,11 @@ class _Reader:
 
 def _listing(directory: int) -> Iterator[tuple[str, os.stat_result]]:
     """Names and stats of an open directory, sorted by name; an entry that vanishes meanwhile is left out."""
-    for name in sorted(os.listdir(directory)):
+    with os.scandir(directory) as entries:
+        names = [entry.name for entry in islice(entries, MAX_FILES + 1)]
+    if len(names) > MAX_FILES:
+        raise _too_much(f"more than {MAX_FILES} files in one directory")
+    for name in sorted(names):
         try:
             location = os.stat(name, dir_fd=directory, follow_symlinks=False)
         except FileNotFoundError:

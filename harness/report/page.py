@@ -21,6 +21,7 @@ from harness.report import charts
 from harness.report.document import BROKEN
 from harness.report.svg import Drawing
 from harness.session.coverage import count
+from harness.support.text import visible
 
 TEMPLATES = Path(__file__).parent / "templates"
 SECTIONS = (
@@ -123,6 +124,7 @@ def _environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
+        finalize=_filtered,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -150,6 +152,11 @@ def _environment() -> Environment:
         "symbol": charts.symbol,
     }
     return made
+
+
+def _filtered(value: Any) -> Any:
+    """What a template puts into the page: text as a reader may see it; markup is made of such already."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache

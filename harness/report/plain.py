@@ -1,7 +1,8 @@
 """What a record says, made fit to be shown: text without tricks, numbers that are numbers, identifiers that are identifiers.
 
 Most of a record was written by somebody who may want to deceive its reader. Markup is the templates' business, which
-escape everything. Here goes what escaping leaves in: characters that hide or reorder text, and text without an end.
+escape everything. Here goes what escaping leaves in: characters that hide or reorder text (`harness.support.text`
+shows them), and text without an end.
 """
 
 from __future__ import annotations
@@ -11,25 +12,25 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.support.text import visible
+
 MAX_TEXT = 2000
 MAX_LINE = 300
 MAX_ITEMS = 200
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-REPLACED = "\ufffd"
+_SPACES = str.maketrans("\n\t\r", "   ")
 
 
 def line(value: object, limit: int = MAX_LINE) -> str:
-    """A value as one line of text: what cannot be printed, or would reorder what stands beside it, is replaced."""
+    """A value as one line of text; what hides, or would reorder what stands beside it, is an escape."""
     text = value if isinstance(value, str) else "" if value is None else str(value)
-    shown = "".join(c if c.isprintable() else " " if c in "\n\t\r" else REPLACED for c in text[: limit + 1])
-    return _capped(shown, len(text), limit)
+    return _capped(visible(text[: limit + 1].translate(_SPACES)), len(text), limit)
 
 
 def block(value: object, limit: int = MAX_TEXT) -> str:
     """A value as text of several lines, otherwise as `line`."""
     text = value if isinstance(value, str) else "" if value is None else str(value)
-    shown = "".join(c if c.isprintable() or c == "\n" else REPLACED for c in text.expandtabs(4)[: limit + 1])
-    return _capped(shown, len(text), limit)
+    return _capped(visible(text[: limit + 1].expandtabs(4)), len(text), limit)
 
 
 def number(value: object, default: float = 0.0) -> float:

@@ -1,4 +1,7 @@
-"""A few words of SVG, as elements that escape what is put into them, and scales from values to places."""
+"""A few words of SVG, as elements that escape what is put into them, and scales from values to places.
+
+Their texts go through `harness.support.text`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from markupsafe import Markup
+
+from harness.support.text import one_line, visible
 
 
 class Drawing:
@@ -31,15 +36,15 @@ class Drawing:
             about |= {"aria-hidden": "true"}
         self.root = Element("svg", about)
         if name:
-            SubElement(self.root, "title", {"id": f"{name}-title"}).text = title
-            SubElement(self.root, "desc", {"id": f"{name}-desc"}).text = description
+            SubElement(self.root, "title", {"id": f"{name}-title"}).text = one_line(title)
+            SubElement(self.root, "desc", {"id": f"{name}-desc"}).text = visible(description)
 
     def add(self, tag: str, kind: str = "", *, hover: str = "", **attributes: float | str) -> Element:
         """Add an element; numbers are rounded, `_` in names becomes `-`, and `hover` is shown under the pointer."""
         named = {key.strip("_").replace("_", "-"): _attribute(value) for key, value in attributes.items()}
         element = SubElement(self.root, tag, ({"class": kind} if kind else {}) | named)
         if hover:
-            SubElement(element, "title").text = hover
+            SubElement(element, "title").text = visible(hover)
         return element
 
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
@@ -48,7 +53,7 @@ class Drawing:
 
     def text(self, x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> None:
         """Add a line of text; `anchor` is `start`, `middle` or `end`."""
-        self.add("text", kind, x=x, y=y, text_anchor=anchor).text = text
+        self.add("text", kind, x=x, y=y, text_anchor=anchor).text = one_line(text)
 
     def path(self, points: Iterable[tuple[float, float]], kind: str) -> None:
         """Add a line through points."""
@@ -113,7 +118,7 @@ def apart(positions: Sequence[float], gap: float, low: float, high: float) -> li
 
 
 def _attribute(value: float | str) -> str:
-    return value if isinstance(value, str) else _position(value)
+    return one_line(value) if isinstance(value, str) else _position(value)
 
 
 def _position(value: float) -> str:

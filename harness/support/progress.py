@@ -6,7 +6,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
+
+from harness.support.text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,7 +18,6 @@ Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is (0: not known)."""
 QUIET_SECONDS = 5.0
 """Without a terminal a line of progress appears at most this often."""
-WIDTH_WITHOUT_TERMINAL = 110
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -42,7 +43,7 @@ def bar(console: Console) -> Iterator[tuple[Bar, Progress]]:
 
     columns = (
         bars.SpinnerColumn(),
-        bars.TextColumn("{task.description}"),
+        bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(24),
         bars.TimeElapsedColumn(),
     )
@@ -50,7 +51,9 @@ def bar(console: Console) -> Iterator[tuple[Bar, Progress]]:
         task = shown.add_task("starting", total=None)
         yield (
             shown,
-            lambda what, done, total: shown.update(task, description=what, completed=done, total=total or None),
+            lambda what, done, total: shown.update(
+                task, description=one_line(what), completed=done, total=total or None
+            ),
         )
 
 
@@ -67,11 +70,11 @@ def lines(write: Callable[[str], object]) -> Progress:
     return show
 
 
-def console_on(stream: IO[str]) -> Console:
-    """Rich's console on a stream: as wide as the terminal, or as a page where there is none."""
-    from rich.console import Console
+def console_on(stream: TextIO) -> Console:
+    """Rich's console on a stream (`harness.support.console.VisibleConsole`), imported where it is needed."""
+    from harness.support.console import VisibleConsole
 
-    return Console(file=stream, width=None if stream.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False)
+    return VisibleConsole(stream)
 
 
 def _notebook_line() -> Progress | None:
@@ -88,4 +91,4 @@ def _notebook_line() -> Progress | None:
 
 
 def _text(what: str, done: int, total: int) -> str:
-    return f"{what} ({done}/{total})" if total > 1 else what
+    return one_line(f"{what} ({done}/{total})" if total > 1 else what)

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from harness.model import Case, Draw, Leaves
+from harness.support.text import one_line
 from harness.verdict import Divergence
 
 CONTRACT = "contract"
@@ -68,7 +69,7 @@ def facts(divergence: Divergence) -> list[tuple[str, str]]:
         pairs.append(("inputs", leaves_text(divergence.inputs)))
     if divergence.case is not None:
         pairs += case_facts(divergence.case)
-    return [(name, _capped(_one_line(value), MAX_CAUSE if name == "cause" else MAX_VALUE)) for name, value in pairs]
+    return [(name, _capped(one_line(value), MAX_CAUSE if name == "cause" else MAX_VALUE)) for name, value in pairs]
 
 
 def case_facts(case: Case) -> list[tuple[str, str]]:
@@ -114,10 +115,6 @@ def _actions_text(case: Case) -> str:
 
 def _draws_text(draws: list[Draw]) -> str:
     return ", ".join(f"{draw.name} = {array_text(draw.value)}" for draw in draws[:SHOWN_ELEMENTS])
-
-
-def _one_line(text: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _capped(text: str, limit: int) -> str:

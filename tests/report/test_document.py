@@ -269,9 +269,9 @@ def test_a_directory_without_a_log_is_an_error(tmp_path: Path) -> None:
 
 
 def test_text_that_hides_or_reorders_is_made_visible() -> None:
-    assert plain.line(INVISIBLE) == "\ufffdgnp.exe\ufffd\ufffd\ufffd[2J"
-    assert plain.line("a\nb\ud800") == "a b\ufffd"
-    assert plain.block("a\n\tb\x07") == "a\n    b\ufffd"
+    assert plain.line(INVISIBLE) == "\\u202egnp.exe\\x00\\u200b\\x1b[2J"
+    assert plain.line("a\nb\ud800") == "a b\\ud800"
+    assert plain.block("a\n\tb\x07") == "a\n    b\\x07"
     assert plain.line("x" * 5000).endswith("(cut, 5,000 characters)")
     assert plain.line(None) == ""
 

@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 import shutil
-import tempfile
 import threading
 import tomllib
 from contextlib import suppress
@@ -37,6 +36,7 @@ from harness.support.foreign import json_of, toml_of
 from harness.support.home import lockstep_home
 from harness.task.contract import CANDIDATE_DIRECTORY, Task
 from sandboxes import Driver, SandboxError, SandboxSpec
+from sandboxes.removal import scratch_directory
 
 WHERE = "the candidate's crate"
 KEPT = 24
@@ -124,8 +124,8 @@ def _compiled(
     """The module that comes out of a fresh copy of the project in these surroundings."""
     rust = toolchain(driver)
     data = prepared(task, progress)
-    with tempfile.TemporaryDirectory(prefix="lockstep-build-") as scratch:
-        project, target = Path(scratch) / "project", Path(scratch) / "target"
+    with scratch_directory("lockstep-build-") as scratch:
+        project, target = scratch / "project", scratch / "target"
         shutil.copytree(compiled(driver, rust, progress), target, symlinks=True)
         crate, name = os.path.normpath(_crate(task).as_posix()), crate_name(tree / _crate(task))
         write_project(project, package_name(task), tree / CANDIDATE_DIRECTORY, crate, name, data)

@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.measure.coverage.reading import Branches, Lines, Reach, line_of
 from harness.measure.coverage.result import Coverage, File, Level
 from harness.measure.coverage.sources import Location
+from harness.support.text import visible
 
 
 def assembled(
@@ -77,4 +78,4 @@ def _complete(own: Reach, known: Reach) -> Reach:
 def _text(path: Path, lines: Lines) -> dict[int, str]:
     text = path.read_text(encoding="utf-8", errors="replace").splitlines()
     shown = {line: text[line - 1] for line in lines if line <= len(text)}
-    return {n: "".join(c if c.isprintable() else " " for c in line).rstrip() for n, line in shown.items()}
+    return {n: visible(line.expandtabs(4)).rstrip() for n, line in shown.items()}

@@ -6,7 +6,6 @@ As with a reference, what is judged never counts: what a level asked it is asked
 from __future__ import annotations
 
 import re
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -29,6 +28,7 @@ from harness.support.progress import Progress
 from harness.task.contract import CANDIDATE_DIRECTORY, Task
 from harness.verify.questions import Question, Questions
 from sandboxes import Driver, SandboxError
+from sandboxes.removal import scratch_directory
 
 _FUNCTION = re.compile(r"\bfn\s+([\w$]+)")
 
@@ -93,8 +93,8 @@ class _Measured:
         repeated, error = 0, ""
         reaches: dict[Path, Reach] = {}
         functions: list[Function] = []
-        with tempfile.TemporaryDirectory(prefix="lockstep-coverage-") as scratch:
-            counts = Path(scratch)
+        with scratch_directory("lockstep-coverage-") as scratch:
+            counts = scratch
             try:
                 worker = CandidateWorker(self._task, self._driver, counts=counts)
                 try:

@@ -6,7 +6,6 @@ taken for what another did.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -29,6 +28,7 @@ from harness.task.contract import Task
 from harness.verify.questions import Question, Questions
 from harness.verify.suite.client import FeatureCount, Suite, start_suite
 from sandboxes import SandboxError
+from sandboxes.removal import scratch_directory
 
 
 def measure(
@@ -90,11 +90,7 @@ def _level(
     def ask(question: Question) -> None:
         counting.add(_ask(worker, question))
 
-    with (
-        tempfile.TemporaryDirectory(prefix="lockstep-coverage-") as scratch,
-        closing(FeatureCount(suite)) as counting,
-    ):
-        out = Path(scratch)
+    with scratch_directory("lockstep-coverage-") as out, closing(FeatureCount(suite)) as counting:
         try:
             worker = start_reference(
                 task,
@@ -111,7 +107,7 @@ def _level(
             finally:
                 worker.close()
             reaches, problems = _read(found, out)
-        except (EnvironmentFailure, SandboxError, OSError, ValueError) as failure:
+        except (EnvironmentFailure, SandboxError, OSError, ValueError, RecursionError) as failure:
             error = str(failure)
     # Where not all could be asked again, the level itself may have seen more.
     counts = {name: max(count, questions.features.get(name, 0)) for name, count in counts.items()}

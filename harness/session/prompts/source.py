@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.measure.coverage.sources import candidates
 from harness.reference.install import Installed, installed
+from harness.support.text import visible
 from harness.task.contract import Module, Task
 from harness.verify.explain import as_data
 
@@ -91,5 +92,5 @@ def _read(location: str, task: Task, environment: Installed | None) -> Excerpt:
     first, _, last = lines.partition("-")
     begin = min(int(first), len(text) + 1) if first else 1
     end = int(last or first) if first else len(text)
-    shown = tuple("".join(c if c.isprintable() or c == "\t" else " " for c in line) for line in text[begin - 1 : end])
+    shown = tuple(map(visible, text[begin - 1 : end]))
     return Excerpt(location, path, begin, shown, len(text))

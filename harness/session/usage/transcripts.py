@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.session.usage.tokens import Response, Tokens, count
+from harness.support.text import one_line
 
 CLAUDE, CODEX = "claude", "codex"
 MAX_LINE = 64 << 20
@@ -200,7 +201,7 @@ def _within(stated: object, locations: Sequence[Path]) -> bool:
 
 def _name(value: object) -> str:
     """A model's name, as it may be shown in a terminal; empty for whatever is not a name."""
-    return "".join(c for c in value if c.isprintable())[:MAX_NAME] if isinstance(value, str) else ""
+    return one_line(value[:MAX_NAME])[:MAX_NAME] if isinstance(value, str) else ""
 
 
 def _map(value: object) -> Mapping[str, Any]:

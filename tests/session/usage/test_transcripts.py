@@ -104,7 +104,7 @@ def test_a_count_that_is_no_count_is_nothing(wrong: object, machine: Transcripts
 def test_a_name_cannot_reach_a_terminal_with_anything_but_itself(machine: Transcripts, work: Path) -> None:
     add(machine.claude_file(work), said(work, "1", "thinker\x1b[2J\n" + "x" * 1000, output_tokens=5))
     [response] = responses((work,), began())
-    assert response.model.startswith("thinker[2Jx") and len(response.model) == 100
+    assert response.model.startswith("thinker\\x1b[2J\\nx") and len(response.model) == 100
 
 
 def test_a_machine_without_transcripts_has_none(machine: Transcripts, work: Path) -> None:
