@@ -16,7 +16,7 @@ from harness.errors import RecordError
 from harness.record import directory as directories
 from harness.record.directory import all_sessions
 from harness.record.log import read_events
-from harness.record.store import opened
+from harness.record.received import opened
 from harness.session.coverage import known
 from harness.session.session import Session
 from harness.session.view import SessionView
