@@ -13,7 +13,7 @@ from hypothesis import given
 from harness.model import Case
 from harness.record.event import VERDICT_FILE
 from harness.record.log import event_file, read_events
-from harness.record.store import opened
+from harness.record.received import opened
 from harness.record.verdicts import verdict_of
 from harness.support.document import DocumentError
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict

@@ -64,7 +64,7 @@ def replay(
     """
     from harness.cli.locate import record_named
     from harness.record.log import read_events
-    from harness.record.store import opened
+    from harness.record.received import opened
 
     if sum((stepping, which is not None, drive)) > 1:
         raise click.UsageError("--step, --verify and --drive are three things: give one of them")
@@ -126,7 +126,7 @@ def rerun_verdicts(output: Output, record: Path, count: int, trust: Trust) -> di
     """Reach some verdicts of a record again, drawn at random, telling each; gives the document of all."""
     from harness.assurance.replay.rerun import sample
     from harness.record.log import read_events
-    from harness.record.store import opened
+    from harness.record.received import opened
 
     with opened(record) as store:
         events = read_events(store)

@@ -33,7 +33,7 @@ def report(output: Output, record: str | None, out: Path | None, key: Path | Non
     from harness.cli.locate import record_named
     from harness.errors import SessionError
     from harness.record.keys import PublicKey
-    from harness.record.store import opened
+    from harness.record.received import opened
     from harness.report.document import collect
     from harness.report.page import render
 
@@ -69,7 +69,7 @@ def view(output: Output, record: str | None, port: int, browse: bool, key: Path 
     from harness.cli.locate import record_named
     from harness.errors import SessionError
     from harness.record.keys import PublicKey
-    from harness.record.store import opened
+    from harness.record.received import opened
     from harness.report.server import LOOPBACK, Page, Server
 
     with opened(record_named(record)) as store:

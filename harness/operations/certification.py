@@ -15,8 +15,8 @@ from harness.errors import RecordError
 from harness.policy.trust import Trust
 from harness.record.keyring import Keyring
 from harness.record.log import read_events
+from harness.record.received import opened
 from harness.record.rotation import key_in_force
-from harness.record.store import opened
 from harness.session.session import Session
 from harness.support.progress import Progress
 

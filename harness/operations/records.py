@@ -17,7 +17,7 @@ from harness.record import directory as directories
 from harness.record.directory import all_sessions
 from harness.record.keyring import Keyring
 from harness.record.log import read_events
-from harness.record.store import opened
+from harness.record.received import opened
 from harness.session.begin import demand_no_workspace
 from harness.session.coverage import known
 from harness.session.session import Session

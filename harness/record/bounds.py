@@ -21,8 +21,12 @@ MAX_TOTAL_BYTES = 512 << 20
 MAX_OBJECT_BYTES: Mapping[str, int] = {"blob": MAX_FILE_BYTES, "tree": 16 << 20, "commit": 1 << 20, "tag": 1 << 20}
 """One object of git, by its kind."""
 MAX_REFS = 50_000
+MAX_REF_BYTES = 1000
+"""The name of a ref, or a line about one."""
 MAX_EVENTS = 50_000
 """Events of one log, each of which is a commit."""
+MAX_STORED = 500_000
+"""Files of a git directory: packs, objects of their own, refs."""
 MAX_BUNDLE_BYTES = 4 << 30
 UNPACK_S, UNPACK_BYTES_EACH_S = 3, 4 << 20
 """Unpacking a bundle may take so many seconds of a processor, and one more for so many of its bytes: what takes longer holds

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import tempfile
 import threading
 import zlib
@@ -26,7 +25,7 @@ from git import Git
 from git.exc import CommandError, GitCommandNotFound
 
 from harness.errors import RecordError
-from harness.record.bounds import MAX_DEPTH, MAX_FILES, MAX_REFS, demand_bundle, demand_object, too_large
+from harness.record.bounds import MAX_DEPTH, MAX_FILES, MAX_REFS, demand_object, too_large
 from harness.record.names import objection
 from harness.record.objects import (
     EXECUTABLE,
@@ -69,20 +68,14 @@ class Store:
     Args:
         path: a bare repository, or a checkout that has one in `.git`.
         lock: descriptor of the session's lock, which children that write inherit; None for a reader.
+        settings: a git directory that git takes for this one in everything but its objects; None for `path` itself.
 
     Raises:
         RecordError: there is no git directory.
     """
 
-    def __init__(self, path: Path, lock: int | None = None) -> None:
-        path = path / ".git" if (path / ".git").is_dir() else path
-        if not (path / "HEAD").is_file() or not (path / "objects").is_dir():
-            raise RecordError(
-                "this is not a git directory",
-                where=str(path),
-                expected="a bare repository, a clone of one, or a bundle",
-                next_step="clone a session with `git clone --mirror`, so that all its refs come along",
-            )
+    def __init__(self, path: Path, lock: int | None = None, settings: Path | None = None) -> None:
+        path = repository_at(path)
         self.path = path.resolve()
         self._inherited = () if lock is None else (lock,)
         self._guard = threading.RLock()
@@ -92,7 +85,7 @@ class Store:
         self._commits: dict[str, Commit] = {}
         self._recent: OrderedDict[tuple[str, str], bytes] = OrderedDict()
         self._git = Git(self.path)
-        self._git.update_environment(**_environment(self.path))
+        self._git.update_environment(**environment(settings or self.path, self.path / "objects"))
 
     @classmethod
     def create(cls, path: Path) -> None:
@@ -104,7 +97,7 @@ class Store:
         with storing(path), failing(path):
             path.mkdir(parents=True)
             git = Git(path)
-            git.update_environment(**_environment(path))
+            git.update_environment(**environment(path))
             git.execute(["git", "init", "--quiet", "--bare", "--template=", "--initial-branch=main", str(path)])
 
     def close(self) -> None:
@@ -346,30 +339,21 @@ class Store:
                 )
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[Store]:
-    """A store for reading: a git directory, a checkout, or a bundle, which is unpacked into a temporary directory.
+def repository_at(path: Path) -> Path:
+    """The git directory at a path: a bare repository, or that of a checkout.
 
     Raises:
-        RecordError: it is none of these.
+        RecordError: there is none.
     """
-    if not path.is_file():
-        with Store(path) as store:
-            yield store
-        return
-    temporary = Path(tempfile.mkdtemp(prefix="lockstep-bundle-"))
-    try:
-        limited = demand_bundle(path)
-        with failing(path):
-            git = Git(temporary)
-            git.update_environment(**_environment(temporary) | {"GIT_ALLOW_PROTOCOL": "file"})
-            git.execute(["git", "init", "--quiet", "--bare", "--template=", str(temporary)])
-            fetch = ["git", "fetch", "--quiet", "--no-auto-maintenance", str(path.resolve()), "+refs/*:refs/*"]
-            git.execute([*limited, *fetch])
-        with Store(temporary) as store:
-            yield store
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    path = path / ".git" if (path / ".git").is_dir() else path
+    if not (path / "HEAD").is_file() or not (path / "objects").is_dir():
+        raise RecordError(
+            "this is not a git directory",
+            where=str(path),
+            expected="a bare repository, a clone of one, or a bundle",
+            next_step="clone a session with `git clone --mirror`, so that all its refs come along",
+        )
+    return path
 
 
 @contextmanager
@@ -390,12 +374,16 @@ def failing(where: Path) -> Iterator[None]:
         ) from error
 
 
-def _environment(path: Path) -> dict[str, str]:
-    """Variables that shut out every configuration but ours, and everything that could make git run other programs."""
+def environment(path: Path, objects: Path | None = None) -> dict[str, str]:
+    """Variables that shut out every configuration but ours, and everything that could make git run other programs.
+
+    Args:
+        path: the git directory; `objects` is where its objects lie, if not in it.
+    """
     environment = {
         "GIT_DIR": str(path),
         "GIT_COMMON_DIR": str(path),
-        "GIT_OBJECT_DIRECTORY": str(path / "objects"),
+        "GIT_OBJECT_DIRECTORY": str(objects or path / "objects"),
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": "",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
@@ -403,6 +391,7 @@ def _environment(path: Path) -> dict[str, str]:
         "GIT_CONFIG_COUNT": str(len(SETTINGS)),
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_DEFAULT_REF_FORMAT": "files",
         "GIT_ALLOW_PROTOCOL": "none",
         "GIT_TERMINAL_PROMPT": "0",
     }

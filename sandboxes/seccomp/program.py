@@ -52,9 +52,10 @@ def _load(offset: int) -> _Instruction:
 
 
 def build(machine: str, *, connects: bool = True, locks: bool = True) -> bytes:
-    """The filter for one of `calls.MACHINES`; `locks`: whether files may be locked. Without `connects` no socket is connected:
-    what no namespace parts from this machine would find the servers of its user there, whose sockets are not files to
-    Landlock."""
+    """The filter for one of `calls.MACHINES`; `locks`: whether files may be locked, `connects`: whether sockets may be connected.
+
+    What no namespace parts from this machine would find the servers of its user, whose sockets are no files to Landlock.
+    """
     allowed = calls.allowed(machine)
     if not connects:
         del allowed["connect"]

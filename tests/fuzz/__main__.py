@@ -32,8 +32,8 @@ GRACE_S = 180.0
 """How long after its time a target may take to be made, to measure and to end."""
 NAMES = (
     "frames", "batches", "requests", "task", "cases", "policy", "home", "objects", "envelope", "record",
-    "bundle", "manifest", "compiler", "counted", "module", "settings", "transcripts", "prices", "host", "mcp", "stdio",
-    "gameboy-rom", "gameboy-state", "gameboy-program",
+    "bundle", "refs", "manifest", "compiler", "counted", "module", "settings", "transcripts", "prices", "host", "mcp",
+    "stdio", "gameboy-rom", "gameboy-state", "gameboy-program",
 )  # fmt: skip
 RUST = ("gameboy-rom", "gameboy-state", "gameboy-program")
 """Targets that are compiled before they can be fuzzed."""

@@ -23,7 +23,7 @@ from tests.fuzz.wire import TIMEOUT_S, Played
 
 REGRESSIONS = Path(__file__).parent / "regressions"
 SEED = 20261122
-LONG = {"batches": 30, "bundle": 40, "mcp": 200, "record": 50, "stdio": 100, "task": 150, "cases": 150}
+LONG = {"batches": 30, "bundle": 30, "mcp": 200, "record": 50, "refs": 30, "stdio": 100, "task": 150, "cases": 150}
 """Targets of which an input, or the making, takes long, and how many inputs they get."""
 QUICK = [name for name in NAMES if name not in LONG and name not in RUST]
 Opened = Callable[[str], Target]

@@ -12,7 +12,7 @@ from hypothesis import given
 from harness.errors import RecordError
 from harness.record.event import EVENT_FILE, MOST, Event
 from harness.record.log import event_file, read_events
-from harness.record.store import opened
+from harness.record.received import opened
 from harness.support.document import DocumentError
 from tests.paths import RECORDED_SESSIONS
 

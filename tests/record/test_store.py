@@ -11,7 +11,8 @@ import pytest
 
 from harness.errors import RecordError
 from harness.record.objects import EXECUTABLE, FILE, TREE, Commit, Entry, decode_tree, encode_tree, identity
-from harness.record.store import Store, opened
+from harness.record.received import opened
+from harness.record.store import Store
 
 WHO = identity("A Person <a@example.invalid>", 1_700_000_000)
 
@@ -179,6 +180,9 @@ def test_a_path_without_a_git_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="not a git directory"), opened(tmp_path):
         pass
     (tmp_path / "x.bundle").write_text("no bundle")
+    with pytest.raises(RecordError, match="neither a git directory nor a bundle"), opened(tmp_path / "x.bundle"):
+        pass
+    (tmp_path / "x.bundle").write_text("# v2 git bundle\n\nno pack")
     with pytest.raises(RecordError, match="git says"), opened(tmp_path / "x.bundle"):
         pass
 

@@ -13,7 +13,7 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser
 
-from harness.record.store import opened as opened_record
+from harness.record.received import opened as opened_record
 from harness.report.document import collect
 from harness.report.page import render
 from tests.paths import ROOT

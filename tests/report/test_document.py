@@ -14,7 +14,8 @@ from harness.errors import RecordError
 from harness.record.event import EVENT_FILE, VERDICT_FILE
 from harness.record.keys import PublicKey
 from harness.record.log import EVENTS, event_commits, event_entry
-from harness.record.store import Store, opened
+from harness.record.received import opened
+from harness.record.store import Store
 from harness.report import plain
 from harness.report.document import collect
 from harness.report.page import render

@@ -18,7 +18,8 @@ from harness.assurance.audit.gate import Gate
 from harness.assurance.audit.report import AuditReport, Problem, Row
 from harness.assurance.audit.walk import Walk
 from harness.record.keys import PublicKey, is_for_unisolated
-from harness.record.store import Store, opened
+from harness.record.received import opened
+from harness.record.store import Store
 
 __all__ = ["AuditReport", "Gate", "Problem", "Row", "audit"]
 

@@ -17,7 +17,8 @@ from harness.errors import RecordError
 from harness.policy.trust import Trust
 from harness.record.event import VERDICT_FILE, Event
 from harness.record.log import event_file, read_events
-from harness.record.store import Store, opened
+from harness.record.received import opened
+from harness.record.store import Store
 from harness.session.recipe import VERDICT
 from harness.verdict import Outcome
 from harness.verify.levels import property

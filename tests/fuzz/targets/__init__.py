@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.fuzz.target import Target
-from tests.fuzz.targets import clients, crates, files, frames, gameboy, record, server
+from tests.fuzz.targets import clients, crates, files, frames, gameboy, received, record, server
 
 Maker = Callable[[Path], Target]
 """Makes a target that may use an empty directory."""
@@ -22,7 +22,8 @@ TARGETS: Mapping[str, Maker] = {
     "objects": record.objects,
     "envelope": record.envelope,
     "record": record.whole_log,
-    "bundle": record.bundle,
+    "bundle": received.bundle,
+    "refs": received.refs,
     "manifest": crates.manifest,
     "compiler": crates.compiler,
     "counted": crates.counted,

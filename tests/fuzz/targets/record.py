@@ -1,4 +1,4 @@
-"""Records: git objects, signed envelopes, whole logs, bundles. Whoever is handed one reads what somebody else wrote."""
+"""Records: git objects, signed envelopes, whole logs. Whoever is handed one reads what somebody else wrote."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from harness.record import attest, log
 from harness.record import objects as git
 from harness.record.event import START
 from harness.record.keys import PublicKey, SigningKey, load_or_create
-from harness.record.store import Store, opened
+from harness.record.received import opened
+from harness.record.store import Store
 from harness.report.document import collect
 from harness.report.page import render
 from harness.session.history import History
@@ -249,14 +250,3 @@ def _file(described: Any, key: SigningKey) -> bytes:
     if isinstance(described, dict) and "sealed" in described:
         return key.seal(json_text(described["sealed"]), attest.PAYLOAD_TYPE)
     return as_bytes(described)
-
-
-def bundle(directory: Path) -> Target:
-    """A bundle's bytes, which git unpacks: whatever they are, the answer is a report or an error."""
-    file = directory / "some.bundle"
-
-    def run(data: bytes) -> None:
-        file.write_bytes(data)
-        audit(file).to_json()
-
-    return Target("bundle", [RECORDED.read_bytes()], run, of_bytes, cpu_s=30.0)
