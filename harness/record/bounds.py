@@ -6,7 +6,11 @@ how large an object is before it gives it out.
 
 from __future__ import annotations
 
+import os
+import re
+import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from harness.errors import RecordError
@@ -23,6 +27,9 @@ MAX_OBJECT_BYTES: Mapping[str, int] = {"blob": MAX_FILE_BYTES, "tree": 16 << 20,
 MAX_REFS = 50_000
 MAX_EVENTS = 50_000
 """Events of one log, each of which is a commit."""
+MAX_SETTINGS_BYTES = 1 << 20
+_INCLUDES = re.compile(rb"\[\s*include", re.I)
+"""In git's settings: a section that names a file to be read as well."""
 MAX_BUNDLE_BYTES = 4 << 30
 UNPACK_S, UNPACK_BYTES_EACH_S = 3, 4 << 20
 """Unpacking a bundle may take so many seconds of a processor, and one more for so many of its bytes: what takes longer holds
@@ -63,3 +70,32 @@ def demand_bundle(path: Path) -> list[str]:
         raise too_large("the bundle is too large", MAX_BUNDLE_BYTES, "bytes", str(path))
     seconds = UNPACK_S + size_bytes // UNPACK_BYTES_EACH_S
     return ["sh", "-c", f'ulimit -t {seconds} && exec "$@"', "sh"]
+
+
+def demand_plain(repository: Path) -> None:
+    """Refuse a git directory in which git could wait for ever, or read without an end: a record may be sent as one.
+
+    Raises:
+        RecordError: it holds a link, a FIFO, a socket or a device, or its settings name further files.
+    """
+    for folder, folders, files in os.walk(repository):
+        for name in (*folders, *files):
+            path = Path(folder) / name
+            with suppress(FileNotFoundError):  # a lock, which its owner has removed
+                mode = path.lstat().st_mode
+                if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                    raise RecordError(
+                        "the record holds what is neither a file nor a directory",
+                        where=str(path),
+                        next_step="do not trust this record; ask whoever made it for a bundle",
+                    )
+    settings = repository / "config"
+    if settings.exists():
+        if settings.stat().st_size > MAX_SETTINGS_BYTES:
+            raise too_large("the settings of the record are too long", MAX_SETTINGS_BYTES, "bytes", str(settings))
+        if _INCLUDES.search(settings.read_bytes()):
+            raise RecordError(
+                "the settings of the record name further files",
+                where=str(settings),
+                next_step="remove every `include` from them, or make a bundle of the record",
+            )

@@ -26,7 +26,7 @@ from git import Git
 from git.exc import CommandError, GitCommandNotFound
 
 from harness.errors import RecordError
-from harness.record.bounds import MAX_DEPTH, MAX_FILES, MAX_REFS, demand_bundle, demand_object, too_large
+from harness.record.bounds import MAX_DEPTH, MAX_FILES, MAX_REFS, demand_bundle, demand_object, demand_plain, too_large
 from harness.record.names import objection
 from harness.record.objects import (
     EXECUTABLE,
@@ -355,6 +355,7 @@ def opened(path: Path) -> Iterator[Store]:
     """
     if not path.is_file():
         with Store(path) as store:
+            demand_plain(store.path)
             yield store
         return
     temporary = Path(tempfile.mkdtemp(prefix="lockstep-bundle-"))
