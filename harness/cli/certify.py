@@ -106,7 +106,12 @@ def _check(output: Output, record: Path, key: Path | None, sandbox: str | None, 
         again = check(record, trust, progress, lambda part: output.show(_again(part)), key=key, sandbox=sandbox)
     said = "the certificate is reproduced" if again.ok else "the certificate is NOT reproduced"
     vouched = f"signed by {again.key}{'' if again.pinned else ', as the record alone says'}"
-    lines = [Text(f"\n{said}: commit {again.commit}, {again.outcome}", _colour(again.ok)), vouched]
+    # What was certified: one of the lowest level alone, or without a measurement, is reproduced as well.
+    lines = [
+        Text(f"\n{said}: commit {again.commit}, {again.outcome}", _colour(again.ok)),
+        *_lines(again.figures),
+        vouched,
+    ]
     output.emit(again.to_json(), *lines)
     return EXIT_OK if again.ok else EXIT_FAIL
 
@@ -137,11 +142,16 @@ def _shown(certificate: Certificate) -> list[RenderableType | str]:
     certified = certificate.examination.outcome == "PASS"
     said = "certified" if certified else f"NOT certified: {certificate.finding}"
     lines: list[RenderableType | str] = ["", Text(f"{said}: commit {certificate.commit}", _colour(certified))]
-    for name, value in certificate.figures.items():
-        if value is not None:
-            lines.append(f"  {name.replace('_', ' ')}: {_figure(value)}")
-    lines += ["", f"recorded as event {certificate.event}; others check it with: lockstep certify --check CLONE"]
+    lines += [
+        *_lines(certificate.figures),
+        "",
+        f"recorded as event {certificate.event}; others check it with: lockstep certify --check CLONE",
+    ]
     return lines
+
+
+def _lines(figures: Mapping[str, Any]) -> list[str]:
+    return [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in figures.items() if value is not None]
 
 
 def _figure(value: Any) -> str:

@@ -52,7 +52,7 @@ def _load(offset: int) -> _Instruction:
 
 
 def build(machine: str, *, connects: bool = True, locks: bool = True) -> bytes:
-    """The filter for one of `calls.MACHINES`; `locks`: whether files may be locked, `connects`: whether sockets may be connected.
+    """The filter for one of `calls.MACHINES`; `locks`: whether files may be locked, `connects`: whether sockets connect.
 
     What no namespace parts from this machine would find the servers of its user, whose sockets are no files to Landlock.
     """

@@ -75,6 +75,8 @@ class Certificates:
         claimed = {name: predicate[name] for name in ("verificationResult", "verifiedLevels")}
         claimed |= {name: ours[name] for name in ("parts", "figures")}
         self._require(claimed == claims(parts), event, "its summary claims what its parts do not say")
+        shown = event.detail.get("figures")
+        self._require(shown == ours["figures"], event, "it shows other figures than its summary claims")
         self._require(event.outcome == outcome_of(parts), event, "its outcome does not follow from its parts")
         settings = {name: value for name, value in asked.items() if name not in ("commit", "sandbox")}
         self._require(ours["settings"] == settings, event, "its summary states other settings")
