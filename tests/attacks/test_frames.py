@@ -20,7 +20,7 @@ SENDS = "import struct, sys; body = {}; sys.stdout.buffer.write(struct.pack('>I'
 
 
 def array(*content: object) -> bytes:
-    return msgpack.packb(msgpack.ExtType(ARRAY, msgpack.packb(list(content))))
+    return msgpack.packb(msgpack.ExtType(ARRAY, msgpack.packb(list(content)) or b"")) or b""
 
 
 def test_a_frame_of_empty_lists_is_refused_before_any_of_them_is_made(run: Run) -> None:
