@@ -29,7 +29,7 @@ from harness.candidate.interpreter import BASE_PACKAGES, SITE, python_runtime
 from harness.candidate.package import write_package
 from harness.errors import BadAnswer, Crashed, Side, TimedOut
 from harness.model import Array
-from harness.protocol.worker import ProtocolError, decode
+from harness.protocol.worker import MAX_VALUES, ProtocolError, decode
 from harness.task.contract import Task
 from sandboxes import Driver, Limits, Mount, SandboxSpec
 
@@ -305,7 +305,7 @@ def _read(answer: bytes) -> dict[str, Any]:
     try:
         if not 0 < size <= len(answer) - 8:
             raise ProtocolError(f"{len(answer)} bytes that do not end with an answer")
-        found = decode(answer[-8 - size : -8])
+        found = decode(answer[-8 - size : -8], MAX_VALUES)
     except ProtocolError as error:
         what = f"its answer cannot be read: {error}"
         raise BadAnswer(what, where=WHERE, side=Side.CANDIDATE, expected="arrays by name") from error

@@ -13,7 +13,7 @@ import time
 from typing import Any, NoReturn
 
 from harness.errors import BadAnswer, BrokenContract, Crashed, EnvironmentFailure, Raised, Side, TimedOut
-from harness.protocol.worker import MAX_FRAME, MAX_TRACEBACK, ProtocolError, decode, encode
+from harness.protocol.worker import MAX_FRAME, MAX_TRACEBACK, MAX_VALUES, ProtocolError, decode, encode
 from sandboxes import Running, SandboxError
 from sandboxes.base import CALLER
 
@@ -116,7 +116,7 @@ class Channel:
             size = struct.unpack(">I", self._receive(4, call, deadline))[0]
             if size > MAX_FRAME:
                 raise self._broken(call, f"it announced a frame of {size} bytes, over {MAX_FRAME}")
-            answer = decode(self._receive(size, call, deadline))
+            answer = decode(self._receive(size, call, deadline), MAX_VALUES)
         except TimeoutError:
             raise TimedOut(
                 f"no answer within {limit:g} s; the process was killed{self._said()}",

@@ -30,6 +30,8 @@ WIRE_DTYPES = frozenset(["|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8",
 BASIC_LEAVES = ("reward", "terminated", "truncated")
 SEEDS = 1 << 63
 MAX_TRACEBACK = 4000
+MAX_AXES = 64  # of an array; numpy has no more
+MAX_VALUES = 1 << 24  # in an answer, an array counted as one: an empty list is one byte of a frame and 64 of memory
 MAX_SIDE = 4096  # pixels: a picture is at most as wide and as high
 PLAIN = {"b": (bool,), "i": (int,), "u": (int,), "f": (float, int)}  # Python numbers that may stand for a dtype's kind
 
@@ -56,10 +58,11 @@ def _pack_array(value: Any) -> Any:
 def _unpack_array(code: int, data: bytes) -> np.ndarray:
     if code != ARRAY:
         raise ProtocolError("unknown extension type {}".format(code))
-    dtype, shape, raw = msgpack.unpackb(data, raw=False)
+    # Looked at while it is read: what is nested in it could be as large as a frame.
+    dtype, shape, raw = msgpack.unpackb(data, raw=False, list_hook=_flat, max_array_len=MAX_AXES, max_map_len=0)
     if dtype not in WIRE_DTYPES:
-        raise ProtocolError("dtype {!r} is not allowed".format(dtype))
-    if not isinstance(raw, bytes) or not all(isinstance(size, int) and size >= 0 for size in shape):
+        raise ProtocolError("dtype {!r:.99} is not allowed".format(dtype))
+    if not isinstance(raw, bytes) or not isinstance(shape, list) or not all(size >= 0 for size in shape):
         raise ProtocolError("an array is [dtype, list of sizes, bytes]")
     count = 1
     for size in shape:
@@ -71,6 +74,13 @@ def _unpack_array(code: int, data: bytes) -> np.ndarray:
     return (np.frombuffer(raw, dtype=dtype) if raw else np.zeros(0, dtype)).reshape(shape)
 
 
+def _flat(items: List[Any]) -> List[Any]:
+    """A list inside an array: the sizes, or the array's own three parts."""
+    if not all(type(item) is int for item in items) and list(map(type, items)) != [str, list, bytes]:
+        raise ProtocolError("an array is [dtype, list of sizes, bytes]")
+    return items
+
+
 def encode(message: Any) -> bytes:
     """A message as MessagePack, arrays as extension type 1. Raises ProtocolError for what cannot be sent."""
     try:
@@ -79,14 +89,30 @@ def encode(message: Any) -> bytes:
         raise ProtocolError("this cannot be sent: {}".format(error)) from error
 
 
-def decode(data: bytes) -> Any:
-    """The inverse of `encode`; arrays are read-only. Raises ProtocolError for anything that is not a message."""
+def decode(data: bytes, most: Optional[int] = None) -> Any:
+    """The inverse of `encode`; arrays are read-only. Raises ProtocolError for anything that is not a message, and for one
+    of more than `most` values: whoever takes messages of a stranger gives `MAX_VALUES`.
+    """
+    limits = {} if most is None else _limits(most)
     try:
-        return msgpack.unpackb(data, raw=False, ext_hook=_unpack_array, strict_map_key=True)
+        return msgpack.unpackb(data, raw=False, ext_hook=_unpack_array, strict_map_key=True, **limits)
     except ProtocolError:
         raise
     except Exception as error:  # msgpack and numpy have many ways to say that bytes are not a message
         raise ProtocolError("not a MessagePack message: {}".format(error)) from error
+
+
+def _limits(most: int) -> Dict[str, Any]:
+    left = most
+
+    def count(values: Any) -> Any:
+        nonlocal left
+        left -= len(values)
+        if left < 0:
+            raise ProtocolError("more than {} values".format(most))
+        return values
+
+    return {"list_hook": count, "object_hook": count, "max_array_len": most, "max_map_len": most}
 
 
 # --- leaves -----------------------------------------------------------------------------------------------------------

@@ -166,7 +166,7 @@ def test_an_environment_that_cannot_open_says_why(
         ("a leaf of objects", "dtype '|O' is not allowed"),
         ("bytes that do not fill the shape", "19 bytes do not fill shape [5]"),
         ("a negative size", "an array is [dtype, list of sizes, bytes]"),
-        ("an array of two parts", "not a MessagePack message"),
+        ("an array of two parts", "an array is [dtype, list of sizes, bytes]"),
         ("booleans of 7", "a boolean is a byte of 0 or 1"),
         ("an unknown extension", "unknown extension type 9"),
         ("draws of too many timesteps", "draws for 6 timesteps, leaves for 5"),

@@ -14,13 +14,15 @@ import numpy as np
 
 from harness.errors import BadAnswer
 from harness.model import ENDINGS, Array, Trajectory
-from harness.task.contract import Mode, TaskDraw
+from harness.task.contract import Law, Mode, TaskDraw
 from harness.verify.pair import Pair
-from harness.verify.statistics.laws import LawResult, test_law
+from harness.verify.statistics.laws import LawResult, independence_of_actions, independence_of_draws, test_law
 
 MOMENTS = ("reset", "step")
 REFERENCE_DRAWS = 2000
 REFERENCE_STEPS = 50
+SEEDS = TaskDraw("seed", "uint64", at="reset", law=Law("integers", low=0, high=(1 << 31) - 1))
+"""What the face of a candidate in mode `shared` draws for each episode (`JaxEnv.sample_reset`)."""
 
 
 def demand_batch(pair: Pair, answer: Any, steps: int, num_envs: int, where: str) -> dict[str, dict[str, Array]]:
@@ -82,8 +84,16 @@ def laws_of_batch(pair: Pair, played: Sequence[Trajectory], stream: str) -> dict
     """Tests of all draws that episodes of a batch took, by `NAME at MOMENT`; a draw that was taken less than twice has none.
 
     Each draw is decided by a key of its own, and whether it is taken at all by what came before it. So the values that were
-    taken, in their order, are independent draws of the law, whatever the episodes made of them.
+    taken, in their order, are independent draws of the law, whatever the episodes made of them. A stated law is the same in
+    every situation: such a draw is independent too of the action, where that was chosen without looking, and of other draws.
+
+    In mode `shared` the seeds of the episodes are what a batch draws: the reference follows whatever seed it is told.
     """
+    if pair.task.mode is Mode.SHARED:
+        seeds = np.array([trajectory.case.seed for trajectory in played], np.uint64)
+        name = f"{SEEDS.name} at reset"
+        return {name: test_law(seeds, SEEDS, seed=pair.derive(f"{stream}/{name}"))} if len(seeds) > 1 else {}
+    blind = not any(path.split("/")[0] == "legal_actions" for path in pair.task.outputs)
     found: dict[str, list[LawResult]] = {}
     for draw in pair.task.draws.values():
         for moment in MOMENTS:
@@ -94,6 +104,45 @@ def laws_of_batch(pair: Pair, played: Sequence[Trajectory], stream: str) -> dict
             if draw.law is not None or wanted is not None:
                 name = f"{draw.name} at {moment}"
                 found[name] = test_law(np.stack(taken), draw, wanted, seed=pair.derive(f"{stream}/{name}"))
+                if moment == "step" and blind and draw.law is not None:
+                    found[name] += _independent_of_actions(pair, played, draw, stream)
+    for moment in MOMENTS:
+        draws = [d for d in pair.task.draws.values() if d.law is not None and f"{d.name} at {moment}" in found]
+        if len(draws) > 1 and len(firsts := _made_together(played, draws, moment)) > 1:
+            name = f"{', '.join(draw.name for draw in draws)} at {moment}"
+            samples = {draw.name: np.stack([row[draw.name] for row in firsts]) for draw in draws}
+            found[name] = independence_of_draws(samples, seed=pair.derive(f"{stream}/{name}"))
+    return found
+
+
+def _independent_of_actions(pair: Pair, played: Sequence[Trajectory], draw: TaskDraw, stream: str) -> list[LawResult]:
+    """Whether the first draws of this name in each step are independent of the actions of these steps."""
+    values: list[Array] = []
+    actions: dict[str, list[Array]] = {path: [] for path in pair.task.actions}
+    for trajectory in played:
+        for step, timestep in enumerate((trajectory.draws or ())[1:]):
+            first = next((one for one in timestep if one.name == draw.name), None)
+            if first is not None:
+                values.append(np.asarray(first.value))
+                for path, taken in actions.items():
+                    taken.append(np.asarray(trajectory.case.actions[path][step]))
+    if len(values) < 2:
+        return []
+    given = {path: np.stack(taken) for path, taken in actions.items()}
+    return independence_of_actions(
+        draw.name, np.stack(values), given, seed=pair.derive(f"{stream}/{draw.name}/actions")
+    )
+
+
+def _made_together(played: Sequence[Trajectory], draws: Sequence[TaskDraw], moment: str) -> list[dict[str, Array]]:
+    """The first draw of each name, of those timesteps in which all of these names were drawn."""
+    found = []
+    for trajectory in played:
+        tape = trajectory.draws or ()
+        for timestep in tape[:1] if moment == "reset" else tape[1:]:
+            firsts = {drawn.name: np.asarray(drawn.value) for drawn in reversed(timestep)}
+            if all(draw.name in firsts for draw in draws):
+                found.append(firsts)
     return found
 
 

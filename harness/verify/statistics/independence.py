@@ -50,6 +50,30 @@ def independence_of_draws(samples: Mapping[str, Array], *, seed: int = 0) -> lis
 
     Sample `i` of each is from the same call. At most 64 elements of a draw are looked at; `seed` chooses them.
     """
+    names, values, owner_of = _elements(samples, seed)
+    first, second = np.nonzero(owner_of[:, None] < owner_of[None, :])
+    if not len(first):
+        return []
+    return [_pairs(names, _scores(values), first, second, 0, "draws made together")]
+
+
+def independence_of_actions(
+    name: str, samples: Array, actions: Mapping[str, Array], *, seed: int = 0
+) -> list[LawResult]:
+    """Whether draws `[N, *shape]` are independent of the actions at which they were made, each `[N, *shape]` by path.
+
+    It holds only for actions that were chosen without regard to what is going on. At most 64 elements of each are looked at.
+    """
+    names, values, owner_of = _elements({name: samples, **actions}, seed)
+    varying = values.min(axis=-1) < values.max(axis=-1)
+    first, second = np.nonzero(((owner_of == 0) & varying)[:, None] & ((owner_of > 0) & varying)[None, :])
+    if not len(first):
+        return []
+    return [_pairs(names, _scores(values), first, second, 0, "a draw and the action")]
+
+
+def _elements(samples: Mapping[str, Array], seed: int) -> tuple[list[str], Array, Array]:
+    """Elements of some arrays `[N, *shape]`: their names, their values `[E, N]`, and which array each is of."""
     rng = np.random.default_rng(seed)
     names: list[str] = []
     columns: list[Array] = []
@@ -60,11 +84,7 @@ def independence_of_draws(samples: Mapping[str, Array], *, seed: int = 0) -> lis
             names.append(element_name(name, int(index), array.shape[1:]))
             columns.append(orderable(flat[:, index]))
             owners.append(owner)
-    owner_of = np.array(owners)
-    first, second = np.nonzero(owner_of[:, None] < owner_of[None, :])
-    if not len(first):
-        return []
-    return [_pairs(names, _scores(np.stack(columns)), first, second, 0, "draws made together")]
+    return names, np.stack(columns), np.array(owners)
 
 
 def _scores(values: Array) -> tuple[Array, Array]:

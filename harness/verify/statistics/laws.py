@@ -28,6 +28,7 @@ from harness.verify.statistics.comparisons import (
 )
 from harness.verify.statistics.exact_laws import follows_law, outside_support, repeated_samples
 from harness.verify.statistics.independence import (
+    independence_of_actions,
     independence_of_draws,
     independence_of_elements,
     independence_of_samples,
@@ -38,6 +39,7 @@ __all__ = [
     "LawResult",
     "compare_distributions",
     "compare_outcomes",
+    "independence_of_actions",
     "independence_of_draws",
     "test_law",
     "verdict",

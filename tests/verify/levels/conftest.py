@@ -16,6 +16,8 @@ from harness.verify.verifier import Verifier
 from tests.paths import WALK
 
 Edits = Sequence[tuple[str, str]]
+MOVE = '    after = {"place": state["place"] + move, "steps": state["steps"] + 1}\n'
+RESET = '    state = {"place": jnp.float64(0), "steps": jnp.int32(0)}\n'
 
 
 class Walk:
@@ -44,6 +46,42 @@ class Walk:
     def close(self) -> None:
         for verifier in self._verifiers:
             verifier.close()
+
+
+def share_a_generator(walk: Walk) -> None:
+    """Edit a walk so that both sides implement one generator, whose state is part of the canonical state."""
+    walk.edit(
+        "task.toml",
+        [
+            (
+                'mode = "tape"\n\n[randomness.draws.gust]\ndtype = "float64"\nat = "step"\n'
+                'law = { kind = "normal", mean = 0.0, std = 1.0 }\n',
+                'mode = "shared"\n',
+            ),
+            ("observation = {", '"state/word" = { dtype = "uint32" }\nobservation = {'),
+        ],
+    )
+    walk.edit(
+        "reference/adapter.py", [('without=(), chance="tape"', 'without=("draws", "force_draws"), chance="shared"')]
+    )
+    walk.edit("interactions.py", [('"state/steps": 3}', '"state/steps": 3, "state/word": 99}')])
+    walk.edit(
+        "candidate/env.py",
+        [
+            (RESET, RESET.replace("}", ', "word": draws["seed"][1]}')),
+            (
+                MOVE,
+                '    word = jnp.where(windy, jnp.uint32(1664525) * state["word"] + jnp.uint32(1013904223), state["word"])\n'
+                + MOVE.replace("}", ', "word": word}'),
+            ),
+            (
+                'draws["gust"]',
+                'jnp.float64(jnp.uint32(1664525) * state["word"] + jnp.uint32(1013904223)) / 4294967296.0 - 0.5',
+            ),
+            (' | {"draws_used": {}}', ""),
+            (' | {"draws_used": {"gust": windy.astype(jnp.int32)}}', ""),
+        ],
+    )
 
 
 @pytest.fixture

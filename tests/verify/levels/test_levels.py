@@ -13,10 +13,7 @@ from harness.task.load import load_task
 from harness.verdict import CheckResult, Divergence, Outcome, Verdict
 from harness.verify.levels import interaction
 from harness.verify.pair import Pair
-from tests.verify.levels.conftest import Edits, Walk
-
-MOVE = '    after = {"place": state["place"] + move, "steps": state["steps"] + 1}\n'
-RESET = '    state = {"place": jnp.float64(0), "steps": jnp.int32(0)}\n'
+from tests.verify.levels.conftest import MOVE, RESET, Edits, Walk, share_a_generator
 
 
 def failing(verdict: Verdict) -> list[CheckResult]:
@@ -265,37 +262,7 @@ def test_only_laws_are_compared_in_mode_law_and_a_wrong_one_is_caught(make_walk)
 def test_a_generator_that_both_implement_is_compared_as_state(make_walk) -> None:
     honest, wrong = make_walk(), make_walk()
     for made in (honest, wrong):
-        made.edit(
-            "task.toml",
-            [
-                (
-                    'mode = "tape"\n\n[randomness.draws.gust]\ndtype = "float64"\nat = "step"\nlaw = { kind = "normal", mean = 0.0, std = 1.0 }\n',
-                    'mode = "shared"\n',
-                ),
-                ("observation = {", '"state/word" = { dtype = "uint32" }\nobservation = {'),
-            ],
-        )
-        made.edit(
-            "reference/adapter.py", [('without=(), chance="tape"', 'without=("draws", "force_draws"), chance="shared"')]
-        )
-        made.edit("interactions.py", [('"state/steps": 3}', '"state/steps": 3, "state/word": 99}')])
-        made.edit(
-            "candidate/env.py",
-            [
-                (RESET, RESET.replace("}", ', "word": draws["seed"][1]}')),
-                (
-                    MOVE,
-                    '    word = jnp.where(windy, jnp.uint32(1664525) * state["word"] + jnp.uint32(1013904223), state["word"])\n'
-                    + MOVE.replace("}", ', "word": word}'),
-                ),
-                (
-                    'draws["gust"]',
-                    'jnp.float64(jnp.uint32(1664525) * state["word"] + jnp.uint32(1013904223)) / 4294967296.0 - 0.5',
-                ),
-                (' | {"draws_used": {}}', ""),
-                (' | {"draws_used": {"gust": windy.astype(jnp.int32)}}', ""),
-            ],
-        )
+        share_a_generator(made)
     wrong.edit("candidate/env.py", [("1013904223), state", "1013904224), state")])
     verdict = honest.verify()
     assert verdict.outcome is Outcome.PASS, verdict.to_json()
