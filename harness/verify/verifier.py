@@ -32,7 +32,8 @@ from harness.verify.levels import interaction, known, property, proposed, rollou
 from harness.verify.pair import Pair
 from harness.verify.questions import Questions
 from harness.verify.request import LevelsRequest
-from harness.verify.suite.client import FeatureCount, Suite, start_suite
+from harness.verify.suite.client import Suite, start_suite
+from harness.verify.suite.features import FeatureCount
 from sandboxes import Driver, SandboxError
 
 CONTRACT = "contract"

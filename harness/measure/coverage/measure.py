@@ -26,7 +26,8 @@ from harness.reference.start import Command, start_reference
 from harness.support.progress import Progress
 from harness.task.contract import Task
 from harness.verify.questions import Question, Questions
-from harness.verify.suite.client import FeatureCount, Suite, start_suite
+from harness.verify.suite.client import Suite, start_suite
+from harness.verify.suite.features import FeatureCount
 from sandboxes import SandboxError
 from sandboxes.removal import scratch_directory
 

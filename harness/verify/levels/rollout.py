@@ -22,7 +22,7 @@ from harness.verify.levels import autoreset
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
 from harness.verify.statistics.laws import compare_outcomes, verdict
-from harness.verify.suite.client import FeatureCount
+from harness.verify.suite.features import FeatureCount
 
 LEVEL = 3
 FIRST_CHUNK = 8

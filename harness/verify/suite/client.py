@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,10 +36,6 @@ PACKAGES = ("harness", "lockstep", "sandboxes")
 """Lockstep's own, which lie side by side."""
 PART_BYTES = 64 << 20
 """Not more than this of trajectories goes into one message, unless one alone is larger."""
-SEND_BYTES = 4 << 20
-"""So much waits before features are counted: small episodes would cost a message each."""
-BEHIND_BYTES = 256 << 20
-"""So much may wait to be counted before whoever plays more has to wait too."""
 MOST_NAMES = 1000
 MOST_NAME = 500
 MOST_SHRUNK = 1_000_000
@@ -228,49 +223,6 @@ class Suite:
         return said
 
 
-class FeatureCount:
-    """Counts features beside its caller's work, a bounded amount behind."""
-
-    def __init__(self, suite: Suite) -> None:
-        self._suite = suite
-        self._waiting: list[Trajectory] = []
-        self._bytes = 0
-        self._behind: list[tuple[int, Future[dict[str, int]]]] = []
-        self._counts = dict.fromkeys(suite.features, 0)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="lockstep-features")
-
-    def add(self, played: Sequence[Trajectory]) -> None:
-        """Count these too. It waits where it is far behind, and raises what counting raised."""
-        if not self._suite.features:
-            return
-        self._waiting += played
-        self._bytes += sum(map(_bytes, played))
-        if self._bytes >= SEND_BYTES:
-            self._send()
-        while sum(size for size, _ in self._behind) > BEHIND_BYTES:
-            self._take()
-
-    def total(self) -> dict[str, int]:
-        """In how many timesteps of all that was added each feature shows. Raises what counting raised."""
-        if self._waiting:
-            self._send()
-        while self._behind:
-            self._take()
-        return dict(self._counts)
-
-    def close(self) -> None:
-        """Count no more."""
-        self._thread.shutdown(cancel_futures=True)
-
-    def _send(self) -> None:
-        self._behind.append((self._bytes, self._thread.submit(self._suite.count, self._waiting)))
-        self._waiting, self._bytes = [], 0
-
-    def _take(self) -> None:
-        for name, count in self._behind.pop(0)[1].result().items():
-            self._counts[name] += count
-
-
 def start_suite(task: Task) -> Suite:
     """The worker of a task's own code; nothing runs where the task has none. `open` comes before all else.
 
@@ -304,7 +256,7 @@ def _parts(trajectories: Sequence[Trajectory]) -> Iterator[list[Trajectory]]:
     part: list[Trajectory] = []
     size = 0
     for trajectory in trajectories:
-        weight = _bytes(trajectory)
+        weight = bytes_of(trajectory)
         if part and size + weight > PART_BYTES:
             yield part
             part, size = [], 0
@@ -314,7 +266,8 @@ def _parts(trajectories: Sequence[Trajectory]) -> Iterator[list[Trajectory]]:
         yield part
 
 
-def _bytes(trajectory: Trajectory) -> int:
+def bytes_of(trajectory: Trajectory) -> int:
+    """Bytes of what an environment answered."""
     return sum(array.nbytes for array in trajectory.leaves.values())
 
 
