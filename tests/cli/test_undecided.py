@@ -10,7 +10,6 @@ import pytest
 from rich.console import Console
 
 from harness.cli import show
-from harness.policy.floor import VARIABLE
 from harness.session.session import Session, Verifier
 from harness.support.progress import Progress
 from tests.cli.conftest import Result
@@ -60,12 +59,9 @@ def test_a_level_that_could_not_be_decided_has_an_exit_code_of_its_own(
         ("undecided4", 5, "INCONCLUSIVE"),
     ],
 )
-def test_each_outcome_has_its_exit_code(
-    workspace: Path, lockstep: Run, whole: str, code: int, outcome: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(VARIABLE, "1")
+def test_each_outcome_has_its_exit_code(workspace: Path, lockstep: Run, whole: str, code: int, outcome: str) -> None:
     (workspace / "candidate" / "whole.txt").write_text(whole)
-    result = lockstep("verify", "--level", "4", "--sandbox", "process", "--json")
+    result = lockstep("verify", "--level", "4", "--sandbox", "bubblewrap", "--json")
     assert (result.code, result.document["outcome"]) == (code, outcome), result.out
 
 

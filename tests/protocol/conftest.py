@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from harness.errors import Side
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
 from sandboxes import Mount, Sandbox, SandboxSpec, choose
+from tests.paths import ROOT
 
 HERE = Path(__file__).parent
 TIMEOUT = 20.0
@@ -21,7 +23,10 @@ Start = Callable[..., Channel]
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
-    with choose("process").open(SandboxSpec(mounts=(Mount(HERE, "/protocol"),), workdir="/protocol")) as opened:
+    places = {Path(place).resolve() for place in (ROOT, sys.prefix, sys.base_prefix, tempfile.gettempdir())}
+    shown = (Mount(place, f"/shown/{number}") for number, place in enumerate(sorted(places)))  # seen where they lie
+    mounts = (Mount(HERE, "/protocol"), *shown)
+    with choose("process").open(SandboxSpec(mounts=mounts, workdir="/protocol")) as opened:
         yield opened
 
 

@@ -1,5 +1,5 @@
-"""What only an isolated driver gives. Every attempt is harmless where it succeeds: a leaky driver is tested
-too."""
+"""What only an isolated driver gives, and what every driver keeps from commands where the machine has what it takes. Every
+attempt is harmless where it succeeds: a leaky driver is tested too."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bench import PYTHON_MOUNTS, Bench, isolating, python, said
+from bench import PYTHON_MOUNTS, Bench, guarding, isolating, python, said
 
 CONNECT = """
 import _socket, sys
@@ -174,7 +174,41 @@ def an_abstract_socket_of_the_host_is_not_reached(bench: Bench) -> None:
         assert _reaches(bench, listener, "abstract", name) == "refused"
 
 
-@isolating
+@guarding
+def files_of_the_host_that_are_not_mounted_are_not_read(bench: Bench) -> None:
+    secret = bench.directory / "outside" / "secret"
+    secret.parent.mkdir()
+    secret.write_text("it is out")
+    with _neighbour() as process, bench.open() as sandbox:
+        said(sandbox.run(["ln", "-s", str(secret), "link"]))
+        script = 'ln "$1" hard; cat "$1" link hard "/proc/$2/root$1" "/proc/$2/cwd$1"; ls "${1%/*}"; true'
+        finished = sandbox.run(["sh", "-c", script, "sh", str(secret), str(process.pid)])
+    assert finished.stdout == b""
+
+
+@guarding
+def the_memory_of_a_process_of_the_host_is_not_read(bench: Bench) -> None:
+    with _neighbour(environment={"SECRET": "hunter2"}) as process, bench.open() as sandbox:
+        script = (
+            'for name in mem environ maps fd/0 exe; do if [ -r "/proc/$1/$name" ] && head -c 1 "/proc/$1/$name"; then'
+        )
+        script += ' echo "$name"; fi; done; true'
+        assert said(sandbox.run(["sh", "-c", script, "sh", str(process.pid)])) == ""
+
+
+@guarding
+def a_server_of_the_host_is_not_reached(bench: Bench) -> None:
+    path = bench.work / "server"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        with bench.open() as sandbox:
+            code = CONNECT.replace("{", '{"path": (_socket.AF_UNIX, lambda: sys.argv[2]),', 1)
+            place = str(path) if sandbox.inside("/workspace") == str(bench.work) else "/run/docker.sock"
+            assert said(python(sandbox, code, "path", place)) == "refused"
+
+
+@guarding
 def nothing_is_written_outside_the_mounts(bench: Bench) -> None:
     outside = bench.directory / "outside"
     outside.mkdir()

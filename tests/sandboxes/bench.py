@@ -160,11 +160,13 @@ leave."""
 
 @dataclass(frozen=True)
 class Behaviour:
-    """One promise. `isolating`: only a driver that declares itself isolated makes it."""
+    """One promise. `isolating`: only a driver that declares itself isolated makes it. `guarding`: only one that exposes
+    nothing (`Driver.exposes`)."""
 
     name: str
     check: Callable[[Bench], None]
     isolating: bool
+    guarding: bool = False
 
 
 BEHAVIOURS: list[Behaviour] = []
@@ -179,4 +181,10 @@ def behaviour(check: Callable[[Bench], None]) -> Callable[[Bench], None]:
 def isolating(check: Callable[[Bench], None]) -> Callable[[Bench], None]:
     """Register a promise that only isolated drivers make."""
     BEHAVIOURS.append(Behaviour(check.__name__, check, isolating=True))
+    return check
+
+
+def guarding(check: Callable[[Bench], None]) -> Callable[[Bench], None]:
+    """Register a promise that every driver makes where the machine has what it takes."""
+    BEHAVIOURS.append(Behaviour(check.__name__, check, isolating=False, guarding=True))
     return check

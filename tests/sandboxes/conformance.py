@@ -2,7 +2,7 @@
 
 To put a driver through it, parametrise a test over `BEHAVIOURS` and call `verify(behaviour, Bench(...))`.
 What only isolation can give is not skipped for a driver without it: that driver must then declare, by
-`isolated` and `warning`, that it gives none.
+`isolated` and `warning`, that it gives none. What takes Landlock is asked of a driver that says it has it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ def verify(behaviour: Behaviour, bench: Bench) -> None:
         warning = bench.driver.warning
         assert warning is not None, "an unisolated driver must say what it does not promise"
         assert "unisolated" in warning, warning
+        return
+    if behaviour.guarding and bench.driver.exposes() is not None:
+        assert not bench.driver.isolated, "what isolates exposes nothing"
         return
     behaviour.check(bench)
 

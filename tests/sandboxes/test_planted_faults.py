@@ -93,6 +93,19 @@ def test_a_driver_without_limits_is_caught(name: str, tmp_path: Path) -> None:
     _fails(Unlimited(cgroups=False), name, tmp_path)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "files_of_the_host_that_are_not_mounted_are_not_read",
+        "the_memory_of_a_process_of_the_host_is_not_read",
+        "a_server_of_the_host_is_not_reached",
+        "nothing_is_written_outside_the_mounts",
+    ],
+)
+def test_a_driver_without_landlock_is_caught(name: str, tmp_path: Path) -> None:
+    _fails(Unguarded(), name, tmp_path)
+
+
 def test_a_driver_that_hides_its_lack_of_isolation_is_caught(tmp_path: Path) -> None:
     _fails(Silent(), "the_system_is_read_only", tmp_path)
 
