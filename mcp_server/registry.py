@@ -66,7 +66,7 @@ class TaskRegistry:
                 number that it is given count, the workspaces of another.
 
         Raises:
-            SessionError: it lies elsewhere than below the workspace root.
+            SessionError: it lies elsewhere than below the workspace root, or overlaps with a task root.
         """
         root = self.workspace_root.resolve() / corner
         if given:
@@ -77,12 +77,25 @@ class TaskRegistry:
                     expected=f"a path below {root}",
                     next_step="leave `workspace` out, or name a new directory there",
                 )
+            self._demand_no_task(path)
             return path
+        self._demand_no_task(root / task)
         path, number = root / f"{task}-session", 1
         while path.exists():
             number += 1
             path = root / f"{task}-session-{number}"
         return path
+
+    def _demand_no_task(self, workspace: Path) -> None:
+        """Refuse a workspace that overlaps with a task root: the server would offer as a task what an agent writes."""
+        apart = (not (workspace.is_relative_to(each) or each.is_relative_to(workspace)) for each in self.task_roots)
+        if not all(apart):
+            raise SessionError(
+                "a workspace and the tasks of this server overlap: whatever an agent writes there would be offered as one",
+                where=str(workspace),
+                expected="workspaces and tasks in directories apart",
+                next_step="have a person start the server with another --workspace-root",
+            )
 
 
 def roots(given: Sequence[Path]) -> tuple[Path, ...]:
