@@ -106,6 +106,7 @@ async def test_every_door_is_closed(place: Place, monkeypatch: pytest.MonkeyPatc
         )  # whoever lost its token reaches nothing
         for session in (theirs, mine):
             assert "there is no session" in await refused(bob, "session_status", session=session)
+        assert "without a token" in await refused(bob, "start_session", task="walk")
 
 
 @slow
