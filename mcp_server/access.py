@@ -9,6 +9,7 @@ the caller was started by the person who owns the home, and reaches all.
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from harness.errors import SessionError
 from harness.policy.budgets import demand_budget
 from harness.policy.owners import NOBODY, owner_of
 from harness.policy.spent import LOCAL
-from harness.record.directory import SESSIONS
+from harness.record import directory as directories
 
 OPERATOR = "operator"
 """The scope of a token that sees every session."""
@@ -80,14 +81,16 @@ class Access:
         Raises:
             SessionError: there is none that the caller may know of.
         """
-        if self.caller().is_operator:  # who may also name it by its workspace
-            return self._home
-        if self.sees(session) and (self._home / SESSIONS / session).is_dir():
+        if self.caller().is_operator:
+            with suppress(SessionError):
+                directories.find(self._home, session)  # also by its workspace
+                return self._home
+        elif self.sees(session) and (self._home / directories.SESSIONS / session).is_dir():
             return self._home
         known = ", ".join(row["session"] for row in self.sessions()) or "none"
         raise SessionError(
             f"there is no session {session!r}",
-            expected=f"the id of one of your sessions; there are: {known}",
+            expected=f"the id of a session that you may use; there are: {known}",
             next_step="begin one with start_session, or ask the operator to share one (`lockstep serve --share SESSION`)",
         )
 
@@ -96,7 +99,13 @@ class Access:
         return operations.sessions(self._home, seen=self.sees)
 
     def start(self, task: Path, workspace: Path, **chosen: Any) -> dict[str, Any]:
-        """Begin a session, which then belongs to the caller (`operations.start`)."""
+        """Begin a session, which then belongs to the caller.
+
+        Raises:
+            SessionError: the caller has no name; and what `operations.start` raises.
+        """
+        if self.caller().token == NOBODY:
+            raise SessionError("nobody may begin a session without a token")
         return operations.start(str(task), workspace, self._home, owner=self.caller().token, **chosen)
 
     def demand_budget(self, session: str) -> None:

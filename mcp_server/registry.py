@@ -1,8 +1,8 @@
 """The tasks that this server offers: those that come with Lockstep, and those below directories that a person named.
 
 A task says what is verified, and its code runs on this machine, in sandboxes. So an agent chooses among tasks that a person
-has put there, and can't make one of its own and have that believed: nothing in a workspace is offered, and no workspace is made
-where a task lies, or where other programs look for what they run (`.git`, an editor's settings).
+has put there, and can't make one of its own and have that believed: nothing in a workspace is offered, and no workspace is
+made where a task lies, or where other programs look for what they run (`.git`, an editor's settings).
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def examine() -> Iterator[Item]:
     yield _node()
     yield _rust()
     yield _home()
-    yield _budgets()
+    yield examine_budgets()
     yield _disk()
     yield _orphans(Path(tempfile.gettempdir()))
     yield _containers(DockerDriver())
@@ -172,7 +172,8 @@ def _home() -> Item:
         return Item("home", Health.MISSING, str(error), "set LOCKSTEP_HOME to a directory that you can write")
 
 
-def _budgets() -> Item:
+def examine_budgets() -> Item:
+    """The budgets of the home: whether the file can be read, and what is used up."""
     try:
         rows = all_standing(lockstep_home())
     except LockstepError as error:

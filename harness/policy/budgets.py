@@ -225,19 +225,3 @@ def _malformed(path: Path, mistakes: list[str]) -> LockstepError:
         expected=f"tables {_TABLES} with {', '.join(MEASURES)}",
         next_step="a person corrects the file; until then nothing that costs is done in this home",
     )
-
-
-__all__ = [
-    "CLIENT",
-    "FILE",
-    "TASK",
-    "Budgets",
-    "Limit",
-    "all_standing",
-    "demand_budget",
-    "in_words",
-    "one_at_a_time",
-    "read_budgets",
-    "standing",
-    "used_up",
-]

@@ -138,11 +138,11 @@ def find(home: Path, which: str | Path) -> SessionDirectory:
     for session in sessions:
         if session.workspace == workspace:
             return session
-    known = ", ".join(session.id for session in sessions) or "none"
+    # Which there are says whoever knows that the reader may see them (`harness.cli.locate`, `mcp_server.access`).
     raise SessionError(
         f"there is no session {name!r}",
         where=str(home / SESSIONS),
-        expected=f"the id of a session or its workspace; there are: {known}",
+        expected="the id of a session or its workspace",
         next_step="start one, or set LOCKSTEP_HOME to where it was started",
     )
 

@@ -24,7 +24,7 @@ def test_everything_is_looked_at(lockstep: Run, home: Path) -> None:
     names = [item["name"] for item in result.document["items"]]
     assert names == [
         "python", "git", "jax", "sandbox bubblewrap", "sandbox docker", "sandbox process", "C compiler", "node", "rust",
-        "home", "disk", "temporary files", "containers",
+        "home", "budgets", "disk", "temporary files", "containers",
     ]  # fmt: skip
     assert result.code == (0 if result.document["ready"] else 3)
     for item in result.document["items"]:

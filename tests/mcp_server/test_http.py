@@ -74,7 +74,9 @@ async def test_a_token_that_is_taken_away_opens_nothing_any_more(place: Place) -
         assert (await knock(server)).status_code == 401
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"a b": "' + "x" * 43 + '"}', '{"client": "short"}', "\xff"])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"a b": "' + "x" * 43 + '"}', '{"client": "short"}', "\xff", '{"a": {"token": 1}}']
+)
 def test_a_token_file_that_is_malformed_is_refused(tmp_path: Path, content: str) -> None:
     file = tmp_path / "tokens.json"
     file.write_text(content, encoding="latin-1")
@@ -100,6 +102,31 @@ async def test_each_client_has_a_name_of_its_own(tmp_path: Path) -> None:
     with pytest.raises(SetupError):
         tokens.add("../x")
     assert await tokens.verify_token("") is None
+
+
+async def test_a_token_of_an_operator_is_marked_and_files_of_before_have_none(tmp_path: Path) -> None:
+    file = tmp_path / "tokens.json"
+    file.write_text(json.dumps({"old": "o" * 43}))
+    file.chmod(0o600)
+    tokens = TokenFile(file)
+    chief = tokens.add("chief", is_operator=True)
+    for token, scopes in (("o" * 43, []), (chief, ["operator"])):
+        found = await tokens.verify_token(token)
+        assert found is not None and found.scopes == scopes
+    assert json.loads(file.read_text()) == {"old": "o" * 43, "chief": {"token": chief, "operator": True}}
+    with pytest.raises(SetupError):
+        tokens.add("local")  # whoever works on this machine without a token
+
+
+async def test_a_connection_of_the_handshake_era_belongs_to_its_token(place: Place) -> None:
+    others = TokenFile(place.home / "mcp-tokens.json").add("other")
+    with place.http() as server:
+        opened = (await knock(server)).headers["mcp-session-id"]
+        mine = {"mcp-session-id": opened, "mcp-protocol-version": VERSION}
+        listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        assert (await knock(server, {"jsonrpc": "2.0", "method": "notifications/initialized"}, **mine)).is_success
+        assert (await knock(server, listing, **mine)).status_code == 200
+        assert (await knock(server, listing, token=others, **mine)).status_code == 404
 
 
 def test_the_server_does_not_listen_beyond_the_machine_without_a_name() -> None:

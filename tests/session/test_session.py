@@ -117,7 +117,7 @@ def test_a_session_is_found_by_its_id_and_by_its_workspace(agent: Agent, home: P
             assert session.id == agent.session.id
     with pytest.raises(SessionError, match="there is no session 'other'") as caught:
         Session.open("other", home)
-    assert agent.session.id in caught.value.expected
+    assert agent.session.id not in str(caught.value)  # which there are is not for every reader
 
 
 @pytest.mark.parametrize("which", ["x" * 300, "a\0b", "~nobody-of-this-name/x"])
