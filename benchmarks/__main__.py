@@ -18,6 +18,7 @@ from benchmarks import (
     pong_rust_per_core,
     profile_cost,
     record_scale,
+    sandbox_cost,
     trainer_peers,
     transfer_errors,
 )
@@ -34,6 +35,7 @@ BENCHMARKS = {
     "mcp_roundtrip": mcp_roundtrip.main,
     "profile_cost": profile_cost.main,
     "record_scale": record_scale.main,
+    "sandbox_cost": sandbox_cost.main,
     "pong_per_core": pong_per_core.main,
     "pong_rust_per_core": pong_rust_per_core.main,
     "trainer_peers": trainer_peers.main,

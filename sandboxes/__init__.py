@@ -22,7 +22,8 @@ concluded.
 Memory and processes are limited by a control group where one can be made, else by a watchdog that looks at
 the tree some fifty times a second: a burst may then overshoot for some hundredths of a second, and shared
 memory that no process has mapped is not counted (in bubblewrap /dev/shm is bounded; a memfd is, by
-`file_bytes`). Disk space is bounded per file and by a floor of free space, not by a quota.
+`file_bytes`). What /tmp and the writable mounts hold is counted while a command runs, more often where the disk fills
+quickly; what was written between two counts is over the limit. In `docker` /tmp is memory, and the kernel counts.
 
 Exceptions are for the sandbox's own failing; `sandboxes.errors` draws their tree.
 """
@@ -42,6 +43,7 @@ from .errors import (
     SandboxError,
     SandboxFailed,
     SandboxUnavailable,
+    SpaceRefused,
     SpecRefused,
 )
 from .process import ProcessDriver
@@ -65,6 +67,7 @@ __all__ = [
     "SandboxFailed",
     "SandboxSpec",
     "SandboxUnavailable",
+    "SpaceRefused",
     "SpecRefused",
     "choose",
     "drivers",

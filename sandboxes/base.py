@@ -55,6 +55,14 @@ class Limits:
     """How much of stdout, and as much of stderr, is kept; what is over is drained, dropped and flagged."""
     file_bytes: int = GIBIBYTE
     """Largest file that may be written. A program that handles the error (EFBIG) is not killed."""
+    tmp_bytes: int = 2 * GIBIBYTE
+    """How much /tmp may hold. In `docker` it lies in memory, and holds `memory_bytes` at most."""
+    disk_bytes: int = 4 * GIBIBYTE
+    """How much all writable mounts together may hold, what was there before included. As in /tmp, what is allocated counts:
+    a sparse file as far as it is written, a file with two names once. A command that begins when there is more can
+    remove files, but write none."""
+    disk_files: int = 200_000
+    """How many files, directories and links /tmp may hold, and as many all writable mounts together."""
     free_disk_bytes: int = 128 * MEBIBYTE
     """The tree is killed when a file system on which it may write has less than this left; 0 for no limit."""
 

@@ -89,7 +89,7 @@ def environment(variables: Mapping[str, str]) -> None:
 
 
 def _limits(limits: Limits) -> None:
-    for name in ("memory_bytes", "processes", "wall_seconds", "file_bytes"):
+    for name in ("memory_bytes", "processes", "wall_seconds", "file_bytes", "tmp_bytes", "disk_bytes", "disk_files"):
         if getattr(limits, name) <= 0:
             raise SpecRefused(f"limits: {name} is {getattr(limits, name)}; expected more than zero")
     for name in ("output_bytes", "free_disk_bytes"):

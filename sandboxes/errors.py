@@ -7,6 +7,7 @@ SandboxError
 ├── SandboxClosed         used after `close()`
 └── PathRefused           a path that `read_file`/`write_file` do not serve: `..`, a link out of the mounts,
     │                     a device, FIFO, socket or directory, a read-only mount, more than `file_bytes`
+    ├── SpaceRefused      a file for which a limit on the disk leaves no room
     └── PathMissing       (FileNotFoundError) nothing is there
 """
 
@@ -35,6 +36,10 @@ class SandboxClosed(SandboxError):
 
 class PathRefused(SandboxError):
     """A path inside the sandbox that is not served, and the rule that it breaks."""
+
+
+class SpaceRefused(PathRefused):
+    """A file for which there is no room within `tmp_bytes`, `disk_bytes` or `disk_files`."""
 
 
 class PathMissing(PathRefused, FileNotFoundError):

@@ -16,9 +16,10 @@ from types import TracebackType
 from typing import Self
 
 from . import checks
+from ._supervisor import space
 from ._supervisor.job import Job
 from .base import CALLER, Finished, SandboxSpec
-from .errors import PathRefused, SandboxClosed, SpecRefused
+from .errors import PathRefused, SandboxClosed, SpaceRefused, SpecRefused
 from .execution import Supervised, communicate
 from .landlock import Domain
 from .launch import Here, Launch
@@ -60,7 +61,7 @@ class Wrapped:
     arguments: bytes | None = None
     nice: int = 0
     writable: Sequence[str] | None = None
-    """The directories whose file systems are watched, where the supervisor sees other paths than this machine."""
+    """What may be written beside /tmp, where the supervisor sees other paths than this machine, and /tmp is in memory."""
     domain: Domain | None = None
     """What Landlock holds the command to."""
     connects: bool = True
@@ -202,6 +203,7 @@ class LocalSandbox:
     def write_file(self, target: str, data: bytes) -> None:
         """See `Sandbox.write_file`."""
         self._check_open()
+        self._demand_room(target, len(data))
         self._views.write(self.inside(target), data)
 
     def close(self) -> None:
@@ -242,9 +244,15 @@ class LocalSandbox:
             cpu_seconds=limits.cpu_seconds,
             file_bytes=limits.file_bytes,
             free_disk_bytes=limits.free_disk_bytes,
-            writable=list(wrapped.writable)
-            if wrapped.writable is not None
-            else [str(row.source) for row in self._table if row.writable],
+            tmp_bytes=limits.tmp_bytes,
+            disk_bytes=limits.disk_bytes,
+            disk_files=limits.disk_files,
+            temporary=str(self._table[0].source) if wrapped.writable is None else TEMPORARY,
+            temporary_seen=self._table[0].seen,
+            temporary_in_memory=wrapped.writable is not None,
+            writable=[str(row.source) for row in self._table[1:] if row.writable]
+            if wrapped.writable is None
+            else list(wrapped.writable),
             overhead=wrapped.overhead,
             arguments=wrapped.arguments,
             cgroups=self._cgroups,
@@ -253,6 +261,23 @@ class LocalSandbox:
             keyctl=calls.number("keyctl"),
             domain=wrapped.domain,
         )
+
+    def _demand_room(self, target: str, wanted: int) -> None:
+        """Raises SpaceRefused for a file by which a limit on the disk would not hold; one that shrinks is no such file."""
+        limits = self._spec.limits
+        source, size = self._views.look(self.inside(target))
+        temporary = self._table[0].source
+        places = [row.source for row in self._table[1:] if row.writable]
+        if source == temporary:
+            places, name, most = [temporary], "tmp_bytes", limits.tmp_bytes
+        else:
+            name, most = "disk_bytes", limits.disk_bytes
+        used = space.count([str(place) for place in places], most, limits.disk_files)
+        grows = wanted - (size or 0)
+        if grows > 0 and used.bytes + grows > most:
+            raise SpaceRefused(f"{target}: no room is left for it: {name} allows {most >> 20} MiB")
+        if size is None and used.files >= limits.disk_files:
+            raise SpaceRefused(f"{target}: no room is left for it: disk_files allows {limits.disk_files}")
 
     def _check_open(self) -> None:
         if self._closed:

@@ -81,6 +81,17 @@ class Views:
                 rest = rest[file.write(rest) :]
             file.truncate()
 
+    def look(self, path: str) -> tuple[Path, int | None]:
+        """The mount's source in which the file seen at `path` lies, and its size; None where there is none.
+
+        Raises PathRefused.
+        """
+        resolved = self._resolve(path)
+        view = self._view_of(resolved)
+        assert view is not None
+        with self._look(path, resolved) as found:
+            return view.source, None if found is None else os.fstat(found).st_size
+
     def _view_of(self, components: Sequence[str]) -> View | None:
         for view in self._views:
             if tuple(components[: len(view.seen)]) == view.seen:

@@ -19,12 +19,13 @@ from typing import Any
 
 from harness.agent_sandbox.sandbox import WORKSPACE, AgentSandbox
 from harness.errors import SessionError
+from harness.policy.quota import VARIABLE
 from harness.record.bounds import MAX_DEPTH
 from harness.record.names import objection_to_new
 from harness.support.files import DIRECTORY
 from harness.support.text import one_line
 from harness.task.contract import COMPILED, WRITABLE
-from sandboxes import PathMissing, PathRefused
+from sandboxes import PathMissing, PathRefused, SpaceRefused
 
 MAX_TEXT_BYTES = 8 << 20
 MAX_LINES = 2000
@@ -291,6 +292,12 @@ def _existing(agent_sandbox: AgentSandbox, target: str) -> bytes | None:
 def _write(agent_sandbox: AgentSandbox, target: str, data: bytes) -> None:
     try:
         agent_sandbox.sandbox.write_file(target, data)
+    except SpaceRefused as error:
+        raise SessionError(
+            f"{agent_sandbox.shown(target)} cannot be written: {_reason(error)}",
+            expected=f"room on the disk, of which a person allows a session so much ({VARIABLE})",
+            next_step="remove what the candidate does not need: run_command can still remove files",
+        ) from error
     except PathRefused as error:
         raise _unwritable(agent_sandbox.shown(target), _reason(error)) from error
     except OSError as error:

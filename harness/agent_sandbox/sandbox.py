@@ -26,6 +26,7 @@ from harness.candidate.crates.surroundings import HERE
 from harness.candidate.crates.toolchain import Toolchain, toolchain
 from harness.candidate.interpreter import BASE_PACKAGES, SITE, python_runtime
 from harness.errors import SessionError
+from harness.policy.quota import quota_bytes
 from harness.session.view import SessionView
 from harness.task.contract import CASES_DIRECTORY, GUIDE_FILE, REFERENCE_DIRECTORY, WRITABLE, Task
 from sandboxes import Driver, Limits, Mount, Sandbox, SandboxSpec
@@ -227,6 +228,7 @@ class AgentSandbox:
                 memory_bytes=max(LEAST_MEMORY_MB, self._task.candidate.memory_mb) << 20,
                 processes=PROCESSES,
                 wall_seconds=LONGEST_S,
+                disk_bytes=quota_bytes(),
             ),
         )
 

@@ -19,6 +19,8 @@ from sandboxes import Limits, Mount, Sandbox, SandboxSpec
 
 MEMORY_BYTES = 8 << 30
 OUTPUT_BYTES = 16 << 20
+TMP_BYTES, DISK_BYTES, DISK_FILES = 16 << 30, 64 << 30, 2_000_000
+"""An environment with a large library is built here, and unpacked in /tmp before."""
 WORKER = Path(harness.protocol.worker.__file__)
 """The other side of the wire, which serves an adapter."""
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -71,6 +73,9 @@ def open_sandbox(
                 processes=1024,
                 wall_seconds=24 * 3600.0,
                 file_bytes=8 << 30,
+                tmp_bytes=TMP_BYTES,
+                disk_bytes=DISK_BYTES,
+                disk_files=DISK_FILES,
                 output_bytes=OUTPUT_BYTES,
             ),
         )

@@ -26,8 +26,10 @@ class Job:
     `token` is unique to the job: it names its control group. `overhead` is the number of processes that
     belong to the driver and not to the command. `arguments` is a file for the command at `ARGUMENTS_FD`, and
     says that it is a wrapper which reports on `STATUS_FD`; a wrapper that exits without reporting has failed
-    itself. `nice` is added to the command's niceness. `writable` are the directories whose file systems must
-    keep `free_disk_bytes`. `filter` is a seccomp program for the command, which a wrapper installs itself.
+    itself. `nice` is added to the command's niceness. The command may have `tmp_bytes` in `temporary`, which it sees at
+    `temporary_seen` and which may be a file system of its own in memory; `disk_bytes` in the directories and files
+    `writable` together; and `disk_files` entries in each of the two. The disks below them must keep `free_disk_bytes`.
+    `filter` is a seccomp program for the command, which a wrapper installs itself.
     `keyctl` is the number of the call by which a new session keyring is joined. `domain` is what Landlock holds
     the command to (`confine.enclose`); a wrapper has none.
     """
@@ -44,6 +46,12 @@ class Job:
         cpu_seconds: float | None,
         file_bytes: int,
         free_disk_bytes: int,
+        tmp_bytes: int,
+        disk_bytes: int,
+        disk_files: int,
+        temporary: str,
+        temporary_seen: str,
+        temporary_in_memory: bool = False,
         writable: list[str],
         overhead: int = 0,
         arguments: bytes | None = None,
@@ -62,6 +70,12 @@ class Job:
         self.cpu_seconds = cpu_seconds
         self.file_bytes = file_bytes
         self.free_disk_bytes = free_disk_bytes
+        self.tmp_bytes = tmp_bytes
+        self.disk_bytes = disk_bytes
+        self.disk_files = disk_files
+        self.temporary = temporary
+        self.temporary_seen = temporary_seen
+        self.temporary_in_memory = temporary_in_memory
         self.writable = writable
         self.overhead = overhead
         self.arguments = arguments
@@ -70,6 +84,10 @@ class Job:
         self.filter = filter
         self.keyctl = keyctl
         self.domain = domain
+
+    def is_temporary(self, path: str) -> bool:
+        """Whether a path, as commands see it, lies in their /tmp."""
+        return path.startswith(f"{self.temporary_seen}/")
 
     def packed(self) -> bytes:
         """The job as bytes for `receive`. The other end may be another version of Python, in a container, so

@@ -38,6 +38,9 @@ def main(control: int, report: int) -> None:
     job = receive(control)
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     watch = Watch(job)
+    full = watch.full()
+    if full is not None:
+        job.file_bytes = 0
     status, status_writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     faults, fault_writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     gate, gate_writer = os.pipe2(os.O_CLOEXEC)
@@ -60,7 +63,8 @@ def main(control: int, report: int) -> None:
         # Also when this program is at fault: nothing that it started may outlive it.
         _end_tree(watch)
         watch.close()
-    _say(report, _verdict(job, ended, cause, _read_all(status), _read_all(faults)))
+    limits = {**_LIMIT_OF_SIGNAL, **({} if full is None else {_SIGNAL_BASE + _SIGXFSZ: full})}
+    _say(report, _verdict(job, ended, cause, _read_all(status), _read_all(faults), limits))
 
 
 def _become_command(job: Job, gate: int, status_writer: int, fault_writer: int) -> None:
@@ -175,7 +179,9 @@ def _end_tree(watch: Watch) -> None:
         pause.poll(_KILL_PAUSE_MS)
 
 
-def _verdict(job: Job, ended: int | None, cause: str | None, status: bytes, fault: bytes) -> str:
+def _verdict(
+    job: Job, ended: int | None, cause: str | None, status: bytes, fault: bytes, limits: dict[int, str]
+) -> str:
     if fault:
         return f"failed {fault.decode(errors='replace')}"
     if cause is not None:
@@ -185,7 +191,7 @@ def _verdict(job: Job, ended: int | None, cause: str | None, status: bytes, faul
     if job.arguments is not None and b'"exit-code"' not in status:
         return f"failed {job.command[0]} ended with {code} before the command ran to its end"
     code = _SIGNAL_BASE - code if code < 0 else code
-    limit = _LIMIT_OF_SIGNAL.get(code)
+    limit = limits.get(code)
     return f"exit {code}" if limit is None else f"killed {limit}"
 
 

@@ -8,6 +8,7 @@ import time
 from . import cgroup as cgroups
 from . import tree
 from .job import Job
+from .space import Memory, Place
 
 _SHORTEST_PAUSE_S = 0.02
 _SHARE = 20
@@ -27,6 +28,23 @@ class Watch:
         tasks = _TASKS_BESIDE + _TASKS_PER_PROCESS * job.processes
         self._cgroup = cgroups.create(job.token, job.memory_bytes, tasks) if job.cgroups else None
         self.pause_s = _SHORTEST_PAUSE_S
+        files = ("disk_files", job.disk_files)
+        temporary = Memory(job.temporary, ("tmp_bytes", job.tmp_bytes), files) if job.temporary_in_memory else None
+        self._places: list[Place | Memory] = [
+            temporary or Place([job.temporary], ("tmp_bytes", job.tmp_bytes), files, job.is_temporary),
+            Place(job.writable, ("disk_bytes", job.disk_bytes), files, lambda path: not job.is_temporary(path)),
+        ]
+        self._on_disk = [*job.writable, *(() if job.temporary_in_memory else (job.temporary,))]
+
+    def full(self) -> str | None:
+        """The name of a limit on the disk that does not hold before the command begins. It may then remove, and no more."""
+        full = None
+        for place in self._places:
+            over = place.full()
+            if over is not None:
+                place.allow_what_is_there()
+                full = full or over
+        return full
 
     def adopt(self, pid: int) -> None:
         """Take in the child before it becomes the command; what it starts from then on is born inside."""
@@ -41,6 +59,9 @@ class Watch:
         began = time.thread_time()
         name = self._disk() or (self._in_cgroup() if self._cgroup is not None else self._in_proc())
         self.pause_s = max(_SHORTEST_PAUSE_S, _SHARE * (time.thread_time() - began))
+        # Counting files looks after its own share of the time.
+        for place in self._places:
+            name = name or place.broken(self.pids, self.pause_s)
         return name
 
     def pids(self) -> list[int]:
@@ -83,7 +104,7 @@ class Watch:
 
     def _disk(self) -> str | None:
         if self._job.free_disk_bytes:
-            for directory in self._job.writable:
+            for directory in self._on_disk:
                 try:
                     state = os.statvfs(directory)
                 except OSError:

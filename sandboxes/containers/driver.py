@@ -45,6 +45,7 @@ _NICE = 19
 """Supervisors share the container's processor time with the commands that they are to end: a fork bomb must not starve
 them. Between containers, and against the rest of the machine, it makes no difference: that is up to control groups."""
 _SPARE_BYTES = 256 * MEBIBYTE
+_MORE_BYTES, _MORE_FILES = MEBIBYTE, 1000
 _MADE_UP = {
     "group": "sandbox:x:{gid}:\nnogroup:x:65534:\n",
     "hostname": "sandbox\n",
@@ -100,6 +101,9 @@ class DockerDriver:
         checks.spec(spec)
         checks.without_network(spec, self.name)
         image = self._found(spec.gpus).digest
+        # /tmp is memory, in which the whole container has a share.
+        held = min(spec.limits.tmp_bytes, spec.limits.memory_bytes)
+        spec = replace(spec, limits=replace(spec.limits, tmp_bytes=held))
         state = State()
         # The first row is /tmp, which is not a directory of the host.
         temporary, *mounted = shown(spec, state, at_source=False)
@@ -235,6 +239,9 @@ def _host(
     # The supervisor keeps each command to `memory_bytes` and names the limit. The kernel's own limit is for all that
     # the sandbox holds together, /tmp and /dev/shm included, and for bursts too quick for a supervisor.
     total = min(2 * memory + _SPARE_BYTES, sys.maxsize // 2)
+    # A little more than a command may have, so that its supervisor sees that it has more.
+    temporary = spec.limits.tmp_bytes + _MORE_BYTES
+    most_files = spec.limits.disk_files + _MORE_FILES
     host: dict[str, Any] = {
         "auto_remove": True,
         "init": False,
@@ -261,7 +268,7 @@ def _host(
             *(bind(row.source, row.seen, row.writable) for row in mounted),
         ],
         "tmpfs": {
-            TEMPORARY: f"exec,nosuid,nodev,mode=0700,uid={user.uid},gid={user.gid},size={memory}",
+            TEMPORARY: f"exec,nosuid,nodev,mode=0700,uid={user.uid},gid={user.gid},size={temporary},nr_inodes={most_files}",
             # Over the engine's own, which tells much of the machine.
             "/sys": _EMPTY,
             **dict.fromkeys(_masks(spec.masked, mounted), _EMPTY),

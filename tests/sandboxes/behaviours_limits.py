@@ -9,6 +9,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from bench import DAEMON, LIVE, PYTHON, PYTHON_MOUNTS, ROOMY, SPAN, WORK, Bench, behaviour, python
 
 import sandboxes
@@ -133,6 +134,89 @@ def a_full_disk_is_not_waited_for(bench: Bench) -> None:
     with bench.open(limits=replace(ROOMY, free_disk_bytes=floor)) as sandbox:
         finished = python(sandbox, "import signal; signal.pause()", timeout=bench.patience)
     assert finished.killed_by == "free_disk_bytes"
+
+
+# Each ends by itself at some times the limit, so that a driver without one fails here and fills no disk.
+FILL = """
+import os, signal, sys
+place, how = sys.argv[1:]
+for number in range(48):
+    with open(os.path.join(place, f"part{number}"), "wb") as file:
+        if how == "nameless":
+            kept = globals().setdefault("kept", [])
+            kept.append(os.dup(file.fileno()))
+            os.unlink(file.name)
+        elif how == "hidden" and number == 0:
+            os.mkdir(os.path.join(place, "closed"))
+            kept = open(os.path.join(place, "closed", "file"), "wb")
+            os.chmod(os.path.join(place, "closed"), 0)
+        (kept if how == "hidden" else file).write(bytes(1 << 20))
+signal.pause()
+"""
+MANY = """
+import os, signal, sys
+for number in range(4000):
+    os.close(os.open(os.path.join(sys.argv[1], str(number)), os.O_CREAT))
+signal.pause()
+"""
+SMALL = replace(ROOMY, tmp_bytes=12 * MEBIBYTE, disk_bytes=12 * MEBIBYTE, disk_files=1000)
+
+
+@behaviour
+def what_fills_the_temporary_directory_is_killed_and_the_limit_named(bench: Bench) -> None:
+    with bench.open(limits=SMALL) as sandbox:
+        finished = python(sandbox, FILL, sandbox.inside("/tmp"), "plainly", timeout=bench.patience)
+    assert (finished.killed_by, finished.exit_code) == ("tmp_bytes", None)
+
+
+@behaviour
+def what_fills_its_mounts_in_parts_is_killed_and_the_limit_named(bench: Bench) -> None:
+    for how in ("plainly", "nameless", "hidden"):
+        with bench.open(limits=SMALL) as sandbox:
+            finished = python(sandbox, FILL, sandbox.inside(WORK), how, timeout=bench.patience)
+        assert (finished.killed_by, finished.exit_code) == ("disk_bytes", None), how
+        for part in bench.work.glob("part*"):
+            part.unlink()
+
+
+@behaviour
+def too_many_files_are_killed_and_the_limit_named(bench: Bench) -> None:
+    with bench.open(limits=SMALL) as sandbox:
+        for place in ("/tmp", WORK):
+            finished = python(sandbox, MANY, sandbox.inside(place), timeout=bench.patience)
+            assert (finished.killed_by, finished.exit_code) == ("disk_files", None)
+            remove = "find . -type f -delete"
+            assert sandbox.run(["sh", "-c", f'cd "$1" && {remove}', "sh", sandbox.inside(place)]).exit_code == 0
+
+
+@behaviour
+def what_begins_over_a_limit_can_remove_and_not_write(bench: Bench) -> None:
+    (bench.work / "large").write_bytes(bytes(16 * MEBIBYTE))
+    with bench.open(limits=SMALL) as sandbox:
+        finished = sandbox.run(["sh", "-c", "echo more > more"])
+        assert (finished.killed_by, finished.exit_code) == ("disk_bytes", None)
+        assert sandbox.run(["rm", "large"]).exit_code == 0
+        assert sandbox.run(["sh", "-c", "echo more > more"]).exit_code == 0
+    assert (bench.work / "more").read_text() == "more\n"
+
+
+@behaviour
+def holes_and_second_names_take_no_room(bench: Bench) -> None:
+    make = "truncate -s 64M holes && head -c 8M /dev/zero > first && ln first second && sleep 0.5"
+    with bench.open(limits=SMALL) as sandbox:
+        assert sandbox.run(["sh", "-c", make]).exit_code == 0
+        assert sandbox.run(["sh", "-c", "echo more > more"]).exit_code == 0
+
+
+@behaviour
+def a_file_that_leaves_no_room_is_not_written_from_outside(bench: Bench) -> None:
+    with bench.open(limits=SMALL) as sandbox:
+        for target, name in ((f"{WORK}/large", "disk_bytes"), ("/tmp/large", "tmp_bytes")):
+            sandbox.write_file(target, bytes(8 * MEBIBYTE))
+            with pytest.raises(sandboxes.SpaceRefused, match=name):
+                sandbox.write_file(f"{target}r", bytes(8 * MEBIBYTE))
+            sandbox.write_file(target, b"small")
+            sandbox.write_file(f"{target}r", bytes(8 * MEBIBYTE))
 
 
 @behaviour

@@ -125,6 +125,12 @@ def job(command: list[str]) -> Job:
         cpu_seconds=None,
         file_bytes=1 << 30,
         free_disk_bytes=0,
+        tmp_bytes=1 << 30,
+        disk_bytes=1 << 30,
+        disk_files=1 << 20,
+        temporary="/dev/shm",
+        temporary_seen="/dev/shm",
+        temporary_in_memory=True,
         writable=[],
     )
 

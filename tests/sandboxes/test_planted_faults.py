@@ -13,7 +13,15 @@ from conformance import Bench, named, verify
 from sandboxes import DockerDriver, Driver, Limits, ProcessDriver, SandboxSpec, execution, local, paths, process
 
 UNLIMITED = Limits(
-    memory_bytes=1 << 50, processes=1 << 20, wall_seconds=5, output_bytes=1 << 30, file_bytes=1 << 50, free_disk_bytes=0
+    memory_bytes=1 << 50,
+    processes=1 << 20,
+    wall_seconds=5,
+    output_bytes=1 << 30,
+    file_bytes=1 << 50,
+    free_disk_bytes=0,
+    tmp_bytes=1 << 50,
+    disk_bytes=1 << 50,
+    disk_files=1 << 40,
 )
 
 
@@ -85,6 +93,10 @@ def test_a_driver_that_only_claims_isolation_is_caught(name: str, tmp_path: Path
         "processor_time_of_the_whole_tree_is_limited_and_named",
         "a_file_that_grows_too_large_ends_its_writer_and_the_limit_is_named",
         "a_full_disk_is_not_waited_for",
+        "what_fills_the_temporary_directory_is_killed_and_the_limit_named",
+        "what_fills_its_mounts_in_parts_is_killed_and_the_limit_named",
+        "too_many_files_are_killed_and_the_limit_named",
+        "what_begins_over_a_limit_can_remove_and_not_write",
         "standard_error_is_cut_on_its_own",
         "a_worker_that_breaks_a_limit_ends_and_the_limit_is_named",
     ],

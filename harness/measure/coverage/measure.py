@@ -107,7 +107,7 @@ def _level(
                 counts = counting.total()
             finally:
                 worker.close()
-            reaches, problems = _read(found, out)
+            reaches, problems = _read(task, environment, found, out)
         except (EnvironmentFailure, SandboxError, OSError, ValueError, RecursionError) as failure:
             error = str(failure)
     # Where not all could be asked again, the level itself may have seen more.
@@ -159,7 +159,19 @@ def _case(worker: Environment, wire: Mapping[str, object]) -> Case:
     return Case(wire["seed"], wire["actions"], wire.get("start"), draws)  # type: ignore[arg-type]
 
 
-def _read(found: Sequence[Location], out: Path) -> tuple[dict[Path, Reach], list[str]]:
+def _read(
+    task: Task, environment: Installed, found: Sequence[Location], out: Path
+) -> tuple[dict[Path, Reach], list[str]]:
+    """What the worker left behind. Raises OSError, ValueError or SandboxError where it cannot be read."""
+    try:
+        return _read_each(task, environment, found, out)
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
+        raise ValueError(f"what was counted cannot be read: {type(error).__name__}: {error}") from error
+
+
+def _read_each(
+    task: Task, environment: Installed, found: Sequence[Location], out: Path
+) -> tuple[dict[Path, Reach], list[str]]:
     reaches: dict[Path, Reach] = {}
     problems: list[str] = []
     by_language = {
@@ -172,6 +184,6 @@ def _read(found: Sequence[Location], out: Path) -> tuple[dict[Path, Reach], list
         reported, missing = reading.node(out / "node", list(by_language[NODE].values()))
         reaches, problems = reaches | reported, problems + missing
     if by_language[C]:
-        reported, missing = reading.native(out / "c", by_language[C])
+        reported, missing = reading.native(task, environment, out / "c", by_language[C])
         reaches, problems = reaches | reported, problems + missing
     return reaches, problems
