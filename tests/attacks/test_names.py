@@ -202,6 +202,7 @@ def test_a_snapshot_of_a_wide_tree_is_refused_early(
 # Clean-up
 
 
+@pytest.mark.slow
 def test_what_is_deep_or_locked_is_removed(tmp_path: Path) -> None:
     for name, remove in (("exported", discard), ("tree", remove_tree)):
         top = tmp_path / name
