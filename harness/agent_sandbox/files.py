@@ -227,7 +227,7 @@ def _below(directory: int, prefix: str, writable: bool) -> Iterator[dict[str, An
             above, path, pending = open_ones[-1]
             if not pending:
                 os.close(open_ones.pop()[0])
-            elif path.count("/") <= MAX_DEPTH:
+            elif path.count("/") < MAX_DEPTH:
                 name = pending.pop()
                 with suppress(OSError):  # removed meanwhile, or not to be read
                     open_ones.append((os.open(name, DIRECTORY, dir_fd=above), f"{path}/{name}", []))

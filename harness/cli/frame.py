@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import json
 import sys
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.errors import LockstepError, TaskError
 from harness.support.progress import Progress, bar, console_on, lines
 from harness.support.text import visible, visible_document
 
@@ -118,6 +120,16 @@ def command(name: str, summary: str) -> Callable[[Callable[..., int]], click.Com
         return click.command(name, short_help=summary)(offered(wrapped))
 
     return declare
+
+
+def error_text(error: LockstepError) -> str:
+    """An error for a person: further lines of a text that is quoted in it stand deeper than the error's own lines."""
+    moved = copy.copy(error)
+    for name in ("what", "where", "expected", "next_step"):
+        setattr(moved, name, getattr(error, name).replace("\n", "\n    "))
+    if isinstance(moved, TaskError):
+        moved.mistakes = tuple(mistake.replace("\n", "\n    ") for mistake in moved.mistakes)
+    return str(moved)
 
 
 def report_error(output: Output, document: Mapping[str, Any], text: str = "") -> None:

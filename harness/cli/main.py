@@ -19,7 +19,7 @@ from harness.cli.compare import compare
 from harness.cli.connect import connect
 from harness.cli.coverage import coverage
 from harness.cli.extended import Extended
-from harness.cli.frame import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, Output, report_error
+from harness.cli.frame import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, Output, error_text, report_error
 from harness.cli.images import images
 from harness.cli.keys import key
 from harness.cli.profile import profile
@@ -117,7 +117,7 @@ def _main(given: list[str]) -> int:
             error.show()
         return EXIT_USAGE
     except LockstepError as error:
-        report_error(output, error.as_json(), str(error))
+        report_error(output, error.as_json(), error_text(error))
         return EXIT_ERROR
     except (click.Abort, KeyboardInterrupt):
         report_error(
@@ -133,7 +133,7 @@ def _main(given: list[str]) -> int:
 
         described = {"error": type(error).__name__, "what": str(error)}
         if isinstance(error, SandboxError):
-            report_error(output, described, str(error))
+            report_error(output, described, str(error).replace("\n", "\n    "))
             return EXIT_ERROR
         # A bug of Lockstep. It must not end with Python's own exit code, which here means that a candidate failed.
         traceback.print_exc()
