@@ -45,11 +45,13 @@ class Row:
     Attributes:
         before: the commit to run it on; by default the one before its file was added.
         brings: files of today that the old tree gets as well where it has none: constants, and what is only looked at.
+        moved: modules that the old tree lacks, by path, with lines that import what they offer from where it was.
         controls: tests that pass before, by name, with or without their parameters; and why.
     """
 
     before: str = ""
     brings: tuple[str, ...] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
     controls: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -65,8 +67,11 @@ ROWS: Mapping[str, Row] = {
     ),
     "disk": Row(brings=("harness/policy/quota.py", "harness/record/bounds.py")),
     "hostile_reference": Row(
-        brings=("harness/reference/sandbox.py",),
-        controls={"test_what_it_may_see_it_sees": "the same attempts at what is the reference's own must succeed"},
+        moved={"harness/reference/sandbox.py": "from harness.reference.install import Installed"},
+        controls={
+            "test_what_it_may_see_it_sees": "the same attempts at what is the reference's own must succeed",
+            "test_a_fault_in_its_memory_stays_inside": "it had a process of its own; what that reached, the others show",
+        },
     ),
     "isolation": Row(
         brings=("harness/policy/__init__.py", "harness/policy/floor.py"),
@@ -120,6 +125,8 @@ def _bring(place: Path, row: Row) -> None:
         if (ROOT / name).is_file() and not (place / name).exists():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, place / name)
+    for name, text in row.moved.items():
+        (place / name).write_text(f"{text}\n")
 
 
 def run(family: str, place: Path) -> list[dict[str, str]]:
