@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    border_cost,
     compare_speed,
     false_alarms,
     feedback,
@@ -24,6 +25,7 @@ from benchmarks import (
 )
 
 BENCHMARKS = {
+    "border_cost": border_cost.main,
     "compare_speed": compare_speed.main,
     "level3_throughput": level3_throughput.main,
     "feedback": feedback.main,

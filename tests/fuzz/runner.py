@@ -33,7 +33,7 @@ SAMPLE_S = 2.0
 KEPT = 400
 DONORS = 40
 TRACED = 500
-SHRINKS = 150
+SHRINKS, SHRINK_S = 150, 60.0
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,9 @@ def _shrunk(target: Target, found: Finding, rng: random.Random, begin: Callable[
     """A shorter input with the same finding, as far as cutting parts out leads in a few attempts."""
     best = found
     size = max(1, len(found.data) // 2)
+    until = time.monotonic() + SHRINK_S
     for _ in range(SHRINKS):
-        if len(best.data) < 2:
+        if len(best.data) < 2 or time.monotonic() > until:
             break
         at = rng.randrange(len(best.data))
         data = best.data[:at] + best.data[at + size :]

@@ -131,7 +131,7 @@ def _of_edits(
         return of_json(rng, data, ())
     edits = [edit for edit in given["edits"] if rng.random() < 0.6][: EDITS - 1]
     edits += [sent.drawn(rng) for _ in range(rng.choice((0, 1, 1, 2)))]
-    return json_text({"edits": edits} | form(rng))
+    return json_text({"edits": edits, **form(rng)})
 
 
 # --- git directories --------------------------------------------------------------------------------------------------

@@ -1,0 +1,200 @@
+"""Run attacks on the code as it was before they were mended, where they must succeed.
+
+    python -m tests.attacks.before [FAMILY]... [--commit COMMIT] [--keep]
+
+A family is a file `test_FAMILY.py` here; without one, all are run. For each, the commit before the one that added the file
+is unpacked into a temporary directory (`--keep` leaves it), today's attacks are put into it with the helpers that it lacks,
+and run by this interpreter. For each test there is a line:
+
+- `fails`: the attack succeeds on the old code;
+- `cannot run`: the test asks for something that the old code does not have, such as a new function;
+- `control`: it passes, and is listed below with the reason why it must;
+- `PASSES`: it passes, and nobody said why. Then the exit status is 1, as it is where no test of a family fails.
+
+What is newly imported by a test file is replaced by a stand-in that ends a test when it is used, so that others can run.
+A family needs a row in `ROWS` only where something is out of the ordinary.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.paths import ROOT, TESTS
+
+HERE = Path(__file__).parent
+FAILS, CANNOT_RUN, CONTROL, PASSES = "fails", "cannot run", "control", "PASSES"
+SECONDS = 200
+"""After so long a test that hangs on the old code counts as failing."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is out of the ordinary about a family.
+
+    Attributes:
+        before: the commit to run it on; by default the one before its file was added.
+        brings: files of today that the old tree gets as well where it has none: constants, and what is only looked at.
+        moved: modules that the old tree lacks, by path, with lines that import what they offer from where it was.
+        controls: tests that pass before, by name, with or without their parameters; and why.
+    """
+
+    before: str = ""
+    brings: tuple[str, ...] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
+    controls: Mapping[str, str] = field(default_factory=dict)
+
+
+ROWS: Mapping[str, Row] = {
+    "bombs": Row(brings=("harness/record/bounds.py",)),
+    "channels": Row(
+        brings=("sandboxes/seccomp/__init__.py", "sandboxes/seccomp/calls.py", "sandboxes/seccomp/program.py"),
+        controls={
+            "test_every_call_is_listed_once": "the list of calls itself, which is brought along",
+            "test_a_refused_call_is_refused": "the kernel refuses some calls to whoever has no capability",
+            "test_a_key_of_one_sandbox_is_not_found_in_the_next[USER-bubblewrap]": "each user namespace has such a keyring",
+        },
+    ),
+    "disk": Row(brings=("harness/policy/quota.py", "harness/record/bounds.py")),
+    "hostile_reference": Row(
+        moved={"harness/reference/sandbox.py": "from harness.reference.install import Installed"},
+        controls={
+            "test_what_it_may_see_it_sees": "the same attempts at what is the reference's own must succeed",
+            "test_a_fault_in_its_memory_stays_inside": "it had a process of its own; what that reached, the others show",
+        },
+    ),
+    "isolation": Row(
+        brings=("harness/policy/__init__.py", "harness/policy/floor.py"),
+        controls={
+            "test_a_record_picks_no_weaker_sandbox_for_its_reader": "a driver without a known name was never taken",
+            "test_only_a_person_lowers_the_floor": "the floor itself, which is brought along",
+        },
+    ),
+    "merge_gate": Row(
+        controls={
+            "test_what_the_record_lacks_is_refused_by_name[a compiled file without a source]": "it lay outside any cache",
+            "test_a_compiled_file_of_this_kind_runs_in_the_place_of_its_source": "it shows that Python runs such a file",
+        }
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Said:
+    """What became of one test on the old code."""
+
+    test: str
+    what: str
+    why: str
+
+
+def family_on(family: str, row: Row, commit: str, place: Path) -> list[Said]:
+    """Run a family on a commit that is unpacked into an empty directory.
+
+    Raises:
+        RuntimeError: nothing could be run.
+    """
+    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+        packed.extractall(place, filter="tar")
+    _bring(place, row)
+    said = run(family, place)
+    if not said:  # a helper of today is asked for what the old one has not: then all of today's are taken
+        shutil.rmtree(place / "tests")
+        shutil.copytree(TESTS, place / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+        said = run(family, place)
+    if not said:
+        raise RuntimeError(f"no test of {family} could be collected on {commit}")
+    return [judged(each, row) for each in said]
+
+
+def _bring(place: Path, row: Row) -> None:
+    shutil.rmtree(place / "tests" / "attacks", ignore_errors=True)
+    tracked = subprocess.run(["git", "ls-files", "tests"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in (*tracked.splitlines(), *row.brings):
+        if (ROOT / name).is_file() and not (place / name).exists():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, place / name)
+    for name, text in row.moved.items():
+        (place / name).write_text(f"{text}\n")
+
+
+def run(family: str, place: Path) -> list[dict[str, str]]:
+    """What a run of pytest says of each test; nothing where the file cannot be collected."""
+    told = place / "told.jsonl"
+    told.unlink(missing_ok=True)
+    shutil.copy(HERE / "stand_in.py", place / "stand_in.py")
+    test = f"tests/attacks/test_{family}.py"
+    environment = os.environ | {"PYTHONPATH": str(place), "LOCKSTEP_BEFORE": f"{place / test}:{told}"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "stand_in", "-m", "not docker and not nightly", test]
+    ended = subprocess.run(
+        [*command, "-o", f"timeout={SECONDS}", "-p", "no:cacheprovider"],
+        cwd=place, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if not told.exists():
+        print(ended.stdout[-3_000:], ended.stderr[-1_000:], file=sys.stderr)
+        return []
+    return [json.loads(line) for line in told.read_text().splitlines()]
+
+
+def judged(told: Mapping[str, str], row: Row) -> Said:
+    test, what, why = told["test"], told["what"], told["why"]
+    reason = row.controls.get(test, row.controls.get(test.split("[", 1)[0]))
+    if what == PASSES and reason is not None:
+        what, why = CONTROL, reason
+    return Said(test, what, why)
+
+
+def commit_before(family: str) -> str:
+    """The commit before the one that added a family's file.
+
+    Raises:
+        RuntimeError: it is in no commit.
+    """
+    asked = ["git", "log", "--diff-filter=A", "--follow", "--format=%h", "--", f"tests/attacks/test_{family}.py"]
+    added = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    if not added:
+        raise RuntimeError(f"test_{family}.py is in no commit yet: commit it, or name a commit with --commit")
+    return f"{added[-1]}^"
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """The command."""
+    families = sorted(path.stem.removeprefix("test_") for path in HERE.glob("test_*.py"))
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.attacks.before", description=(__doc__ or "").split("\n", 1)[0]
+    )
+    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"default: all ({', '.join(families)})")
+    parser.add_argument("--commit", help="run on this commit")
+    parser.add_argument("--keep", action="store_true", help="leave the old trees where they are")
+    asked = parser.parse_args(given)
+    wrong = 0
+    for family in asked.families or families:
+        row = ROWS.get(family, Row())
+        commit = asked.commit or row.before or commit_before(family)
+        place = Path(tempfile.mkdtemp(prefix=f"lockstep-before-{family}-"))
+        try:
+            said = family_on(family, row, commit, place)
+        finally:
+            if not asked.keep:
+                shutil.rmtree(place, ignore_errors=True)
+        counts = {what: sum(each.what == what for each in said) for what in (FAILS, CANNOT_RUN, CONTROL, PASSES)}
+        print(f"\n{family} on {commit}: " + ", ".join(f"{count} {what}" for what, count in counts.items() if count))
+        for each in said:
+            print(f"  {each.what:<10}  {each.test}  {each.why}", flush=True)
+        wrong += bool(counts[PASSES]) or not counts[FAILS]
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
