@@ -173,6 +173,7 @@ class Budgets:
 
     Attributes:
         examples: level 1, inputs for each probe and states for each whole-step check.
+        exhaustive: level 1, a probe with at most so many possible inputs is asked all of them.
         sequences, sequence_length: level 2, how many sequences and how long at most.
         episodes, horizon: level 3, whole episodes (over all policies) and steps at most in each, at level 4 too.
         policies: level 3, `random`, `sticky`, and names of scripted policies of the reference's adapter.
@@ -180,6 +181,7 @@ class Budgets:
     """
 
     examples: int = 200
+    exhaustive: int = 1 << 22
     sequences: int = 60
     sequence_length: int = 20
     episodes: int = 256

@@ -180,6 +180,7 @@ def _schema(directory: Path) -> Kind:
             "budgets": table(
                 {
                     "examples": whole(1),
+                    "exhaustive": whole(1),
                     "sequences": whole(1),
                     "sequence_length": whole(1),
                     "episodes": whole(1),

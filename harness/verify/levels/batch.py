@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from harness.errors import BadAnswer
-from harness.model import ENDINGS, Array, Trajectory
+from harness.model import ENDINGS, STATE, Array, Trajectory
 from harness.task.contract import Law, Mode, TaskDraw
 from harness.verify.pair import Pair
+from harness.verify.statistics.comparisons import element_name, orderable
 from harness.verify.statistics.laws import LawResult, independence_of_actions, independence_of_draws, test_law
 
 MOMENTS = ("reset", "step")
@@ -23,6 +24,8 @@ REFERENCE_DRAWS = 2000
 REFERENCE_STEPS = 50
 SEEDS = TaskDraw("seed", "uint64", at="reset", law=Law("integers", low=0, high=(1 << 31) - 1))
 """What the face of a candidate in mode `shared` draws for each episode (`JaxEnv.sample_reset`)."""
+SITUATION_ELEMENTS = 16
+"""Leaves with more elements are no description of a situation, but a picture or a memory."""
 
 
 def demand_batch(pair: Pair, answer: Any, steps: int, num_envs: int, where: str) -> dict[str, dict[str, Array]]:
@@ -85,7 +88,8 @@ def laws_of_batch(pair: Pair, played: Sequence[Trajectory], stream: str) -> dict
 
     Each draw is decided by a key of its own, and whether it is taken at all by what came before it. So the values that were
     taken, in their order, are independent draws of the law, whatever the episodes made of them. A stated law is the same in
-    every situation: such a draw is independent too of the action, where that was chosen without looking, and of other draws.
+    every situation: such a draw is independent too of the state before it, of the action, where that was chosen without
+    looking, and of other draws.
 
     In mode `shared` the seeds of the episodes are what a batch draws: the reference follows whatever seed it is told.
     """
@@ -97,13 +101,14 @@ def laws_of_batch(pair: Pair, played: Sequence[Trajectory], stream: str) -> dict
     found: dict[str, list[LawResult]] = {}
     for draw in pair.task.draws.values():
         for moment in MOMENTS:
-            taken = _taken(played, draw, moment)
+            taken, situations = _taken(played, draw, moment)
             if not draw.occurs_at(moment) or len(taken) < 2:
                 continue
             wanted = reference_draws(pair, draw, moment) if draw.law is None else None
             if draw.law is not None or wanted is not None:
                 name = f"{draw.name} at {moment}"
-                found[name] = test_law(np.stack(taken), draw, wanted, seed=pair.derive(f"{stream}/{name}"))
+                seed = pair.derive(f"{stream}/{name}")
+                found[name] = test_law(np.stack(taken), draw, wanted, situations=_numbers(situations), seed=seed)
                 if moment == "step" and blind and draw.law is not None:
                     found[name] += _independent_of_actions(pair, played, draw, stream)
     for moment in MOMENTS:
@@ -156,16 +161,39 @@ def reference_draws(pair: Pair, draw: TaskDraw, moment: str) -> Array | None:
         trajectories = pair.reference.drive("random", seeds, 0)
     else:
         trajectories = pair.reference.drive("random", seeds[: max(1, count // REFERENCE_STEPS)], REFERENCE_STEPS)
-    values = _taken(trajectories, draw, moment)
+    values, _ = _taken(trajectories, draw, moment)
     return np.stack(values) if values else None
 
 
-def _taken(played: Sequence[Trajectory], draw: TaskDraw, moment: str) -> list[Array]:
-    timesteps = slice(0, 1) if moment == "reset" else slice(1, None)
-    return [
-        np.asarray(one.value)
-        for t in played
-        for timestep in (t.draws or ())[timesteps]
-        for one in timestep
-        if one.name == draw.name
-    ]
+def _taken(
+    played: Sequence[Trajectory], draw: TaskDraw, moment: str
+) -> tuple[list[Array], list[tuple[Trajectory, int]]]:
+    """The values of a draw in order, and for each the trajectory and timestep in which it was taken."""
+    values, places = [], []
+    for trajectory in played:
+        for timestep, drawn in enumerate(trajectory.draws or ()):
+            if (timestep == 0) is not (moment == "reset"):
+                continue
+            for one in drawn:
+                if one.name == draw.name:
+                    values.append(np.asarray(one.value))
+                    places.append((trajectory, timestep))
+    return values, places
+
+
+def _numbers(situations: Sequence[tuple[Trajectory, int]]) -> dict[str, Array]:
+    """What was known before each draw of a step was made, number by number: the state before it and the action."""
+    if any(timestep == 0 for _, timestep in situations):
+        return {}
+    numbers: dict[str, Array] = {}
+    first, _ = situations[0]
+    state = {path: array for path, array in first.leaves.items() if path.startswith(STATE)}
+    for path, array in {**state, **first.case.actions}.items():
+        size = int(np.prod(array.shape[1:]))
+        if size > SITUATION_ELEMENTS or array.dtype.kind not in "biuf":
+            continue
+        source = [t.leaves if path in state else t.case.actions for t, _ in situations]
+        column = np.stack([leaves[path][at - 1] for leaves, (_, at) in zip(source, situations, strict=True)])
+        for index, values in enumerate(column.reshape(len(column), size).T):
+            numbers[element_name(path, index, array.shape[1:])] = orderable(values)
+    return numbers

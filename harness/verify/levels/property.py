@@ -1,8 +1,9 @@
 """Level 1, property: each module alone.
 
-For a module: its probes are asked on both sides, over generated inputs and over a wide sweep; single steps are taken from
-states near reachable ones, and the leaves that the module writes are compared; the invariants that belong to it must hold,
-on the reference first. With the last module come the generic checks of `harness.verify.levels.generic`.
+For a module: its probes are asked on both sides, over generated inputs and over all inputs where these are few, else over a
+wide sweep; single steps are taken from states near reachable ones, and the leaves that the module writes are compared; the
+invariants that belong to it must hold, on the reference first. With the last module come the generic checks of
+`harness.verify.levels.generic`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from harness.model import Array, Case, Leaves
 from harness.task.contract import Module, TaskProbe
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.levels import generic
+from harness.verify.levels.exhaustive import count_inputs, every_input
 from harness.verify.localise import compare_probe, localise
 from harness.verify.pair import Pair, anywhere, step_case
 from harness.verify.shrink import plainest
@@ -37,9 +39,7 @@ def checks(pair: Pair, module: str | None) -> Iterator[CheckResult]:
         if current is modules[0] and pair.paired:
             yield _resets(pair, current)
         for name in current.probes:
-            probe = pair.task.probes[name]
-            yield _sweep(pair, current, probe)
-            yield _search(pair, current, probe)
+            yield from _probe(pair, current, pair.task.probes[name])
         # A module that has probes and claims no leaves is judged by its probes: what it contributes to a step shows in
         # the leaves of a later module.
         if pair.can_restore and pair.paired and (current.leaves or not current.probes):
@@ -48,6 +48,37 @@ def checks(pair: Pair, module: str | None) -> Iterator[CheckResult]:
     if module in (None, modules[-1].name):
         yield from _invariants(pair, None)
         yield from generic.checks(pair)
+
+
+def _probe(pair: Pair, module: Module, probe: TaskProbe) -> Iterator[CheckResult]:
+    """All inputs within a probe's bounds where they are few, else a wide sweep; and a search.
+
+    What the task's own generator makes may lie beyond the bounds, so that it is searched in both cases.
+    """
+    exhaustive = _every_input(pair, module, probe)
+    yield exhaustive or _sweep(pair, module, probe)
+    if exhaustive is None or probe.name in pair.suite.generators:
+        yield _search(pair, module, probe)
+
+
+def _every_input(pair: Pair, module: Module, probe: TaskProbe) -> CheckResult | None:
+    """Each input within the bounds of a probe's leaves; None where these are too many, or the reference refuses some."""
+    count = count_inputs(probe, pair.task.budgets.exhaustive)
+    if count is None:
+        return None
+    check = f"probe {probe.name}, every input"
+    try:
+        for inputs in every_input(probe):
+            difference = compare_probe(pair, probe.name, inputs)
+            if difference is not None:
+                failing = {name: array[difference.step : difference.step + 1] for name, array in inputs.items()}
+                divergence = _probe_divergence(pair, module, probe, failing, check)
+                return CheckResult(check, Outcome.FAIL, module.name, count, divergences=(divergence,))
+    except Raised as refused:
+        if refused.side is not Side.REFERENCE:
+            raise
+        return None
+    return CheckResult(check, Outcome.PASS, module.name, count, f"all {count} possible inputs were asked")
 
 
 def _sweep(pair: Pair, module: Module, probe: TaskProbe) -> CheckResult:

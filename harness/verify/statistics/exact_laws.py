@@ -55,12 +55,27 @@ def follows_law(names: Sequence[str], values: Array, law: Law) -> list[LawResult
     if law.kind == "categorical":
         probabilities = np.array(law.probabilities) / sum(law.probabilities)
         return _table(names, values, [f"value {k}" for k in range(len(probabilities))], probabilities)
-    first, last = _integer_bounds(law, values.dtype)
-    span = last - first + 1
-    offsets = values.astype(np.uint64) - np.uint64(first % 2**64)  # wraps, so that any 64-bit range is exact
+    first, span, offsets = _offsets(values, law)
     if span <= TABLE or (span <= WIDE_TABLE and span * hypotheses.MINIMUM_EXPECTED <= values.shape[-1]):
         return _table(names, offsets, [f"value {first + k}" for k in range(span)], np.full(span, 1.0 / span))
     return _grid(names, offsets, first, span)
+
+
+def positions(values: Array, law: Law, rng: np.random.Generator) -> Array:
+    """Where values `[E, N]`, all inside the support, lie in the law: float64, uniform on [0, 1) if they follow it.
+
+    Each value of a discrete law, and each step of coarse floats, is a stretch of [0, 1), in which `rng` chooses a place.
+    """
+    somewhere = rng.random(values.shape)
+    if law.kind in ("uniform", "normal"):
+        steps = (somewhere - 0.5) * _resolution(law, values.dtype)
+        return np.mod(_distribution_function(values.astype(np.float64), law) + steps, 1.0)
+    if law.kind == "categorical":
+        ends = np.concatenate([[0.0], np.cumsum(law.probabilities)]) / sum(law.probabilities)
+        below, above = ends[values.astype(np.intp)], ends[values.astype(np.intp) + 1]
+        return below + somewhere * (above - below)
+    _, span, offsets = _offsets(values, law)
+    return np.mod((offsets.astype(np.float64) + somewhere) / span, 1.0)
 
 
 def repeated_samples(name: str, flat: Array, law: Law) -> list[LawResult]:
@@ -149,10 +164,7 @@ def _continuous(names: Sequence[str], values: Array, law: Law) -> list[LawResult
     """Floats `[E, N]` against a uniform or normal law."""
     ordered = np.sort(values, axis=-1)
     doubles = ordered.astype(np.float64)
-    if law.kind == "uniform":
-        positions = np.clip((doubles - law.low) / (law.high - law.low), 0.0, 1.0)
-    else:
-        positions = special.ndtr((doubles - law.mean) / law.std)
+    positions = _distribution_function(doubles, law)
     spacing, resolution = _spacing(law, values.dtype), _resolution(law, values.dtype)
     results = _on_the_line(names, doubles, positions, resolution)
     if law.kind == "uniform":
@@ -293,6 +305,19 @@ def _equal_pairs(ordered: Array) -> int:
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
     lengths = np.diff(starts)
     return int((lengths * (lengths - 1) // 2).sum())
+
+
+def _distribution_function(values: Array, law: Law) -> Array:
+    """The chance of at most each of the float64 `values` under a uniform or normal law."""
+    if law.kind == "uniform":
+        return np.clip((values - law.low) / (law.high - law.low), 0.0, 1.0)
+    return special.ndtr((values - law.mean) / law.std)
+
+
+def _offsets(values: Array, law: Law) -> tuple[int, int, Array]:
+    """The first integer of a law, how many it has, and values as offsets from the first: exact for any range of 64 bits."""
+    first, last = _integer_bounds(law, values.dtype)
+    return first, last - first + 1, values.astype(np.uint64) - np.uint64(first % 2**64)  # wraps
 
 
 def _integer_bounds(law: Law, dtype: np.dtype) -> tuple[int, int]:

@@ -7,7 +7,7 @@ samples must be independent of those before them (`independence`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -26,13 +26,14 @@ from harness.verify.statistics.comparisons import (
     verdict,
     worst_result,
 )
-from harness.verify.statistics.exact_laws import follows_law, outside_support, repeated_samples
+from harness.verify.statistics.exact_laws import follows_law, outside_support, positions, repeated_samples
 from harness.verify.statistics.independence import (
     independence_of_actions,
     independence_of_draws,
     independence_of_elements,
     independence_of_samples,
 )
+from harness.verify.statistics.joint import joint_independence, law_in_situations, neighbours
 from harness.verify.statistics.outcomes import compare_outcomes
 
 __all__ = [
@@ -47,7 +48,12 @@ __all__ = [
 
 
 def test_law(
-    samples: Array, draw: TaskDraw, reference_samples: Array | None = None, *, seed: int = 0
+    samples: Array,
+    draw: TaskDraw,
+    reference_samples: Array | None = None,
+    *,
+    situations: Mapping[str, Array] | None = None,
+    seed: int = 0,
 ) -> list[LawResult]:
     """Every test of the candidate's samples against the law of a draw.
 
@@ -56,6 +62,7 @@ def test_law(
             order is how a reused key shows.
         draw: the draw, with its law if that is known exactly.
         reference_samples: `[M, *draw.shape]`, the reference's own draws; needed only where no exact law is stated.
+        situations: numbers `[N]` by name that were known before each sample was drawn; they change nothing of an exact law.
         seed: chooses the 64 elements that are looked at, of a draw that has more.
 
     Returns:
@@ -71,31 +78,39 @@ def test_law(
         wanted = f"{draw.dtype} {list(draw.shape)}"
         return [LawResult(draw.name, "dtype and shape", 0.0, found, wanted, len(samples))]
     flat = samples.reshape(len(samples), -1)
-    looked_at = chosen(flat.shape[1], np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    [own] = rng.spawn(1)
+    looked_at = chosen(flat.shape[1], rng)
     names = [element_name(draw.name, int(index), draw.shape) for index in looked_at]
     values = np.ascontiguousarray(flat[:, looked_at].T)
     if draw.law is None:
         if reference_samples is None or not len(reference_samples):
             raise ValueError(f"{draw.name}: states no law, so its test needs draws of the reference")
         reference = reference_samples.reshape(len(reference_samples), -1)[:, looked_at].T
-        return _like_reference(names, reference, values)
+        return _like_reference(names, reference, values, own)
     excluded = outside_support(names, values, draw.law)
     if excluded is not None:
         return [excluded]
+    placed = positions(values, draw.law, own)
     return [
         *follows_law(names, values, draw.law),
         *repeated_samples(draw.name, flat, draw.law),
         *independence_of_elements(names, orderable(values)),
         *independence_of_samples(names, orderable(values)),
+        *joint_independence(names, placed, own),
+        *law_in_situations(names, placed, situations or {}, draw.name),
     ]
 
 
-def _like_reference(names: Sequence[str], reference: Array, values: Array) -> list[LawResult]:
+def _like_reference(names: Sequence[str], reference: Array, values: Array, rng: np.random.Generator) -> list[LawResult]:
     """Elements `values [E, N]` against the reference's `[E, M]`, and successive samples against each other."""
     columns = Columns(reference, values, list(names))
     results = [compare_columns(columns)]
     if len(names) > 1:
         results.append(compare_dependence(columns))
+        pooled = hypotheses.midranks(orderable(np.concatenate([reference, values], axis=-1)))
+        expected, actual = np.split(pooled, [reference.shape[-1]], axis=-1)
+        results.append(neighbours(names, expected, actual, "elements drawn together", rng))
     return results + _representation(names, reference, values) + independence_of_samples(names, orderable(values))
 
 

@@ -155,6 +155,26 @@ FAULTS: dict[str, tuple[TaskDraw, int, str, Sampler]] = {
         categorical(0.5, 0.5), 2000, "serial", lambda rng, n: np.resize(rng.integers(0, 2, 128), n).astype(np.int32)
     ),
     "the same key every time": (uniform(), 2000, "", lambda rng, n: np.full(n, rng.uniform(-0.05, 0.05))),
+    "a third that is the sum of two modulo one": (
+        uniform(shape=(3,), low=0, high=1), 2000, "sums modulo one of 3",
+        lambda rng, n: np.stack([a := rng.random(n), b := rng.random(n), np.mod(a + b, 1)], axis=1),
+    ),
+    "a fourth that three others decide": (
+        uniform(shape=(4,), low=0, high=1), 2000, "sums modulo one of 4",
+        lambda rng, n: np.concatenate([v := rng.random((n, 3)), np.mod(v @ [1, -1, 1], 1)[:, None]], axis=1),
+    ),
+    "a coin that two others decide": (
+        categorical(0.5, 0.5, shape=(3,)), 5000, "of 3 elements|neighbours",
+        lambda rng, n: np.concatenate([v := rng.integers(0, 2, (n, 2)), v[:, :1] ^ v[:, 1:]], axis=1).astype(np.int32),
+    ),
+    "a third that a product of two decides": (
+        uniform(shape=(3,), low=-1, high=1), 20_000, "of 3 elements|neighbours",
+        lambda rng, n: (v := rng.uniform(-1, 1, (2 * n, 3)))[(v.prod(axis=1) > 0) | (rng.random(2 * n) < 0.2)][:n],
+    ),
+    "every third sample is the sum of the two before it": (
+        uniform(low=0, high=1), 12_000, "successive",
+        lambda rng, n: np.stack([a := rng.random(n // 3), b := rng.random(n // 3), np.mod(a + b, 1)], axis=1).ravel(),
+    ),
     "whole boards that repeat": (
         categorical(0.5, 0.5, shape=(8, 8)), 2000, "repeated",
         lambda rng, n: rng.permutation(np.tile(rng.integers(0, 2, (n // 2, 8, 8)), (2, 1, 1))).astype(np.int32),
@@ -170,6 +190,32 @@ def test_a_planted_fault_is_found_by_the_test_made_for_it(fault):
         assert not laws.verdict(results)[0]
         guilty = [r.statistic for r in results if r.p_value * len(results) <= 1e-6]
         assert any(part in found for found in guilty for part in statistic.split("|"))
+
+
+def test_a_draw_of_another_law_in_one_situation_is_found_there():
+    rng = np.random.default_rng(0)
+    draw, may_score = uniform(low=0, high=1), rng.random(2000) < 0.05
+    situations = {"state/score": rng.integers(0, 3, 2000).astype(float), "state/ball": np.where(may_score, 7.0, 2.0)}
+    honest = rng.random(2000)
+    narrow = np.where(may_score, 0.4 + 0.2 * rng.random(2000), honest)
+    assert laws.verdict(laws.test_law(honest, draw, situations=situations))[0]
+    assert laws.verdict(laws.test_law(narrow, draw))[0], "among all others it does not show"
+    passed, worst = laws.verdict(laws.test_law(narrow, draw, situations=situations))
+    assert not passed
+    assert worst.name == "start where state/ball is 7"
+
+
+def test_an_honest_draw_follows_its_law_in_every_situation():
+    adjusted = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed + 1000)
+        situations = {f"x[{i}]": numbers for i, numbers in enumerate(rng.normal(size=(5, 400)))}
+        situations |= {"kind": rng.integers(0, 4, 400).astype(float), "constant": np.zeros(400)}
+        results = laws.test_law(rng.uniform(-0.05, 0.05, 400), uniform(), situations=situations, seed=seed)
+        assert laws.verdict(results)[0]
+        [by_situation] = [r for r in results if "by situation" in r.statistic]
+        adjusted.append(by_situation.p_value)
+    assert np.mean(np.array(adjusted) < 0.05) <= 0.1
 
 
 def test_the_result_names_the_element_the_value_and_the_law():
@@ -259,6 +305,10 @@ UNLIKE: dict[str, tuple[str, str, Sampler]] = {
     ),
     "rolls of 16 bits": (
         "rolls of 32 bits", "repeated", lambda rng, n: rng.integers(0, 2**16, n, dtype=np.uint32) * np.uint32(65_537)
+    ),
+    "a deck whose order two cards decide": (
+        "a shuffle", "neighbours",
+        lambda rng, n: np.mod(rng.integers(0, 5, (n, 1)) + rng.integers(1, 5, (n, 1)) * np.arange(5), 5),
     ),
     "a flag in every 50th": ("a flag", "table|one value", lambda rng, n: rng.random(n) < 0.02),
 }  # fmt: skip
