@@ -43,6 +43,18 @@ def test_a_key_is_shown_with_what_others_need_to_pin_it(home: Path, lockstep: Ru
     assert shown.document["id"] in text and str(path) in text and shown.document["fingerprint"] in text
 
 
+def test_the_key_for_unisolated_sessions_is_shown_and_rotated_too(home: Path, lockstep: Run) -> None:
+    assert lockstep("key", "show", "--json").document["unisolated"] is None
+    rotated = lockstep("key", "rotate", "--which", "both", "--json").document
+    shown = lockstep("key", "show", "--json").document
+    assert rotated["id"] == shown["id"] != shown["unisolated"]["id"] == rotated["unisolated"]["id"]
+    assert "for sessions that do not isolate" in lockstep("key", "show").out
+    only = lockstep("key", "rotate", "--which", "unisolated", "--json").document
+    assert only["unisolated"]["retired_now"] == rotated["unisolated"]["id"] and "id" not in only
+    path = shown["unisolated"]["public_key"]
+    subprocess.run(["openssl", "pkey", "-pubin", "-in", path, "-noout"], check=True)  # past what it says of itself
+
+
 def test_a_rotated_key_takes_over_when_the_session_is_next_opened(workspace: Path, home: Path, lockstep: Run) -> None:
     before = lockstep("key", "show", "--json").document
     rotated = lockstep("key", "rotate", "--json")
