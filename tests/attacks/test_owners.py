@@ -156,7 +156,7 @@ async def every_resource(both: Two) -> None:
 
 
 async def every_prompt_and_completion(both: Two) -> None:
-    asked = [
+    asked: list[tuple[ResourceTemplateReference | PromptReference, list[str]]] = [
         (ResourceTemplateReference(uri=each.uri_template), ["session", "task", "event", "level", "number"])
         for each in (await both.bob.list_resource_templates()).resource_templates
     ]
