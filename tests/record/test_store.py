@@ -182,7 +182,7 @@ def test_a_path_without_a_git_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.bundle").write_text("no bundle")
     with pytest.raises(RecordError, match="neither a git directory nor a bundle"), opened(tmp_path / "x.bundle"):
         pass
-    (tmp_path / "x.bundle").write_text("# v2 git bundle\n\nno pack")
+    (tmp_path / "x.bundle").write_text(f"# v2 git bundle\n{'ab' * 20} refs/heads/x\n\nno pack")
     with pytest.raises(RecordError, match="git says"), opened(tmp_path / "x.bundle"):
         pass
 
