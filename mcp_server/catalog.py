@@ -87,7 +87,7 @@ OPERATIONS = (
     Operation("let a session that reached its limits go on", None, "resume", because=_PERSON),
     Operation("certify a finished translation, or check a certificate", None, "certify", because=_PERSON),
     Operation("write a session's whole record into one file", None, "bundle", because=_PERSON),
-    Operation("the key that signs records: show or rotate it", None, "key", because=_PERSON),
+    Operation("the keys that sign records: show or rotate them", None, "key", because=_PERSON),
     Operation("make an installable package of a candidate", None, "export", because=_PERSON),
     Operation(
         "what the tests of each level reach of the reference, and of a crate", None, "coverage", because=_REPORTED

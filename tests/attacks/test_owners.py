@@ -21,7 +21,6 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, PromptReference, ResourceTemplateReference
 
 from harness import operations
-from harness.errors import SessionError
 from mcp_server.app import build_server
 from mcp_server.registry import TaskRegistry
 from mcp_server.tokens import TokenFile
@@ -249,14 +248,3 @@ async def test_who_owns_a_session_stands_outside_of_all_that_an_agent_writes(pla
         (owners / both.theirs).write_text("\x00../bob")  # nobody's then, and never everybody's
         for client in (both.alice, both.bob):
             assert "there is no session" in await refused(client, "session_status", session=both.theirs)
-
-
-@pytest.mark.parametrize("given", ["", "mine"])
-def test_no_workspace_becomes_a_task(given: str, tmp_path: Path) -> None:
-    registry = TaskRegistry((tmp_path.resolve(),), tmp_path)
-    with pytest.raises(SessionError, match="would be offered as one"):
-        registry.workspace(given, "walk", "bob")
-    apart = TaskRegistry((tmp_path.resolve() / "tasks",), tmp_path)
-    assert apart.workspace(given, "walk", "bob").is_relative_to(tmp_path / "bob")
-    with pytest.raises(SessionError, match="would be offered as one"):
-        apart.workspace("tasks/walk", "walk")

@@ -22,6 +22,7 @@ from rich.text import Text
 
 from harness.cli.frame import Output
 from harness.cli.main import cli, main
+from harness.policy import floor
 from harness.record.log import MAIN
 from harness.record.message import commit_message, trailers, trailers_in
 from harness.record.store import Store
@@ -81,6 +82,7 @@ def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Poisoned]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(script, "make_task", poisoned_task)
         patch.setenv("LOCKSTEP_HOME", str(root / "home"))
+        patch.setenv(floor.VARIABLE, "1")
         machine = {"cpu": POISON, "jax": POISON, "numpy": POISON, "cores": 4, POISON: POISON}
         for where in ("session.begin", "record.attest"):
             patch.setattr(f"harness.{where}.fingerprint", lambda: machine)

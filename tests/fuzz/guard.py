@@ -43,9 +43,15 @@ class Guard:
         Raises:
             Wrong: it changed a file, ran what was sent, left a process or a descriptor, or took too long or too much.
         """
-        files, held, spent = self._files(), _descriptors(), _children_s()
+        files, held, spent, largest, others = (
+            self._files(),
+            _descriptors(),
+            _children_s(),
+            _largest_bytes(),
+            _children(),
+        )
         waited = threading.Event()
-        late = threading.Timer(WAITS_S, _end_children, [waited])
+        late = threading.Timer(WAITS_S, _end_children, [others, waited])
         late.start()
         before, tempfile.tempdir = tempfile.tempdir, str(self.temporary)
         try:
@@ -56,9 +62,9 @@ class Guard:
             late.join()
         if waited.is_set():
             raise Wrong(f"no end within {WAITS_S:g} s: a program was waited for")
-        if left := psutil.Process().children(recursive=True):
-            words = [" ".join(each.cmdline()) for each in left if each.is_running()]
-            _end_children()
+        if left := _children() - others:
+            words = [f"process {each.pid}" for each in left]
+            _end_children(others)
             raise Wrong(f"processes are left: {words}")
         if self.marker.exists():
             self.marker.unlink()
@@ -69,9 +75,8 @@ class Guard:
             raise Wrong(f"{_descriptors() - held} descriptors are left open")
         if _children_s() - spent > CPU_S:
             raise Wrong(f"programs took {_children_s() - spent:.1f} s of a processor")
-        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
-        if largest > MEMORY_BYTES:
-            raise Wrong(f"a program held {largest >> 20} MiB")
+        if _largest_bytes() > max(MEMORY_BYTES, largest):  # the kernel tells the most that any has held so far
+            raise Wrong(f"a program held {_largest_bytes() >> 20} MiB")
 
     def _files(self) -> dict[str, tuple[int, ...]]:
         found: dict[str, tuple[int, ...]] = {}
@@ -93,9 +98,18 @@ def _children_s() -> float:
     return spent.children_user + spent.children_system
 
 
-def _end_children(told: threading.Event | None = None) -> None:
+def _largest_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
+
+
+def _children() -> set[psutil.Process]:
+    return set(psutil.Process().children(recursive=True))
+
+
+def _end_children(others: set[psutil.Process], told: threading.Event | None = None) -> None:
+    """End what was not there before; whoever calls may have processes of his own."""
     if told is not None:
         told.set()
-    for each in psutil.Process().children(recursive=True):
+    for each in _children() - others:
         with contextlib.suppress(psutil.NoSuchProcess):
             each.kill()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -87,8 +88,9 @@ def test_a_reading_that_does_more_than_reading_is_found(
 
 def test_a_program_that_takes_much_memory_is_found(watch: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "MEMORY_BYTES", 1 << 20)
+    so_far = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10  # of whatever ran before in this process
     with pytest.raises(Wrong, match="a program held"), watch.reading():
-        subprocess.run([sys.executable, "-c", "pass"], check=True)
+        subprocess.run([sys.executable, "-c", f"len(b'x' * {so_far})"], check=True)
 
 
 def forged(place: Path) -> Path:

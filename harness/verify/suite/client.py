@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import hypothesis
 import msgpack
 import numpy as np
 
@@ -238,6 +237,8 @@ def start_suite(task: Task) -> Suite:
             where=str(here.prefix),
             next_step="set LOCKSTEP_HOME to a directory outside of it, or install Lockstep elsewhere",
         )
+    import hypothesis  # only to know where it lies; a status needs none of it
+
     home = Path(harness.__path__[0]).parent
     libraries = [Path(str(package.__file__)).parents[1] for package in (np, msgpack, hypothesis)]
     found = {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
