@@ -46,10 +46,12 @@ class ShellCalls(Calls):
         session: the id that commands name; None for the session of the directory where the reader stands.
         workspace: the session's workspace, or a task's directory; None where the reader stands in it. Files are given
             relative to the current directory where they lie below it.
+        candidate: which one is compared, where a task's directory has several; None for its first.
     """
 
     session: str | None = None
     workspace: Path | None = None
+    candidate: str | None = None
 
     def verify(
         self,
@@ -75,10 +77,11 @@ class ShellCalls(Calls):
 
     def compare(self, case: Path) -> str:
         if self.workspace is None:
-            return _command("compare", case=case)
+            return _command("compare", case=case, candidate=self.candidate)
         here = Path.cwd().resolve()
         directory = None if here == self.workspace.resolve() else self.workspace
-        return _command("compare", directory, case=case.relative_to(here) if case.is_relative_to(here) else case)
+        case = case.relative_to(here) if case.is_relative_to(here) else case
+        return _command("compare", directory, case=case, candidate=self.candidate)
 
     def status(self) -> str:
         return _command("status", self.session)

@@ -22,7 +22,7 @@ from harness.cli.locate import opened
 from harness.errors import RecordError
 from harness.host import client as host
 from harness.policy.floor import recorded
-from harness.policy.trust import Trust
+from harness.policy.trust import FORGETTING, Trust
 from harness.record.event import Event
 from harness.record.export import check_out
 from harness.record.log import snapshot_of
@@ -130,7 +130,8 @@ def drive(
         check_out(store, files, directory)
 
         async def session() -> tuple[str, tuple[Driven, ...]]:
-            async with connected(directory.parent, Path(scratch), progress) as tools:
+            # A digest that was given for this command is not to be known to the home afterwards.
+            async with connected(directory.parent, Path(scratch), progress, {FORGETTING: "1"}) as tools:
                 called = {"task": str(directory), "workspace": "workspace", "sandbox": sandbox}
                 begun = SessionStatus.model_validate(await tools.call("start_session", **called))
                 player = _Player(store, tools, begun.session, Path(begun.workspace))

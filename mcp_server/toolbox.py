@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -69,13 +69,15 @@ class Tools:
 
 
 @asynccontextmanager
-async def connected(task_root: Path, workspace_root: Path, progress: Progress) -> AsyncIterator[Tools]:
-    """The tools of a server that runs for as long as this lasts, over stdio."""
+async def connected(
+    task_root: Path, workspace_root: Path, progress: Progress, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[Tools]:
+    """The tools of a server that runs for as long as this lasts, over stdio; `environment` holds variables of its own."""
     options = ["--task-root", str(task_root), "--workspace-root", str(workspace_root)]
     server = StdioServerParameters(
         command=sys.executable,
         args=["-P", "-c", "from harness.cli import main; raise SystemExit(main())", "serve", *options],
-        env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
+        env={name: os.environ[name] for name in PASSED_ON if name in os.environ} | dict(environment or {}),
     )
     async with Client(server) as connection:
         yield Tools(connection, progress)

@@ -20,6 +20,7 @@ from harness.calls import ShellCalls, ToolCalls
             "lockstep verify 'my task' --candidate rust --sandbox docker",
         ),
         (ShellCalls().compare(Path("cases/a b.json")), "lockstep compare --case 'cases/a b.json'"),
+        (ShellCalls(candidate="rust").compare(Path("a.json")), "lockstep compare --case a.json --candidate rust"),
         (ShellCalls("s-1").status(), "lockstep status s-1"),
         (ShellCalls("s-1").history(), "lockstep history s-1"),
         (ShellCalls("s-1").audit(), "lockstep audit s-1"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
-from harness.cli.verify import sandbox_option, seed_option
+from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice, sandbox_option, seed_option
 
 if TYPE_CHECKING:
     from harness.task.contract import Task
@@ -24,6 +24,7 @@ def played_options(run: Callable[..., Any]) -> Callable[..., Any]:
     file = click.Path(exists=True, dir_okay=False, path_type=Path)
     for option in (
         sandbox_option,
+        candidate_option,
         seed_option,
         click.option("--steps", type=click.IntRange(1), help="Its length at most; default: the task's horizon."),
         click.option("--policy", default="random", show_default=True, help="Or an episode under this policy."),
@@ -34,7 +35,7 @@ def played_options(run: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def both_sides(directory: str, sandbox: str | None) -> tuple[Task, Path, Driver]:
+def both_sides(directory: str, candidate: str | None, sandbox: str | None) -> tuple[Task, Path, Driver]:
     """The task, where its candidate lies, and the sandbox that it runs in.
 
     In the workspace of a session the trusted task and the session's own sandbox are taken.
@@ -45,8 +46,10 @@ def both_sides(directory: str, sandbox: str | None) -> tuple[Task, Path, Driver]
     from harness.task.load import load_task
 
     here = session_at(Path(directory)) if Path(directory).is_dir() else None
+    if here is not None:
+        demand_no_choice(candidate)
     workspace = find_task(directory) if here is None else here.workspace
-    task = load_task(workspace if here is None else here.trusted)
+    task = chosen_candidate(load_task(workspace if here is None else here.trusted), candidate)
     if sandbox is None and here is not None:
         sandbox = _driver_of(here.id)
     return task, workspace, permitted(sandbox)
@@ -70,6 +73,7 @@ def compare(
     policy: str,
     steps: int | None,
     seed: int | None,
+    candidate: str | None,
     sandbox: str | None,
 ) -> int:
     """Play one case or one episode on both sides, and show the first difference."""
@@ -78,7 +82,7 @@ def compare(
     from harness.cli import show
     from harness.operations.comparison import compare as play
 
-    task, workspace, driver = both_sides(directory, sandbox)
+    task, workspace, driver = both_sides(directory, candidate, sandbox)
     with output.progress() as progress:
         compared = play(task, workspace, driver, what_to_play(task, case_file, policy, steps, seed), progress)
     both, document = compared.both, compared.document

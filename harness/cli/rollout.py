@@ -34,6 +34,7 @@ def rollout(
     policy: str,
     steps: int | None,
     seed: int | None,
+    candidate: str | None,
     sandbox: str | None,
     video: Path | None,
     fps: float,
@@ -46,13 +47,14 @@ def rollout(
     from harness.operations import comparison, film
     from harness.verify.levels.known import ProbeCase
 
-    task, workspace, driver = both_sides(directory, sandbox)
+    task, workspace, driver = both_sides(directory, candidate, sandbox)
     what = what_to_play(task, case_file, policy, steps, seed)
     if case_file is not None and isinstance(what, ProbeCase):
+        calls = ShellCalls(workspace=Path(directory), candidate=candidate)
         raise TaskError(
             "this is the input of a probe, not an episode",
             where=str(case_file),
-            next_step=f"ask both sides for it with `{ShellCalls(workspace=Path(directory)).compare(case_file)}`",
+            next_step=f"ask both sides for it with `{calls.compare(case_file)}`",
         )
     if video is not None:
         film.check_target(video)

@@ -201,7 +201,8 @@ def _verify_directory(
     output_lines: list[Any] = ["nothing was recorded: this is no session's workspace (`lockstep start` begins one)"]
     found = first(judged.divergences)
     if found is not None:
-        extra |= first_of(task, found, _keep_case(task, found), shell_calls(again, task.directory), task.directory)
+        calls = shell_calls(again, task.directory, candidate)
+        extra |= first_of(task, found, _keep_case(task, found), calls, task.directory)
         output_lines += _tell_divergence(task, found, extra, again)
     output.emit({"outcome": str(judged.outcome), **extra}, *show.verdict(judged), "", *output_lines)
     return _exit_code(judged)

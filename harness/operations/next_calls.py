@@ -20,9 +20,13 @@ class NextCalls:
     compare: Callable[[Path], str]
 
 
-def shell_calls(verify: str, location: Path) -> NextCalls:
-    """For a person, or an agent with a shell, who stands in the current directory and works in `location`."""
-    return NextCalls(verify, ShellCalls(workspace=location).compare)
+def shell_calls(verify: str, location: Path, candidate: str | None = None) -> NextCalls:
+    """For a person, or an agent with a shell, who stands in the current directory and works in `location`.
+
+    Args:
+        candidate: which one is verified, where a task's directory has several; None for its first.
+    """
+    return NextCalls(verify, ShellCalls(workspace=location, candidate=candidate).compare)
 
 
 def tool_calls(session: str, level: int | None, module: str | None, workspace: Path) -> NextCalls:

@@ -6,6 +6,7 @@ anybody; so its task runs only where this home began a session on the same one, 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +15,18 @@ from harness.errors import RecordError
 from harness.support.files import storing, write_durably
 
 DIRECTORY = "known-tasks"
+FORGETTING = "LOCKSTEP_TASKS_ARE_FORGOTTEN"
+"""A variable (`1`) for a server whose sessions are on tasks that a person trusted for one command: its home learns none."""
 
 
 def remember(home: Path, digest: str, task: str) -> None:
-    """Note that a person began a session on the task with this digest.
+    """Note that a person began a session on the task with this digest; not where `FORGETTING` is set.
 
     Raises:
         RecordError: the home cannot be written.
     """
+    if os.environ.get(FORGETTING) == "1":
+        return
     known = home / DIRECTORY
     with storing(known):
         known.mkdir(mode=0o700, exist_ok=True)

@@ -29,13 +29,11 @@ import harness.protocol.worker
 from harness.errors import SetupError
 from harness.reference.building import run_step
 from harness.reference.sandbox import Installed
-from harness.support.home import locked, lockstep_home
+from harness.support.home import KEY_DIGITS, locked, lockstep_home
 from harness.task.contract import REFERENCE_DIRECTORY, Task
 
 OLDEST_PYTHON = (3, 8)
 MARKER = "lockstep-environment.json"
-KEY_DIGITS = 32
-"""So many hexadecimal digits of its key are in an environment's name: nobody finds another task with the same ones."""
 
 # What the worker needs, by the oldest Python that each pin fits; used where the requirements bring none of their own.
 _WORKER_PINS: tuple[tuple[tuple[int, int], dict[str, str]], ...] = (

@@ -1,11 +1,14 @@
 """The report served live on loopback: the page, and the id of the newest event by which the page sees that it is old.
 
 Only this machine can reach it, and only under its own name: a page of another site that made its name point here (DNS
-rebinding) is refused by the `Host` header. Nothing can be changed through it.
+rebinding) is refused by the `Host` header. Other users of the machine can reach the port as well, so the path is drawn by
+chance, and only who knows the address reads the page. Nothing can be changed through it.
 """
 
 from __future__ import annotations
 
+import hmac
+import secrets
 import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +24,7 @@ from harness.report.page import policy, render
 LOOPBACK = "127.0.0.1"
 NAMES = (LOOPBACK, "localhost")
 IDLE_SECONDS = 30
+SECRET_BYTES = 16
 
 
 class Page:
@@ -60,7 +64,7 @@ class Page:
 
 
 class Server(ThreadingHTTPServer):
-    """Serves a page on loopback until `shutdown`.
+    """Serves a page on loopback, below a path that nobody can guess, until `shutdown`.
 
     Args:
         page: what to serve.
@@ -74,12 +78,13 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, page: Page, port: int = 0) -> None:
         self.page = page
+        self.root = f"/{secrets.token_urlsafe(SECRET_BYTES)}/"
         super().__init__((LOOPBACK, port), _Handler)
 
     @property
     def address(self) -> str:
-        """Where a browser on this machine finds the page."""
-        return f"http://{LOOPBACK}:{self.server_port}/"
+        """Where a browser on this machine finds the page. Whoever knows it can read the page."""
+        return f"http://{LOOPBACK}:{self.server_port}{self.root}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of a browser that left in the middle of an answer."""
@@ -96,13 +101,17 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Host") not in {f"{name}:{self.server.server_port}" for name in NAMES}:
             self._answer(HTTPStatus.MISDIRECTED_REQUEST, "this is served to this machine, under its own name only\n")
             return
+        root = self.server.root
+        # In constant time, so that the time of an answer does not tell how much of a guess was right.
+        known = hmac.compare_digest(self.path[: len(root)].encode(), root.encode())
+        asked = self.path[len(root) :] if known else None
         try:
-            if self.path == "/":
+            if asked == "":
                 self._answer(HTTPStatus.OK, self.server.page.html(), "text/html")
-            elif self.path == "/stamp":
+            elif asked == "stamp":
                 self._answer(HTTPStatus.OK, self.server.page.stamp())
             else:
-                self._answer(HTTPStatus.NOT_FOUND, "there is / and /stamp\n")
+                self._answer(HTTPStatus.NOT_FOUND, "the page has the address that `lockstep view` said, and no other\n")
         except LockstepError as error:
             self._answer(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}\n")
 

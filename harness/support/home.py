@@ -10,6 +10,11 @@ from pathlib import Path
 
 from harness.errors import SetupError
 
+KEY_DIGITS = 32
+"""So many hexadecimal digits of a key are in the name of what is built once and found again (environments, crates, data):
+nobody finds another task, or other sources, with the same ones.
+"""
+
 
 def lockstep_home() -> Path:
     """The directory of everything that Lockstep keeps for this user, created with mode 0700.

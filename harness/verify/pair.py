@@ -6,8 +6,10 @@ whatever order the checks ran in.
 
 from __future__ import annotations
 
+import copy
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 
@@ -60,6 +62,17 @@ class Pair:
         self.stop_at_failure = stop_at_failure
         self.begin_evidence()
         self._followed_episodes: list[Trajectory] | None = None
+
+    @contextmanager
+    def apart(self, start: Callable[[], Environment]) -> Iterator[Pair]:
+        """This pair with a reference of its own, whose answers count as evidence and as questions all the same."""
+        other = copy.copy(self)
+        other.reference = Pool([start()])
+        other.reference.first.listener = self.reference.first.listener
+        try:
+            yield other
+        finally:
+            other.reference.close()
 
     def begin_evidence(self) -> None:
         """Forget what was witnessed: another level begins."""

@@ -145,7 +145,10 @@ class Verifier:
             finally:
                 for environment in self._pool.environments if self._pool is not None else ():
                     environment.listener = None
-        made_up = any(map(proposed.begins_in_a_made_up_state, judged().divergences))  # it was played to be drawn, too
+        made_up = any(  # it was played to be drawn, too
+            proposed.begins_in_a_made_up_state(each) or known.may_begin_in_a_made_up_state(each)
+            for each in judged().divergences
+        )
         if self._pool is not None and (made_up or not all(each.alive for each in self._pool.environments)):
             self._pool.close()
             self._pool = None
@@ -266,7 +269,7 @@ class Verifier:
             if level == 1:
                 results.extend(known.check_probes(pair, cases[1], module))
             if level > 1 or module is None:
-                repeated = known.check_cases(pair, cases[0], level)
+                repeated = known.check_cases(pair, cases[0], level, self._renderer)
                 results.extend([repeated] if repeated is not None else [])
             if Outcome.worst([result.outcome for result in results]) in (Outcome.PASS, Outcome.SKIPPED):
                 for result in running[level]():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import harness.operations.certification
 from harness.assurance.audit import audit
 from harness.assurance.certify.recheck import Recheck
 from harness.cli.main import main
-from harness.record.certificate import CERTIFIED
+from harness.record.certificate import CERTIFIED, VERDICT, claims
 from harness.session.session import Session
 from tests.assurance.certify.test_forged import draft, record
 from tests.session.standin import finished_session
@@ -42,6 +43,42 @@ def test_the_figures_that_a_reader_sees_are_those_of_the_summary(
         problems = [problem.what for problem in audit(session.store).problems]
     assert len(problems) == bool(figures)
     assert all(what.endswith("it shows other figures than its summary claims") for what in problems)
+
+
+def _better_outcome(verdict: dict[str, Any]) -> None:
+    verdict["levels"][0]["outcome"] = "FAIL"
+    verdict["levels"][0]["divergence_bound_95"] = None
+
+
+def _better_level(verdict: dict[str, Any]) -> None:
+    verdict["levels"][0]["checks"][0]["outcome"] = "FAIL"
+
+
+def _better_bound(verdict: dict[str, Any]) -> None:
+    verdict["levels"][0]["divergence_bound_95"] = 1e-9
+
+
+def _another_level(verdict: dict[str, Any]) -> None:
+    """Nothing was compared in it."""
+    verdict["levels"].append(verdict["levels"][0] | {"level": 4, "checks": []})
+
+
+@pytest.mark.parametrize("embellish", [_better_outcome, _better_level, _better_bound, _another_level])
+def test_a_verdict_says_what_follows_from_its_checks(
+    embellish: Callable[[dict[str, Any]], None], task: Path, workspace: Path, home: Path
+) -> None:
+    """Everything else in the certificate agrees with it."""
+    finished_session(task, workspace, home)
+    with Session.open(workspace, home) as session:
+        made = draft(session)
+        embellish(made.parts[VERDICT])
+        claimed = claims(made.parts)
+        made.predicate |= {name: claimed[name] for name in ("verificationResult", "verifiedLevels")}
+        made.predicate["lockstep"] |= {name: claimed[name] for name in ("parts", "figures")}
+        record(session, made)
+        problems = [problem.what for problem in audit(session.store).problems]
+    assert len(problems) == 1
+    assert "its verdict " in problems[0]
 
 
 def test_whoever_checks_a_certificate_is_told_what_it_covers(

@@ -30,13 +30,23 @@ FAULT = [
 ]
 
 
-def propose(walk: Walk, actions: Sequence[int]) -> None:
-    place = {"dtype": "float64", "shape": [], "values": [0.0]}
-    steps = {"dtype": "int32", "shape": [], "values": [-1234]}
+def made_up(actions: Sequence[int], steps: int = -1234, origin: str = "") -> str:
+    start = {
+        "state/place": {"dtype": "float64", "shape": [], "values": [0.0]},
+        "state/steps": {"dtype": "int32", "shape": [], "values": [steps]},
+    }
     taken = {"dtype": "int32", "shape": [len(actions)], "values": list(actions)}
-    case = {"seed": 1, "start": {"state/place": place, "state/steps": steps}, "actions": {"action": taken}}
+    return json.dumps({"seed": 1, "start": start, "actions": {"action": taken}, "origin": origin})
+
+
+def propose(walk: Walk, actions: Sequence[int]) -> None:
     (walk.directory / "proposed" / "cases").mkdir(parents=True, exist_ok=True)
-    (walk.directory / "proposed" / "cases" / "made-up.json").write_text(json.dumps(case))
+    (walk.directory / "proposed" / "cases" / "made-up.json").write_text(made_up(actions))
+
+
+def know(walk: Walk, name: str, case: str) -> None:
+    (walk.directory / "cases").mkdir(exist_ok=True)
+    (walk.directory / "cases" / name).write_text(case)
 
 
 @pytest.mark.slow
@@ -79,7 +89,7 @@ def test_a_made_up_state_becomes_no_known_case(
     """Those run first, in the references that judge, for as long as there is the task."""
     honest = standin._divergence
 
-    def made_up(check: str, start: bool) -> None:
+    def diverge(check: str, start: bool) -> None:
         def divergence(level: int, module: str | None, actual: str) -> Divergence:
             found = honest(level, module, actual)
             case = found.case or Case(1, {"action": np.zeros(1, np.int64)})
@@ -90,9 +100,44 @@ def test_a_made_up_state_becomes_no_known_case(
     with Session.start(task, workspace, home, verifier=standin.factory([])) as session:
         agent = standin.Agent(session, [])
         agent.write("start", "wrong")
-        made_up("proposed case made-up.json", True)
+        diverge("proposed case made-up.json", True)
         assert session.verify().cases == ()
-        made_up("proposed case played.json", False)
+        diverge("proposed case played.json", False)
         assert len(session.verify().cases) == 1
-        made_up("single steps", True)
+        diverge("single steps", True)
         assert len(session.verify().cases) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("origin", ["proposed case made-up.json (level 2)", "known cases (level 2)"])
+def test_nor_does_one_that_an_earlier_version_kept(origin: str, walk: Walk) -> None:
+    """A known case says where it comes from. One that failed again, and was kept again, says that alone."""
+    walk.edit("reference/adapter.py", FAULT)
+    know(walk, "0-made-up.json", made_up([0], origin=origin))
+    for _ in range(2):
+        verdict = walk.verify((2, 3))
+        assert [check.outcome for check in verdict.reports[0].checks if check.name == "known cases"] == ["PASS"]
+        assert verdict.outcome is Outcome.PASS
+
+
+@pytest.mark.slow
+def test_a_known_case_that_fails_leaves_no_reference_behind_either(walk: Walk) -> None:
+    walk.edit("reference/adapter.py", FAULT)
+    know(walk, "0-made-up.json", made_up([1], origin="known cases (level 2)"))
+    verdict = walk.verify((2,))
+    assert [divergence.check for divergence in verdict.divergences] == ["known cases"]
+    (walk.directory / "cases" / "0-made-up.json").unlink()
+    assert walk.verify((2,)).outcome is Outcome.PASS
+
+
+@pytest.mark.slow
+def test_whoever_plays_known_cases_the_evidence_is_the_same(walk: Walk) -> None:
+    """A recorded verdict that began with such cases is reached again."""
+    evidence = []
+    for origin in ("", "proposed case made-up.json (level 2)"):
+        for number in range(6):
+            know(walk, f"{number}.json", made_up([1] * (number + 1), number, origin if number in (1, 2, 4) else ""))
+        verdict = walk.verify((2,))
+        assert verdict.outcome is Outcome.PASS
+        evidence.append(verdict.reports[0].evidence)
+    assert len(set(evidence)) == 1

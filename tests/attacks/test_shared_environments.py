@@ -9,9 +9,12 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from harness.candidate.crates import data, runtime
 from harness.reference import install
 from harness.reference.install import find_interpreter, setup
 from harness.task.contract import Task
@@ -88,6 +91,28 @@ def test_an_adapter_that_is_the_build_script_is_in_the_key(tmp_path: Path) -> No
 def test_a_key_is_too_long_to_be_found_by_trying(tmp_path: Path) -> None:
     """With 48 bits, hours of one graphics card would find a task whose environment is taken for another one's."""
     assert len(prefix(built(tmp_path)).name.rpartition("-")[2]) * 4 >= 128
+
+
+def test_so_are_the_keys_of_crates_and_of_prepared_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are taken into a candidate when it is compiled, and made by scripts of a task and by cargo."""
+    places: list[Path] = []
+
+    def made(location: Path, *others: object) -> Path:
+        places.append(location)
+        return location
+
+    for module in (runtime, data):
+        monkeypatch.setattr(module, "made", made)
+    task = built(tmp_path)
+    prefixes = SimpleNamespace(prefix=tmp_path / "walk-0")
+    monkeypatch.setattr(data, "setup", lambda task, progress: prefixes)
+    assert data.prepared(replace(task, candidate=replace(task.candidate, data="prepare.py"))) is not None
+    rust: Any = SimpleNamespace(version="1.85")
+    driver: Any = SimpleNamespace(name="none", describe=dict)
+    assert runtime.compiled(driver, rust) != runtime.sources()
+    names = {place.name.rpartition("-") for place in places}
+    assert {name for name, _, _ in names} == {task.name, "sources", "compiled"}
+    assert all(len(key) * 4 >= 128 for _, _, key in names)
 
 
 @pytest.mark.parametrize("given", ["", "0", "g" * 64, "0" * 64 + "&sha256=", "0" * 63])

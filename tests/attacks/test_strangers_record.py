@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.main import main
+from harness.errors import RecordError
 from harness.policy.trust import Trust
 from harness.session.session import Session
 from tests.session.standin import factory, make_task
@@ -67,3 +68,17 @@ def test_another_digest_vouches_for_nothing(
 def test_a_home_knows_the_tasks_that_it_began(sent: tuple[Path, str], tmp_path: Path) -> None:
     Trust(tmp_path / "stranger/home").demand(sent[1], "task")
     Trust(tmp_path / "reader", (sent[1],)).demand(sent[1], "task")
+
+
+@pytest.mark.slow
+def test_a_trust_given_for_one_command_ends_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A drive begins a session, and a home knows the tasks of its sessions."""
+    task, stranger = make_task(tmp_path / "stranger" / "task"), tmp_path / "stranger"
+    with Session.start(task, stranger / "work", stranger / "home", verifier=factory([])) as session:
+        session.bundle(tmp_path / "sent.bundle")
+        digest = session.events[0].detail["task_digest"]
+    monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path / "reader"))
+    assert main(["replay", str(tmp_path / "sent.bundle"), "--drive", "--trust-task", digest]) == 0
+    assert len(list((tmp_path / "reader" / "sessions").glob("walk-*"))) == 1
+    with pytest.raises(RecordError, match="does not know"):
+        Trust(tmp_path / "reader").demand(digest, "task")

@@ -47,6 +47,25 @@ def test_a_failure_shows_the_difference_the_call_that_repeats_it_and_the_prompt(
 
 
 @pytest.mark.slow
+def test_what_is_to_be_repeated_names_the_candidate_that_was_verified(walk: Path, lockstep: Run) -> None:
+    edit(walk / "candidate" / "env.py", RIGHT, WRONG)
+    failed = lockstep("verify", "--level", "1", "--module", "moving", "--candidate", "jax", "--json")
+    assert failed.document["reproduce"].endswith(" --candidate jax")
+    assert lockstep(*shlex.split(failed.document["reproduce"])[1:]).code == 1
+
+
+@pytest.mark.parametrize("command", ["compare", "rollout"])
+def test_one_of_several_candidates_is_played_and_a_session_has_one(
+    command: str, walk: Path, lockstep: Run, tmp_path: Path
+) -> None:
+    assert "has no candidate of kind 'rust'" in lockstep(command, "--candidate", "rust").err
+    workspace = tmp_path / "work"
+    assert lockstep("start", str(walk), "--workspace", str(workspace)).code == 0
+    refused = lockstep(command, str(workspace), "--candidate", "jax")
+    assert refused.code == 2 and "a session has one candidate" in refused.err
+
+
+@pytest.mark.slow
 def test_what_a_seed_showed_it_shows_again(walk: Path, lockstep: Run) -> None:
     edit(walk / "candidate" / "env.py", RIGHT, WRONG)
     first, second = (

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -93,9 +94,9 @@ def test_view_says_where_it_serves_and_ends_with_control_c(record: Path) -> None
         lines = ""
         while not lines.endswith("}\n"):
             lines += process.stdout.readline()
-        port = int(json.loads(lines)["address"].rsplit(":", 1)[1].strip("/"))
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-        connection.request("GET", "/")
+        address = urlsplit(json.loads(lines)["address"])
+        connection = http.client.HTTPConnection(address.netloc, timeout=30)
+        connection.request("GET", address.path)
         assert connection.getresponse().status == 200
         connection.close()
         process.send_signal(signal.SIGINT)

@@ -36,6 +36,11 @@ def server(record: Path) -> Iterator[Server]:
 
 
 def ask(server: Server, path: str = "/", method: str = "GET", **headers: str) -> tuple[int, dict[str, str], str]:
+    """What the server answers to a request for what lies below its own path."""
+    return request(server, f"{server.root.rstrip('/')}{path}", method, **headers)
+
+
+def request(server: Server, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], str]:
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
     try:
         connection.request(method, path, headers=headers)

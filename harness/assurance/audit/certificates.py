@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -23,8 +24,12 @@ from harness.record.certificate import (
 from harness.record.event import Event
 from harness.record.keys import PublicKey
 from harness.record.store import Store
+from harness.support.document import DocumentError
+from harness.verdict import Verdict
 
 RULE = "certificate"
+SAME = 1e-9
+"""By so much, relative to them, two bounds may differ that two mathematical libraries computed."""
 
 
 class Certificates:
@@ -67,6 +72,7 @@ class Certificates:
         subject = {"gitCommit": verified.commit, "gitTree": trees.get("gitTree"), "dirHash": trees.get("dirHash")}
         self._require(said["subject"][0]["digest"] == subject, event, f"it is not about commit {verified.commit}")
         self._check_trees(event, first, predicate, parts)
+        self._check_verdict(event, parts[VERDICT])
         for sandbox in filter(None, (ours.get("sandbox"), parts[VERDICT].get("sandbox"))):
             self._findings.safely(partial(self._isolation.check, event, sandbox))
         inputs = {item["uri"]: item["digest"]["sha256"] for item in predicate["inputAttestations"]}
@@ -94,6 +100,20 @@ class Certificates:
         self._require(verdict["task_digest"] == task, event, "its verdict is by another task")
         seed = seed_of(event.seeds.get(SEED, -1), VERDICT)
         self._require(verdict["seed"] == seed, event, "its verdict is from another seed")
+
+    def _check_verdict(self, event: Event, described: Mapping[str, Any]) -> None:
+        """What its verdict says follows from its checks: the outcomes, and how many episodes may still differ."""
+        try:
+            verdict = Verdict.from_json(described)
+        except DocumentError as error:
+            self._require(False, event, f"its verdict is not one: {error}")
+            return
+        for level, report in zip(described["levels"], verdict.reports, strict=True):
+            said, follows = level["divergence_bound_95"], report.divergence_bound
+            same = said is None if follows is None else said is not None and math.isclose(said, follows, rel_tol=SAME)
+            self._require(
+                same, event, f"its verdict bounds by {said} what differs at level {report.level}, not {follows}"
+            )
 
     def _require(self, holds: bool, event: Event, what: str) -> None:
         self._findings.require(holds, RULE, event, what)

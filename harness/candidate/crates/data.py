@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.candidate.crates.runtime import Progress, made, silent
 from harness.reference.install import run_script, setup
 from harness.support.contents import contents_key
-from harness.support.home import lockstep_home
+from harness.support.home import KEY_DIGITS, lockstep_home
 from harness.task.contract import CANDIDATE_DIRECTORY, CASES_DIRECTORY, Task, left_out
 from sandboxes import Mount
 
@@ -38,7 +38,8 @@ def prepared(task: Task, progress: Progress = silent) -> Path | None:
     for entry in sorted(task.directory.iterdir()):
         if entry.is_dir() and entry.name not in _OTHERS and not left_out(entry.name):
             about += [entry.name, contents_key(entry)]
-    location = lockstep_home() / "data" / f"{task.name}-{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}"
+    key = hashlib.sha256(repr(about).encode()).hexdigest()[:KEY_DIGITS]
+    location = lockstep_home() / "data" / f"{task.name}-{key}"
 
     def fill(fresh: Path) -> None:
         fresh.mkdir()

@@ -22,7 +22,7 @@ from harness.candidate.crates.surroundings import CLOCK, HERE, Surroundings
 from harness.candidate.crates.toolchain import Toolchain, cargo_here
 from harness.errors import SetupError
 from harness.support.embedded import rust_sources
-from harness.support.home import locked, lockstep_home
+from harness.support.home import KEY_DIGITS, locked, lockstep_home
 from harness.task.contract import files_digest
 from sandboxes import Driver, Finished, Limits, Mount, Sandbox, SandboxSpec
 
@@ -46,7 +46,7 @@ def sources(progress: Progress = silent) -> Path:
         SetupError: cargo is missing, or cannot fetch the crates.
     """
     origin = rust_sources()
-    location = lockstep_home() / "crates" / f"sources-{_digest(origin)[:16]}"
+    location = lockstep_home() / "crates" / f"sources-{_digest(origin)[:KEY_DIGITS]}"
     telling = "fetching the crates that candidates in Rust are built with"
     return made(location, telling, lambda fresh: _vendor(origin, fresh), progress)
 
@@ -59,7 +59,7 @@ def compiled(driver: Driver, rust: Toolchain, progress: Progress = silent) -> Pa
     """
     crates = sources(progress)
     about = json.dumps([crates.name, rust.version, driver.name, driver.describe().get("digest", "")])
-    location = lockstep_home() / "crates" / f"compiled-{hashlib.sha256(about.encode()).hexdigest()[:16]}"
+    location = lockstep_home() / "crates" / f"compiled-{hashlib.sha256(about.encode()).hexdigest()[:KEY_DIGITS]}"
     telling = "compiling what candidates in Rust are linked with; this takes a minute or two, once"
     return made(location, telling, lambda fresh: _compile(driver, rust, crates, fresh), progress)
 

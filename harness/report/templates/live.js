@@ -44,7 +44,7 @@
   }
 
   async function renew() {
-    const answer = await fetch("/", { cache: "no-store" });
+    const answer = await fetch("./", { cache: "no-store" });
     if (!answer.ok) throw new Error(answer.status);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const state = kept();
@@ -56,7 +56,7 @@
 
   async function look() {
     try {
-      const answer = await fetch("/stamp", { cache: "no-store" });
+      const answer = await fetch("stamp", { cache: "no-store" });
       if (!answer.ok) throw new Error(answer.status);
       if ((await answer.text()) !== root.dataset.stamp) await renew();
       say("live");

@@ -5,15 +5,18 @@ A case file is JSON: a `Case`, or the inputs of a probe (`{"probe": name, "input
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import Raised, TaskError
-from harness.model import Case, Leaves, leaves_from_json
+from harness.model import Case, Leaves, Trajectory, leaves_from_json
+from harness.protocol.environment import Environment
 from harness.support.foreign import json_of
 from harness.task.contract import CASES_DIRECTORY
 from harness.verdict import CheckResult, Divergence, Outcome
+from harness.verify.levels.proposed import CASE, has_own_state
 from harness.verify.localise import compare_probe, localise
 from harness.verify.pair import Pair
 
@@ -70,17 +73,47 @@ def check_probes(pair: Pair, known: Sequence[ProbeCase], module: str | None) -> 
                 yield CheckResult(NAME, Outcome.PASS, owner.name, len(mine))
 
 
-def check_cases(pair: Pair, known: Sequence[Case], level: int) -> CheckResult | None:
-    """The known cases, in one batch; None where there are none, or none can be compared."""
+def check_cases(
+    pair: Pair, known: Sequence[Case], level: int, start_apart: Callable[[], Environment]
+) -> CheckResult | None:
+    """The known cases, in one batch; None where there are none, or none can be compared.
+
+    Args:
+        start_apart: starts a reference for cases that older versions kept of what an agent made up, and which ends here.
+    """
     usable = [case for case in known if case.start is None or pair.can_restore] if pair.paired else []
     if not usable:
         return None
-    try:
-        played = pair.play(usable)
-    except Raised as refused:
-        return CheckResult(NAME, Outcome.ERROR, detail=f"a known case cannot be played: {refused}")
-    for expected, difference in played:
-        if difference is not None:
-            divergence = localise(pair, expected, difference, level=level, check=NAME)
-            return CheckResult(NAME, Outcome.FAIL, examples=len(usable), divergences=(divergence,))
+    with ExitStack() as stack:
+        apart = stack.enter_context(pair.apart(start_apart)) if any(map(_may_be_made_up, usable)) else pair
+        try:
+            expected = _played(pair, apart, usable)
+            differences = pair.differences(expected, pair.follow(expected))
+        except Raised as refused:
+            return CheckResult(NAME, Outcome.ERROR, detail=f"a known case cannot be played: {refused}")
+        for trajectory, difference in zip(expected, differences, strict=True):
+            if difference is not None:
+                playing = apart if _may_be_made_up(trajectory.case) else pair
+                divergence = localise(playing, trajectory, difference, level=level, check=NAME)
+                return CheckResult(NAME, Outcome.FAIL, examples=len(usable), divergences=(divergence,))
     return CheckResult(NAME, Outcome.PASS, examples=len(usable))
+
+
+def may_begin_in_a_made_up_state(divergence: Divergence) -> bool:
+    """Whether a known case showed a divergence that begins in a state, or takes chance events, which may be an agent's."""
+    return divergence.check == NAME and divergence.case is not None and has_own_state(divergence.case)
+
+
+def _may_be_made_up(case: Case) -> bool:
+    """Whether a proposal became this case, or a known case did, of which its origin no longer says whose state it is."""
+    return case.origin.startswith((CASE, NAME)) and has_own_state(case)
+
+
+def _played(pair: Pair, apart: Pair, cases: Sequence[Case]) -> list[Trajectory]:
+    """What the references answered, in the order of the cases, which is that of the evidence."""
+    made_up = [case for case in cases if _may_be_made_up(case)]
+    others = [case for case in cases if not _may_be_made_up(case)]
+    answers = iter(pair.reference.rollout(others)), iter(apart.reference.rollout(made_up))
+    expected = [next(answers[_may_be_made_up(case)]) for case in cases]
+    pair.witness(expected)
+    return expected

@@ -6,7 +6,6 @@ the reference is set aside with a note, and nothing that an agent writes can tur
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 from harness.errors import BadAnswer, Crashed, EnvironmentFailure, TimedOut
 from harness.model import Array, Case, Leaf, Trajectory
 from harness.protocol.channel import Channel
-from harness.protocol.environment import Environment, Pool
+from harness.protocol.environment import Environment
 from harness.support.foreign import json_of
 from harness.task.contract import PROPERTIES_FILE, PROPOSED_DIRECTORY, Task
 from harness.verdict import CheckResult, Divergence, Outcome
@@ -55,10 +54,11 @@ def checks(
 
 def begins_in_a_made_up_state(divergence: Divergence) -> bool:
     """Whether what shows a divergence begins in a state, or takes chance events, that only an agent vouches for."""
-    return divergence.check.startswith(CASE) and divergence.case is not None and _is_made_up(divergence.case)
+    return divergence.check.startswith(CASE) and divergence.case is not None and has_own_state(divergence.case)
 
 
-def _is_made_up(case: Case) -> bool:
+def has_own_state(case: Case) -> bool:
+    """Whether a case has a state to begin in, or chance events, that whoever made it chose."""
     return case.start is not None or case.draws is not None
 
 
@@ -76,10 +76,10 @@ def _cases(
             case = Case.from_json(json_of(path.read_text()))
             _fit(judging.task, case)
             pair = judging
-            if _is_made_up(case):
+            if has_own_state(case):
                 if start_apart is None:
                     raise ValueError("it has a state or draws of its own, and there is no reference apart for it")
-                pair = apart = apart or _apart(judging, start_apart(), stack)
+                pair = apart = apart or stack.enter_context(judging.apart(start_apart))
             [expected] = pair.reference.rollout([case])
         except (Crashed, TimedOut):
             raise
@@ -92,15 +92,6 @@ def _cases(
         else:
             divergence = localise(pair, expected, difference, level=LEVEL, check=name)
             yield CheckResult(name, Outcome.FAIL, examples=1, divergences=(divergence,))
-
-
-def _apart(pair: Pair, reference: Environment, stack: ExitStack) -> Pair:
-    """The pair with another reference, whose answers count as evidence and as questions all the same."""
-    stack.callback(reference.close)
-    reference.listener = pair.reference.first.listener
-    other = copy.copy(pair)
-    other.reference = Pool([reference])
-    return other
 
 
 def _fit(task: Task, case: Case) -> None:

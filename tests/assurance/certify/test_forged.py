@@ -18,11 +18,12 @@ from harness.record.certificate import CERTIFIED, CERTIFYING, ENVELOPE, PARTS, S
 from harness.report.document import collect
 from harness.report.page import render
 from harness.session.session import Session
-from harness.verdict import Outcome
+from harness.verdict import CheckResult, LevelReport, Outcome, Verdict
 from tests.session.standin import finished_session, make_task
 
 SETTINGS = {"levels": [], "mutants": 0, "batches": []}
 DRAWN = 7
+EPISODES = 299
 
 
 @dataclass
@@ -43,9 +44,9 @@ def draft(session: Session) -> Draft:
     head = session.head
     assert head is not None and head.commit is not None and head.workspace is not None
     start = session.events[0]
-    level = {"level": 1, "outcome": "PASS", "divergence_bound_95": 0.01, "checks": []}
-    digest = start.detail["task_digest"]
-    verdict = {"outcome": "PASS", "levels": [level], "task_digest": digest, "seed": seed_of(DRAWN, VERDICT)}
+    digest, seed = start.detail["task_digest"], seed_of(DRAWN, VERDICT)
+    level = LevelReport(1, None, (CheckResult("a check", Outcome.PASS),), seed, episodes=EPISODES)
+    verdict = Verdict((level,), seed, digest, "bubblewrap", True).to_json()
     parts: dict[str, dict[str, Any]] = {name: {"outcome": "SKIPPED", "because": "a test"} for name in PARTS}
     parts |= {VERDICT: verdict, SPEED: {"outcome": "PASS", "measurements": []}}
     claimed = claims(parts)
@@ -186,7 +187,8 @@ def test_the_report_shows_a_certificate(session: Session) -> None:
         record(opened, draft(opened))
         document = collect(opened.store)
     [shown] = document["certificates"]
-    assert (shown["outcome"], shown["bound"], shown["seed"]) == ("PASS", 0.01, DRAWN)
+    assert (shown["outcome"], shown["seed"]) == ("PASS", DRAWN)
+    assert shown["bound"] == pytest.approx(1 - 0.05 ** (1 / EPISODES))
     assert session.head is not None and shown["commit"] == session.head.commit
     page = render(document)
     assert "<h3>Certificates</h3>" in page and "at most 1%" in page

@@ -19,7 +19,7 @@ from harness.candidate.crates.runtime import Progress, made, silent
 from harness.candidate.crates.toolchain import cargo_here
 from harness.errors import SetupError
 from harness.support.embedded import embedded_tasks, rust_sources
-from harness.support.home import lockstep_home
+from harness.support.home import KEY_DIGITS, lockstep_home
 from harness.task.contract import COMPILED, caches, files_digest
 
 PACKAGE = "lockstep_gameboy"
@@ -50,7 +50,7 @@ def built(progress: Progress = silent) -> Path:
     """
     origin = rust_sources() / "gameboy"
     core = embedded_tasks()["gameboy"] / "candidate" / "core"
-    place = lockstep_home() / "crates" / f"gameboy-{_digest(origin, core)[:16]}"
+    place = lockstep_home() / "crates" / f"gameboy-{_digest(origin, core)[:KEY_DIGITS]}"
     telling = "compiling the Game Boy; this takes a minute, once"
     return made(place, telling, lambda fresh: _compile(_cargo(), origin, core, fresh), progress)
 
