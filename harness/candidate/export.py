@@ -14,16 +14,18 @@ from pathlib import Path
 from harness import __version__
 from harness.candidate.crates.project import package_name
 from harness.candidate.export_rust import GYMNASIUM, write_wheel_project
-from harness.candidate.package import write_package
+from harness.candidate.package import ATTESTATION, ATTESTED, write_package
 from harness.errors import LockstepError, TaskError
 from harness.task.contract import Task
 
 
-def export(task: Task, destination: Path, attestation: bytes | None) -> Path:
+def export(task: Task, destination: Path, attestation: bytes | None, attested: bytes = b"") -> Path:
     """Write the task's candidate as a package below `destination`, which must be missing or empty.
 
     Args:
         attestation: the signed record of the verification of exactly these files, or None.
+        attested: the list of the files that it is about (`harness.record.snapshot.listing`), whose SHA-256 it names: that
+            binds it to the candidate's files.
 
     Returns:
         The package's directory, ready for `pip install`.
@@ -50,7 +52,8 @@ def export(task: Task, destination: Path, attestation: bytes | None) -> Path:
     package = destination / "src" / name
     write_package(task, task.directory, package)
     if attestation is not None:
-        (package / "attestation.json").write_bytes(attestation)
+        (package / ATTESTATION).write_bytes(attestation)
+        (package / ATTESTED).write_bytes(attested)
     if task.candidate.kind == "rust":
         write_wheel_project(task, destination, attested=attestation is not None)
         return destination
@@ -111,7 +114,8 @@ def _readme(task: Task, name: str, attested: bool) -> str:
             "from its reference in the last bits."
         )
     notes.append(
-        "`attestation.json` in the package is the signed record of what was compared; `attestation()` reads it."
+        "`attestation.json` in the package is the signed record of what was compared; `attestation()` reads it.\n"
+        "`lockstep export --check DIRECTORY --key FILE` says whether the candidate's files are those that it is about."
         if attested
         else "**Nothing vouches for this package: it was exported without a record of its verification.**"
     )

@@ -54,7 +54,8 @@ module-name = {json.dumps(f"{name}.lockstep_binding")}
 
 def _readme(task: Task, name: str, attested: bool) -> str:
     vouched = (
-        "`attestation.json` in the package is the signed record of what was compared; `attestation()` reads it."
+        "`attestation.json` in the package is the signed record of what was compared; `attestation()` reads it.\n"
+        "`lockstep export --check DIRECTORY --key FILE` says whether the candidate's files are those that it is about."
         if attested
         else "**Nothing vouches for this package: it was exported without a record of its verification.**"
     )

@@ -21,6 +21,9 @@ FACES = {
 }
 PACKAGE = {"jax": "jax_package.py", "rust": "rust_package.py"}
 MODULE = "lockstep_binding.abi3.so"
+ATTESTATION = "attestation.json"
+ATTESTED = "attested-files.sha256"
+"""Lies beside an attestation: what it attests, file by file (`harness.record.snapshot.listing`)."""
 
 
 def write_package(task: Task, source: Path, package: Path, module: bytes | None = None) -> None:

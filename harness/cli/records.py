@@ -100,15 +100,26 @@ def bundle(output: Output, names: tuple[str, ...]) -> int:
 
 
 @command("export", "make an installable package of a candidate")
-@click.argument("source", metavar="TASK|SESSION")
-@click.argument("destination", type=click.Path(path_type=Path))
+@click.argument("source", metavar="TASK|SESSION|PACKAGE")
+@click.argument("destination", type=click.Path(path_type=Path), required=False)
 @candidate_option
-def export(output: Output, source: str, destination: Path, candidate: str | None) -> int:
+@click.option("--check", "checking", is_flag=True, help="Hold a package against the attestation that it carries.")
+@click.option("--key", type=_FILE, help="With --check: the public key (PEM) that must have signed the attestation.")
+def export(
+    output: Output, source: str, destination: Path | None, candidate: str | None, checking: bool, key: Path | None
+) -> int:
     """Turn a verified candidate into an installable package that needs no Lockstep to run.
 
     From a session the newest verified commit is taken and its attestation carried along. From a task directory the
-    candidate is taken as it lies there, which nothing vouches for.
+    candidate is taken as it lies there, which nothing vouches for. With --check a package is checked instead: whether the
+    candidate's files in it are those that were verified.
     """
+    if checking:
+        if key is None or destination is not None or candidate is not None:
+            raise click.UsageError("--check takes one package and --key FILE, the public key of whoever verified it")
+        return _check_package(output, Path(source), key)
+    if destination is None or key is not None:
+        raise click.UsageError("name the directory to write; --key goes with --check")
     from harness.candidate.export import export as write
     from harness.cli.locate import session_named
     from harness.errors import SessionError, TaskError
@@ -136,13 +147,32 @@ def export(output: Output, source: str, destination: Path, candidate: str | None
     return EXIT_OK
 
 
+def _check_package(output: Output, package: Path, key: Path) -> int:
+    from harness.assurance.audit import check_package
+    from harness.record.keys import PublicKey
+
+    report = check_package(package, PublicKey.read(key))
+    passed = f"{', '.join(report.levels)}{f' of module {report.module}' if report.module else ''}"
+    lines = [
+        *report.differences,
+        f"commit {report.commit[:12]} passed {passed}, signed by {report.key[:16]}",
+        f"the candidate's {report.files} files are what was verified; what was written around them is not attested"
+        if report.ok
+        else "the candidate in the package is NOT what was verified",
+    ]
+    output.emit(report.to_json(), "\n".join(lines))
+    return EXIT_OK if report.ok else EXIT_FAIL
+
+
 def _export_verified(session: str, destination: Path) -> tuple[Path, dict[str, Any]]:
     from harness.candidate.export import export as write
     from harness.record.attest import SUMMARY_FILE
-    from harness.record.log import event_file
+    from harness.record.log import event_file, snapshot_of
+    from harness.record.snapshot import listing
     from harness.session.view import SessionView
     from harness.task.load import load_task
 
     with SessionView(session) as view, view.exported_head() as (head, tree):
-        made = write(load_task(tree), destination, event_file(view.store, head.id, SUMMARY_FILE))
+        attested = listing(view.store, view.store.files(snapshot_of([head])))
+        made = write(load_task(tree), destination, event_file(view.store, head.id, SUMMARY_FILE), attested)
         return made, {"session": session, "commit": head.commit, "level": head.arguments["level"]}

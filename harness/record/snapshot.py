@@ -141,12 +141,16 @@ def trusted_part(files: Mapping[str, Entry]) -> dict[str, Entry]:
 
 
 def directory_hash(store: Store, files: Mapping[str, Entry]) -> str:
-    """SHA-256 over all files, as in-toto's `dirHash`: that of `sha256sum`'s output over the sorted paths.
+    """SHA-256 over all files, as in-toto's `dirHash`: that of `sha256sum`'s output over the sorted paths (`listing`).
 
     Git names content by SHA-1; this says the same in a hash for which nobody can make two trees that agree.
     """
-    lines = (f"{store.sha256(files[path].id)}  {path}\n" for path in sorted(files, key=str.encode))
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    return hashlib.sha256(listing(store, files)).hexdigest()
+
+
+def listing(store: Store, files: Mapping[str, Entry]) -> bytes:
+    """A line for each file, as `sha256sum` writes and checks it: its SHA-256 and its path."""
+    return "".join(f"{store.sha256(files[path].id)}  {path}\n" for path in sorted(files, key=str.encode)).encode()
 
 
 def task_digest(store: Store, trusted: Mapping[str, Entry]) -> str:

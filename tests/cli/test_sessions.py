@@ -79,6 +79,15 @@ def test_a_session_from_its_first_failure_to_an_exported_package(workspace: Path
     assert exported.document["verified"]["commit"] == commit
     assert list(Path(exported.document["directory"]).rglob("attestation.json"))
 
+    key = str(home / "keys" / "ed25519.pub.pem")
+    checked = lockstep("export", exported.document["directory"], "--check", "--key", key, "--json")
+    assert checked.code == 0, checked.out
+    assert (checked.document["commit"], checked.document["levels"]) == (commit, ["LOCKSTEP_LEVEL_1"])
+    assert "are what was verified" in lockstep("export", exported.document["directory"], "--check", "--key", key).out
+    edit(Path(exported.document["directory"]) / "src" / "walk" / "candidate" / "env.py", RIGHT, WRONG)
+    refused = lockstep("export", exported.document["directory"], "--check", "--key", key)
+    assert refused.code == 1 and "is NOT what was verified" in refused.out
+
     # Planted: somebody moves the branch to a commit that nothing verified.
     forged = subprocess.run(
         ["git", "-C", str(record), "commit-tree", f"{commit}^{{tree}}", "-p", commit, "-m", "forged"],

@@ -78,7 +78,7 @@ def test_the_page_about_the_server_has_every_tool_and_texts_know_them_all() -> N
         ("docs/training.md", "--in reference", "--in references", "has no `--in references`, only candidate, reference"),
         # Numbers of arguments
         ("docs/training.md", "train cartpole --in", "train cartpole pong --in", "1 arguments at most, not 2"),
-        ("docs/tutorial-rust.md", "export . ../frog-in-rust", "export .", "2 arguments at least, not 1"),
+        ("docs/tutorial-rust.md", "start frog --workspace", "start --workspace", "1 arguments at least, not 0"),
         ("README.md", "lockstep watch ", "lockstep resume ", "`lockstep resume` needs --reason"),
         # Tools
         ("mcp_server/app.py", "run_level_tests(session", "run_all_tests(session", "there is no tool `run_all_tests`"),

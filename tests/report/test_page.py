@@ -89,8 +89,9 @@ def test_the_same_document_is_the_same_page(document: dict[str, Any]) -> None:
 
 
 @pytest.fixture
-def hostile(tmp_path: Path) -> str:
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The page of a session in which everything that somebody could choose is hostile."""
+    monkeypatch.setenv(VARIABLE, "1")
     play = Play(tmp_path, trains=True, isolated=False)
     reported = {"features": {PAYLOAD: 3, HOSTILE[0]: 0}, "notes": (PAYLOAD,)}
     play.attempt(Finding(1, PAYLOAD, text=PAYLOAD, frames={}, **reported), PAYLOAD)

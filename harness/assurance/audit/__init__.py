@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.assurance.audit.gate import Gate
+from harness.assurance.audit.package import PackageReport, check_package
 from harness.assurance.audit.report import AuditReport, Problem, Row
 from harness.assurance.audit.walk import Walk
 from harness.record.keys import PublicKey, is_for_unisolated
 from harness.record.received import opened
 from harness.record.store import Store
 
-__all__ = ["AuditReport", "Gate", "Problem", "Row", "audit"]
+__all__ = ["AuditReport", "Gate", "PackageReport", "Problem", "Row", "audit", "check_package"]
 
 
 def audit(

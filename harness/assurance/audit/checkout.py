@@ -10,6 +10,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.record.bounds import MAX_DEPTH
@@ -21,6 +22,14 @@ from harness.task.contract import CANDIDATE_DIRECTORY, CASES_DIRECTORY, TASK_FIL
 NAMED = 1000
 """So many differences are named; a checkout with more of them is none of this record."""
 _CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a file has to be: its SHA-256, and whether it can be executed; None where nobody knows that."""
+
+    sha256: str
+    executable: bool | None = None
 
 
 def differences(directory: Path, store: Store, verified: Mapping[str, Entry], commit: str) -> Iterator[str]:
@@ -39,7 +48,7 @@ def differences(directory: Path, store: Store, verified: Mapping[str, Entry], co
         return
     try:
         whole = os.path.lexists(directory / TASK_FILE)
-        listed = _entries(root, whole)
+        listed = entries(root, whole)
         found: set[str] = set()
         named = 0
         for path, parent, name in listed:
@@ -47,8 +56,9 @@ def differences(directory: Path, store: Store, verified: Mapping[str, Entry], co
             found.add(path)
             if _is_case(path):
                 continue
-            if what := _difference(parent, name, expected, store):
-                yield f"{_shown(path)} in {directory} {what} commit {commit}" + (" holds" if expected else "")
+            held = None if expected is None else Expected(store.sha256(expected.id), expected.mode == EXECUTABLE)
+            if what := difference(parent, name, held):
+                yield f"{shown(path)} in {directory} {what} commit {commit}" + (" holds" if expected else "")
                 named += 1
             if named >= NAMED:
                 yield f"there are more than {NAMED} differences between {directory} and commit {commit}"
@@ -58,14 +68,14 @@ def differences(directory: Path, store: Store, verified: Mapping[str, Entry], co
     for path in sorted(verified.keys() - found):
         top = path.split("/", 1)[0]
         if (top == CANDIDATE_DIRECTORY or whole) and not left_out(top) and not _is_case(path):
-            yield f"{_shown(path)} of commit {commit} is missing in {directory}"
+            yield f"{shown(path)} of commit {commit} is missing in {directory}"
 
 
 def _is_case(path: str) -> bool:
     return path.startswith(f"{CASES_DIRECTORY}/") and path.endswith(".json")
 
 
-def _entries(root: int, whole: bool) -> Iterator[tuple[str, int, str]]:
+def entries(root: int, whole: bool) -> Iterator[tuple[str, int, str]]:
     """All entries that are compared: each path, the open directory in which it lies, and its name there.
 
     A directory is given only where nothing is in it (git knows no such one), or where it lies too deep for any record.
@@ -93,7 +103,7 @@ def _below(parent: int, name: str, path: str, depth: int = 0) -> Iterator[tuple[
         os.close(directory)
 
 
-def _difference(parent: int, name: str, expected: Entry | None, store: Store) -> str:
+def difference(parent: int, name: str, expected: Expected | None) -> str:
     """What an entry is in the place of what was expected; empty where it is just that."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=parent)
@@ -113,12 +123,13 @@ def _difference(parent: int, name: str, expected: Entry | None, store: Store) ->
             digest.update(chunk)
     finally:
         os.close(descriptor)
-    if digest.hexdigest() != store.sha256(expected.id):
+    if digest.hexdigest() != expected.sha256:
         return "is not what"
-    if bool(status.st_mode & stat.S_IXUSR) != (expected.mode == EXECUTABLE):
+    if expected.executable not in (None, bool(status.st_mode & stat.S_IXUSR)):
         return "has another mode (whether it can be executed) than what"
     return ""
 
 
-def _shown(path: str) -> str:
+def shown(path: str) -> str:
+    """A path as text, whatever its bytes are."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

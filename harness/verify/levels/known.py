@@ -85,7 +85,7 @@ def check_cases(
     if not usable:
         return None
     with ExitStack() as stack:
-        apart = stack.enter_context(pair.apart(start_apart)) if any(map(_may_be_made_up, usable)) else pair
+        apart = stack.enter_context(pair.apart(start_apart)) if any(map(may_be_made_up, usable)) else pair
         try:
             expected = _played(pair, apart, usable)
             differences = pair.differences(expected, pair.follow(expected))
@@ -93,27 +93,22 @@ def check_cases(
             return CheckResult(NAME, Outcome.ERROR, detail=f"a known case cannot be played: {refused}")
         for trajectory, difference in zip(expected, differences, strict=True):
             if difference is not None:
-                playing = apart if _may_be_made_up(trajectory.case) else pair
+                playing = apart if may_be_made_up(trajectory.case) else pair
                 divergence = localise(playing, trajectory, difference, level=level, check=NAME)
                 return CheckResult(NAME, Outcome.FAIL, examples=len(usable), divergences=(divergence,))
     return CheckResult(NAME, Outcome.PASS, examples=len(usable))
 
 
-def may_begin_in_a_made_up_state(divergence: Divergence) -> bool:
-    """Whether a known case showed a divergence that begins in a state, or takes chance events, which may be an agent's."""
-    return divergence.check == NAME and divergence.case is not None and has_own_state(divergence.case)
-
-
-def _may_be_made_up(case: Case) -> bool:
-    """Whether a proposal became this case, or a known case did, of which its origin no longer says whose state it is."""
+def may_be_made_up(case: Case) -> bool:
+    """Whether an older version kept it of a proposal, or of a known case, whose origin no longer says whose state it was."""
     return case.origin.startswith((CASE, NAME)) and has_own_state(case)
 
 
 def _played(pair: Pair, apart: Pair, cases: Sequence[Case]) -> list[Trajectory]:
     """What the references answered, in the order of the cases, which is that of the evidence."""
-    made_up = [case for case in cases if _may_be_made_up(case)]
-    others = [case for case in cases if not _may_be_made_up(case)]
+    made_up = [case for case in cases if may_be_made_up(case)]
+    others = [case for case in cases if not may_be_made_up(case)]
     answers = iter(pair.reference.rollout(others)), iter(apart.reference.rollout(made_up))
-    expected = [next(answers[_may_be_made_up(case)]) for case in cases]
+    expected = [next(answers[may_be_made_up(case)]) for case in cases]
     pair.witness(expected)
     return expected
