@@ -164,7 +164,9 @@ def number(edit: Mapping[str, Any], name: str, limit: int = 1 << 62) -> int:
 def chosen(record: Record, edit: Mapping[str, Any]) -> str | None:
     """The object that a change is about: `of` a kind or of a file's name, and the number `at` among these."""
     what = edit.get("of")
-    if isinstance(what, str) and what in record.named:
+    if not isinstance(what, str):
+        what = None
+    if what in record.named:
         ids = [identifier for identifier in record.named[what] if identifier in record.objects]
     else:
         ids = sorted(
@@ -392,7 +394,7 @@ def bundle(record: Record, form: Mapping[str, Any]) -> bytes:
     lines = [str(each) for each in given] if isinstance(given, list) else []
     head = [] if lines and lines[0].startswith(("#", "gitdir")) else ["# v2 git bundle"]
     text = "\n".join([*head, *lines, *(f"{identifier} {name}" for name, identifier in record.refs), "", ""])
-    made = text.encode(errors="surrogateescape") + pack(list(record.objects.values()), form)
+    made = text.encode(errors="surrogatepass") + pack(list(record.objects.values()), form)
     if isinstance(form.get("bytes"), int):
         made = of_bytes(random.Random(form["bytes"]), made, ())
         if form.get("sealed"):  # with a checksum that fits, so that it is read

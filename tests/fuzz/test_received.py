@@ -90,7 +90,7 @@ def test_a_program_that_takes_much_memory_is_found(watch: Guard, monkeypatch: py
     monkeypatch.setattr(guard, "MEMORY_BYTES", 1 << 20)
     so_far = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10  # of whatever ran before in this process
     with pytest.raises(Wrong, match="a program held"), watch.reading():
-        subprocess.run([sys.executable, "-c", f"len(b'x' * {so_far})"], check=True)
+        subprocess.run([sys.executable, "-c", f"len(b'x' * {2 * so_far})"], check=True)
 
 
 def forged(place: Path) -> Path:
