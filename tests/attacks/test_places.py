@@ -6,6 +6,7 @@ Its sender needs no key that anybody knows: the task in it is one that the reade
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -40,14 +41,15 @@ def no_further(*given: object, **named: object) -> NoReturn:
 
 
 @pytest.fixture
-def record(task: Path, tmp_path: Path) -> tuple[Store, Keyring, str]:
+def record(task: Path, tmp_path: Path) -> Iterator[tuple[Store, Keyring, str]]:
     """The record of a stranger's session with one verdict, the keys of his home, and the digest of its task."""
     home = tmp_path / "stranger"
     with Session.start(task, tmp_path / "work", home, verifier=factory([])) as session:
         Agent(session, []).get_right("start")
         session.verify()
         repository, digest = session.directory.repository, session.events[0].detail["task_digest"]
-    return Store(repository), Keyring(home), digest
+    with Store(repository) as store:
+        yield store, Keyring(home), digest
 
 
 def again(store: Store, log: EventLog, verdict: Event) -> None:

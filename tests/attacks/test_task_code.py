@@ -159,6 +159,7 @@ def unreached(mark: Path, listening: socket.socket) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_verifier_imports_nothing_of_its_task(
     hostile: Path, mark: Path, listening: socket.socket, executed: Executed, tmp_path: Path
 ) -> None:
