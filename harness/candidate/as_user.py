@@ -146,7 +146,9 @@ def batch_by_hand():
         }
         return states, kept(outputs, shown)
 
-    return stepped(jax.jit(jax.vmap(env.reset)), jax.jit(step), lambda first: kept(first, shown), made, actions)
+    # Its own reset: each face loads the candidate for itself, and so has classes of states of its own.
+    reset = jax.jit(jax.vmap(gymnax_style.env.reset))
+    return stepped(reset, jax.jit(step), lambda first: kept(first, shown), made, actions)
 
 
 def one_instance():
