@@ -33,7 +33,7 @@ async def test_two_agents_on_two_sessions_do_not_disturb_each_other(place: Place
 async def test_two_agents_on_one_session_are_reported_of_each_other(place: Place) -> None:
     with place.http() as server:
         added = await anyio.run_process(
-            [*place.command, "--add-client", "second"], env=place.environment, cwd=place.workspaces
+            [*place.command, "--add-client", "second", "--operator"], env=place.environment, cwd=place.workspaces
         )
         token = added.stdout.decode().strip()
         async with server.client() as first, server.client(token=token) as second:

@@ -1,7 +1,7 @@
 """Level 1, property: each module alone.
 
-For a module: its probes are asked on both sides, over generated inputs and over all inputs where these are few, else over a
-wide sweep; single steps are taken from states near reachable ones, and the leaves that the module writes are compared; the
+For a module: its probes are asked on both sides, over a wide sweep, over generated inputs, and over all inputs where these
+are few; single steps are taken from states near reachable ones, and the leaves that the module writes are compared; the
 invariants that belong to it must hold, on the reference first. With the last module come the generic checks of
 `harness.verify.levels.generic`.
 """
@@ -51,14 +51,15 @@ def checks(pair: Pair, module: str | None) -> Iterator[CheckResult]:
 
 
 def _probe(pair: Pair, module: Module, probe: TaskProbe) -> Iterator[CheckResult]:
-    """All inputs within a probe's bounds where they are few, else a wide sweep; and a search.
+    """A wide sweep, a search, and all inputs within the probe's bounds where they are few.
 
-    What the task's own generator makes may lie beyond the bounds, so that it is searched in both cases.
+    The sweep and what the task's own generator makes may lie beyond the bounds; and a recorded verdict has both checks.
     """
+    yield _sweep(pair, module, probe)
+    yield _search(pair, module, probe)
     exhaustive = _every_input(pair, module, probe)
-    yield exhaustive or _sweep(pair, module, probe)
-    if exhaustive is None or probe.name in pair.suite.generators:
-        yield _search(pair, module, probe)
+    if exhaustive is not None:
+        yield exhaustive
 
 
 def _every_input(pair: Pair, module: Module, probe: TaskProbe) -> CheckResult | None:
