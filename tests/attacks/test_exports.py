@@ -92,6 +92,8 @@ def package(task: Path, workspace: Path, home: Path, tmp_path: Path, monkeypatch
     session = finished_session(task, workspace, home)
     monkeypatch.setenv("LOCKSTEP_HOME", str(home))
     assert main(["export", session.id, str(tmp_path / "package")]) == 0
+    for path in (tmp_path / "package").rglob("*"):
+        path.chmod(path.stat().st_mode | 0o200)  # it is read-only, which stops nobody who passes it on
     return tmp_path / "package"
 
 
