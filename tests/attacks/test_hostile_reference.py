@@ -165,7 +165,7 @@ def test_a_build_script_reaches_no_key_and_nothing_of_its_user(
     (hostile.directory / "reference" / "build.py").write_text(BUILD.format(attempts=attempts(tmp_path)))
     built = setup(replace(hostile, reference=replace(hostile.reference, build="reference/build.py")))
     assert (built.prefix / "built").is_file()
-    mine = BUILD.format(attempts=["open('task.toml').read()"])
+    mine = BUILD.format(attempts=["open('reference/build.py').read()"])
     (hostile.directory / "reference" / "build.py").write_text(mine)
     with pytest.raises(SetupError, match="reached: open"):
         setup(replace(hostile, reference=replace(hostile.reference, build="reference/build.py")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -189,26 +190,24 @@ def start(walk: Task) -> subprocess.Popen[str]:
 
 @pytest.mark.slow
 def test_a_set_up_that_was_killed_is_detected_and_done_again(tmp_path: Path) -> None:
-    reached = tmp_path / "task" / "reached"  # a build sees its task, and can write into a pipe there
-    reached.parent.mkdir()
-    os.mkfifo(reached)
-    script = f"""
-        import os
-        if os.path.exists({str(reached)!r}):
-            with open({str(reached)!r}, "w") as pipe:  # tell the test, then wait to be killed
-                pipe.write("here")
-                pipe.flush()
-                os.read(0, 1) or __import__("signal").pause()
-    """
-    walk = task(tmp_path, PROGRAM + 'build = "reference/build.py"', build=script)
-    process = start(walk)
-    with open(reached) as pipe:
-        assert pipe.read(4) == "here"
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        script = f"""
+            import signal, socket
+            try:  # a build has the network: tell the test, then wait to be killed
+                told = socket.create_connection(("127.0.0.1", {listening.getsockname()[1]}))
+            except ConnectionRefusedError:
+                pass
+            else:
+                signal.pause()
+        """
+        walk = task(tmp_path, PROGRAM + 'build = "reference/build.py"', build=script)
+        process = start(walk)
+        told, _ = listening.accept()
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        told.close()
     assert installed(walk) is None
 
-    reached.unlink()
     said: list[str] = []
     environment = setup(walk, said.append)
     assert said[0].startswith("removing an unfinished environment")
