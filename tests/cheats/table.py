@@ -95,7 +95,7 @@ CHEATS: dict[str, Cheat] = {
     "crashes_by_a_wild_pointer": error("SIGSEGV"),
     "stops_itself": error("no answer within", short=True),
     "hangs_at_import": error("no answer within", short=True),
-    "kills_its_parent": harmless(or_error=True, short=True),
+    "kills_its_parent": harmless(or_error=True, short=True, unisolated="Operation not permitted"),  # since Linux 6.12
     "forks_and_leaves": error("before it answered|no answer within|exit status 0", short=True),
     "closes_its_pipes": error("before it answered|no answer within|closed", short=True),
     "shortens_episodes": Cheat(Outcome.ERROR, "without an end"),
