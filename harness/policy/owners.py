@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from harness.support.files import storing, sync_directory, write_durably
+from harness.support.files import private_directory, write_durably
 
 DIRECTORY = "owners"
 CLIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -29,11 +29,7 @@ def note_owner(home: Path, session: str, client: str) -> None:
     Raises:
         RecordError: the home cannot be written.
     """
-    directory = home / DIRECTORY
-    with storing(directory):
-        if not directory.is_dir():
-            directory.mkdir(mode=0o700, exist_ok=True)
-            sync_directory(home)
+    directory = private_directory(home, DIRECTORY)
     write_durably(directory / session, f"{client}\n".encode(), 0o600)
 
 

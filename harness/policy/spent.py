@@ -18,7 +18,7 @@ from pathlib import Path
 
 from harness.errors import RecordError
 from harness.support.document import Document
-from harness.support.files import storing, sync_directory, write_durably
+from harness.support.files import private_directory, write_durably
 from harness.support.foreign import json_of
 
 DIRECTORY = "spent"
@@ -63,11 +63,7 @@ def write_spent(home: Path, session: str, spent: Spent) -> None:
     Raises:
         RecordError: the home cannot be written.
     """
-    directory = home / DIRECTORY
-    with storing(directory):
-        if not directory.is_dir():
-            directory.mkdir(mode=0o700, exist_ok=True)
-            sync_directory(home)
+    directory = private_directory(home, DIRECTORY)
     write_durably(directory / f"{session}.json", json.dumps(vars(spent)).encode() + b"\n", 0o600)
 
 

@@ -89,6 +89,20 @@ def clear_temporaries(root: Path) -> None:
             leftover.unlink()
 
 
+def private_directory(parent: Path, name: str) -> Path:
+    """The directory `parent/name`, which only its owner can enter; made, and durable, where it is not there.
+
+    Raises:
+        RecordError: it cannot be made.
+    """
+    directory = parent / name
+    with storing(directory):
+        if not directory.is_dir():
+            directory.mkdir(mode=0o700, exist_ok=True)
+            sync_directory(parent)
+    return directory
+
+
 def make_writable(root: Path) -> None:
     """Give the owner write access to every directory of a tree, so that it can be removed."""
     for directory, _, _ in os.walk(root):
