@@ -21,12 +21,16 @@ TIMEOUT = 20.0
 Start = Callable[..., Channel]
 
 
+def open_sandbox(*shown: str | Path) -> Sandbox:
+    """A sandbox that has the tests' adapters in `/protocol`, and shows the worker, this interpreter and more."""
+    places = {Path(place).resolve() for place in (ROOT, sys.prefix, sys.base_prefix, tempfile.gettempdir(), *shown)}
+    seen = (Mount(place, f"/shown/{number}") for number, place in enumerate(sorted(places)))  # where they lie
+    return choose("process").open(SandboxSpec(mounts=(Mount(HERE, "/protocol"), *seen), workdir="/protocol"))
+
+
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
-    places = {Path(place).resolve() for place in (ROOT, sys.prefix, sys.base_prefix, tempfile.gettempdir())}
-    shown = (Mount(place, f"/shown/{number}") for number, place in enumerate(sorted(places)))  # seen where they lie
-    mounts = (Mount(HERE, "/protocol"), *shown)
-    with choose("process").open(SandboxSpec(mounts=mounts, workdir="/protocol")) as opened:
+    with open_sandbox() as opened:
         yield opened
 
 

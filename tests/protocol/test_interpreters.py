@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -16,19 +18,32 @@ import pytest
 import harness.protocol.worker
 from harness.model import Case
 from harness.protocol.environment import Environment
+from sandboxes import Sandbox
+from tests.protocol.conftest import open_sandbox
 
 NAMES = [os.environ.get("LOCKSTEP_TEST_PYTHON", ""), *(f"python3.{minor}" for minor in range(8, 16)), "python3"]
 
 
-def others() -> list[str]:
-    """Interpreters on the path, other than this one, that have what the worker needs."""
-    found: dict[str, str] = {}
+ASKED = "import json, sys, numpy, msgpack; print(json.dumps([sys.version, sys.prefix, sys.base_prefix]))"
+
+
+@pytest.fixture(scope="module")
+def others() -> dict[str, list[str]]:
+    """Interpreters on the path, other than this one, that have what the worker needs, and where they are installed."""
+    found: dict[str, tuple[str, list[str]]] = {}
     for python in filter(None, map(shutil.which, filter(None, NAMES))):
-        asked = [python, "-I", "-c", "import sys, numpy, msgpack; print(sys.version)"]
-        answer = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
-        if answer.returncode == 0 and answer.stdout.strip() != sys.version:
-            found.setdefault(answer.stdout.strip(), python)
-    return list(found.values())
+        answer = subprocess.run([python, "-I", "-c", ASKED], capture_output=True, text=True, timeout=60, check=False)
+        if answer.returncode == 0:
+            version, *places = json.loads(answer.stdout)
+            if version != sys.version:
+                found.setdefault(version, (python, places))
+    return dict(found.values())
+
+
+@pytest.fixture(scope="module")
+def sandbox(others: dict[str, list[str]]) -> Iterator[Sandbox]:
+    with open_sandbox(*chain.from_iterable(others.values())) as opened:
+        yield opened
 
 
 def test_the_worker_is_valid_python_3_8() -> None:
@@ -45,13 +60,12 @@ def test_the_worker_imports_nothing_but_the_standard_library_numpy_and_msgpack()
 
 
 def test_every_other_interpreter_gives_the_same_trajectories(
-    open_walker: Callable[..., Environment], opened_walker: Environment
+    others: dict[str, list[str]], open_walker: Callable[..., Environment], opened_walker: Environment
 ) -> None:
-    pythons = others()
-    if not pythons:
+    if not others:
         pytest.skip("runs another Python: put one with numpy and msgpack on PATH, or name it in LOCKSTEP_TEST_PYTHON")
     cases = [Case(seed, {"action": np.array([2, 0, 1, 1, 2, 2])}) for seed in range(10)]
-    for python in pythons:
+    for python in others:
         environment = open_walker(python=python)
         for ours, theirs in (
             (opened_walker.rollout(cases), environment.rollout(cases)),
