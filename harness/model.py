@@ -182,12 +182,12 @@ class Trajectory:
 
     def transition(self, timestep: int) -> Transition:
         """Timestep `timestep`, with outputs and state apart."""
-        outputs = {path: array[timestep] for path, array in self.leaves.items() if not path.startswith(STATE)}
+        outputs = {path: self.leaves[path][timestep] for path in self.leaves if not path.startswith(STATE)}
         return Transition(outputs, self.state(timestep), () if self.draws is None else self.draws[timestep])
 
     def state(self, timestep: int) -> Leaves:
         """The canonical state after timestep `timestep`, with its `state/` prefix; empty where none is reported."""
-        return {path: array[timestep] for path, array in self.leaves.items() if path.startswith(STATE)}
+        return {path: self.leaves[path][timestep] for path in self.leaves if path.startswith(STATE)}
 
     @property
     def digest(self) -> str:

@@ -72,6 +72,7 @@ class Suite:
         self, task: Task | None = None, channel: Channel | None = None, end: Callable[[], None] | None = None
     ) -> None:
         self._task, self._channel, self._end = task, channel, end
+        self._read: dict[str, set[str]] = {}  # by call, the leaves that its checks read so far
         self.invariants: tuple[tuple[str, str | None], ...] = ()
         self.features: tuple[str, ...] = ()
         self.generators: frozenset[str] = frozenset()
@@ -207,12 +208,24 @@ class Suite:
         except Raised as error:
             raise Raised(error.what, where=where, next_step=error.next_step) from error
 
+    def _answer(self, call: str, part: Sequence[Trajectory]) -> Any:
+        """What its checks answer of trajectories, which are sent with the leaves that these checks read."""
+        assert self._channel is not None
+        read = self._read.setdefault(call, set())
+        while True:
+            answer = self._channel.ask(call, trajectories=[trajectory_to_wire(each, read) for each in part])
+            if not isinstance(answer, dict):
+                return answer
+            wanted = answer.get("unsent")
+            if not isinstance(wanted, str) or wanted in read or all(wanted not in each.leaves for each in part):
+                raise BadAnswer(f"it asks for what is no further leaf: {wanted!r:.100}", where=f"{NAME}, call `{call}`")
+            read.add(wanted)
+
     def _of_each(self, call: str, checks: int, trajectories: Sequence[Trajectory]) -> list[tuple[list[int], str]]:
         """For each check of a kind, a number for each trajectory, up to the one on which it raised; and what it raised."""
         said: list[tuple[list[int], str]] = [([], "") for _ in range(checks)]
         for part in _parts(trajectories) if checks else ():
-            assert self._channel is not None
-            answer = self._channel.ask(call, trajectories=[trajectory_to_wire(each) for each in part])
+            answer = self._answer(call, part)
             if not isinstance(answer, list) or len(answer) != checks:
                 raise BadAnswer("it does not answer for each of its checks", where=f"{NAME}, call `{call}`")
             for number, each in enumerate(answer):

@@ -7,7 +7,7 @@ answer. Whether the example fails comes with the next request. So the search wai
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -21,10 +21,12 @@ from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.task.suite import Suite, load_suite
 from harness.verify.strategies import simplest_failure, stack_actions, stacked_inputs
-from harness.verify.suite.wire import trajectory_from_wire
+from harness.verify.suite.wire import Unsent, trajectory_from_wire
 
 MOST_SEED = (1 << 31) - 1
 """The largest seed of a sequence's case."""
+Answers = list[list[Any]] | dict[str, str]
+"""What each check says; or which leaf it needs, that the message does not hold."""
 
 
 class SuiteServer:
@@ -52,19 +54,17 @@ class SuiteServer:
             "sequences": [sequence.name for sequence in self._suite.sequences],
         }
 
-    def judge(self, trajectories: list[dict[str, Any]]) -> list[list[Any]]:
+    def judge(self, trajectories: list[dict[str, Any]]) -> Answers:
         """For each invariant the first timestep that breaks it in each trajectory, -1 where it holds, up to the trajectory
         on which it raised; and what it raised.
         """
-        played = [trajectory_from_wire(each) for each in trajectories]
-        return [_in_turn(invariant.violations, played, _first) for invariant in self._suite.invariants]
+        return _of_each([(invariant.violations, _first) for invariant in self._suite.invariants], trajectories)
 
-    def count(self, trajectories: list[dict[str, Any]]) -> list[list[Any]]:
+    def count(self, trajectories: list[dict[str, Any]]) -> Answers:
         """For each feature how many timesteps of each trajectory show it, up to the one on which it raised; and what it
         raised.
         """
-        played = [trajectory_from_wire(each) for each in trajectories]
-        return [_in_turn(feature.count, played, int) for feature in self._suite.features]
+        return _of_each([(feature.count, int) for feature in self._suite.features], trajectories)
 
     def search(self, kind: str, name: str, seed: int, examples: int, shrink: bool) -> dict[str, Any]:
         """Begin a search over what a generator (`kind` is `inputs`, `name` its probe) or a sequence (`cases`) makes.
@@ -152,6 +152,17 @@ class _Search:
         """End the thread."""
         self._judgements.put(None)
         self._thread.join()
+
+
+def _of_each(
+    checks: Sequence[tuple[Callable[[Trajectory], Any], Callable[[Any], int]]],
+    trajectories: Sequence[Mapping[str, Any]],
+) -> Answers:
+    played = [trajectory_from_wire(each) for each in trajectories]
+    try:
+        return [_in_turn(check, played, answer) for check, answer in checks]
+    except Unsent as unsent:
+        return {"unsent": unsent.path}
 
 
 def _in_turn(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,7 +24,7 @@ from harness.verify.suite import client
 from harness.verify.suite.client import Judged, Suite, start_suite
 from harness.verify.suite.features import FeatureCount
 from harness.verify.suite.server import SuiteServer
-from harness.verify.suite.wire import trajectory_from_wire, trajectory_to_wire
+from harness.verify.suite.wire import Unsent, trajectory_from_wire, trajectory_to_wire
 from tests.fuzz.wire import TIMEOUT_S, Played, real
 from tests.paths import ENVIRONMENTS, WALK
 
@@ -64,8 +65,58 @@ def skipping() -> Trajectory:
 
 
 def test_a_trajectory_arrives_as_it_was_sent() -> None:
-    for sent in (episode(), Trajectory(Case(2, {"action": np.ones(1)}, {"state/x": np.float64(1)}, (), "a", "b"), {})):
-        assert repr(trajectory_from_wire(trajectory_to_wire(sent))) == repr(sent)
+    restored = Case(2, {"action": np.ones(1)}, {"state/x": np.float64(1)}, (), "a", "b")
+    for sent in (episode(), Trajectory(restored, {"reward": np.zeros(2)})):
+        arrived = trajectory_from_wire(trajectory_to_wire(sent, sent.leaves.keys()))
+        assert repr(replace(sent, leaves=dict(arrived.leaves))) == repr(sent)
+        assert (repr(arrived.case), arrived.draws) == (repr(sent.case), sent.draws)
+
+
+def test_a_leaf_that_was_not_sent_is_known_by_its_name_alone() -> None:
+    arrived = trajectory_from_wire(trajectory_to_wire(episode(), {"terminated"}))
+    assert list(arrived.leaves) == ["state/steps", "terminated"] and "state/steps" in arrived.leaves
+    assert (arrived.timesteps, arrived.rows, arrived.steps) == (4, 4, 3)
+    assert arrived.leaves["terminated"].shape == (4,) and arrived.leaves.get("other") is None
+    with pytest.raises(Unsent, match="state/steps"):
+        arrived.state(0)
+
+
+READING = """
+
+@feature
+def reads_by_and_by(trajectory):
+    try:
+        if trajectory.leaves["state/steps"][-1] > 3:
+            return trajectory.leaves["reward"] == 0
+    except Exception:
+        return True
+    return False
+"""
+
+
+def test_only_what_features_read_is_sent_to_them(
+    serve: Callable[..., Suite], walk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (walk / "properties.py").open("a") as file:
+        file.write(READING)
+    suite = serve(load_task(walk)).open()
+    sent: list[set[str]] = []
+
+    def noted(trajectory: Trajectory, paths: Collection[str]) -> dict[str, Any]:
+        sent.append(set(paths))
+        return trajectory_to_wire(trajectory, paths)
+
+    monkeypatch.setattr(client, "trajectory_to_wire", noted)
+    played = [
+        Trajectory(
+            made.case, {**made.leaves, "reward": np.ones(made.timesteps), "picture": np.zeros((made.timesteps, 9))}
+        )
+        for made in (episode(), episode(steps=5))
+    ]
+    assert suite.count(played[:1]) == {"walked off": 0, "reads by and by": 0}
+    assert sent.pop() == {"terminated", "state/steps"}
+    assert suite.count(played) == {"walked off": 0, "reads by and by": 0}
+    assert sent.pop() == {"terminated", "state/steps", "reward"}
 
 
 def test_invariants_and_features_answer_for_each_trajectory(
@@ -243,6 +294,10 @@ def test_a_worker_that_declares_nonsense_is_refused(serve: Callable[..., Suite],
         [[[-2], ""]],
         [[[True], ""]],
         [[np.zeros(1, np.int64), ""]],
+        {},
+        {"unsent": 7},
+        {"unsent": "no leaf of it"},
+        {"unsent": "terminated"},  # again, when it has come
     ],
 )
 @pytest.mark.parametrize("call", ["judge", "count"])
