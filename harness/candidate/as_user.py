@@ -15,6 +15,7 @@ import io
 import secrets
 import shutil
 import tempfile
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,7 @@ from harness.errors import BadAnswer, Crashed, Side, TimedOut
 from harness.model import Array
 from harness.protocol.worker import MAX_VALUES, ProtocolError, decode
 from harness.task.contract import Task
-from sandboxes import Driver, Limits, Mount, SandboxSpec
+from sandboxes import Driver, Finished, Limits, Mount, Sandbox, SandboxSpec
 
 WHERE = "the candidate, as its users run it"
 MOST_BYTES = 1 << 30
@@ -89,7 +90,8 @@ import jax.numpy as jnp
 
 jax.config.update("jax_enable_x64", bool(given["x64"]))
 package = importlib.import_module(sys.argv[3])
-env, gymnax_style = package.make(), package.make_gymnax()
+env = package.make()
+gymnax_style = package.GymnaxEnv(env)  # as `make_gymnax` does
 made = jax.random.wrap_key_data(jnp.asarray(keys))  # of whatever kind this program's keys are
 numbered = (keys[..., 0] == 0)
 made = jnp.where(numbered, jax.vmap(jax.vmap(jax.random.key))(jnp.asarray(keys[..., 1])), made)
@@ -122,8 +124,11 @@ def body(states, inputs):
     return states, kept(outputs, shown)
 
 
+reset_batch = jax.jit(jax.vmap(env.reset))
+
+
 def in_a_loop():
-    states, first = jax.jit(jax.vmap(env.reset))(made[0])
+    states, first = reset_batch(made[0])
     _, timesteps = jax.jit(lambda states, given: jax.lax.scan(body, states, given))(states, (made[1:], actions))
     return joined(kept(first, shown), flat(timesteps))
 
@@ -146,9 +151,7 @@ def batch_by_hand():
         }
         return states, kept(outputs, shown)
 
-    # Its own reset: each face loads the candidate for itself, and so has classes of states of its own.
-    reset = jax.jit(jax.vmap(gymnax_style.env.reset))
-    return stepped(reset, jax.jit(step), lambda first: kept(first, shown), made, actions)
+    return stepped(reset_batch, jax.jit(step), lambda first: kept(first, shown), made, actions)
 
 
 def one_instance():
@@ -214,92 +217,112 @@ os._exit(0)
 """
 
 
-def play(
-    task: Task,
-    driver: Driver,
-    tree: Path,
-    key_data: Array,
-    actions: Mapping[str, Array],
-    env_indices: Array,
-    order: Array,
-) -> dict[str, Any]:
-    """What a user sees of some sub-environments of a batch, in each way in which it is used.
+class User:
+    """Runs a candidate as its users do.
 
     Args:
-        key_data: of the keys, uint32 `[steps + 1, envs, 2]`.
-        actions: by leaf path, each `[steps, envs, *leaf shape]`.
-        env_indices: which to show.
-        order: in which the `ways` are gone, as their numbers.
-
-    Returns:
-        What it answered, unchecked. It should be for each way its public outputs by path, each `[*Way.sizes, ...]`; and
-        under `FINAL` + path the observations from before the auto-reset, which differ only where an episode ended.
-
-    Raises:
-        EnvironmentFailure: the program ended otherwise than with an answer.
-        BrokenContract: a crate is another program where a user compiles it.
-        SetupError: a distribution that the candidate needs is not installed.
+        tree: the directory with the candidate.
     """
-    scratch = Path(tempfile.mkdtemp(prefix="user-"))
-    try:
-        name = package_name(task)
-        home = f"/home/{secrets.token_hex(4)}"
-        jax = task.candidate.kind == "jax"
-        # Not the module that the workers loaded: the one that comes out where a user compiles the exported project.
-        module = None if jax else build_elsewhere(task, driver, tree)
-        write_package(task, tree, scratch / "src" / name, module)
-        packages = {"jax", "jaxlib", *task.candidate.packages} if jax else set[str]()
-        runtime = python_runtime(driver, scratch / "site", {*BASE_PACKAGES, *packages})
-        spec = SandboxSpec(
-            mounts=(Mount(scratch / "src", home), *runtime.mounts),
-            environment=jax_environment(task.candidate.xla_flags) if jax else {},
-            masked=runtime.masked,
-            locks=False,
-            purpose="user of a candidate",
-            limits=Limits(
-                memory_bytes=task.candidate.memory_mb << 20,
-                processes=512,
-                wall_seconds=task.candidate.timeout_s,
-                output_bytes=MOST_BYTES,
-            ),
+
+    def __init__(self, task: Task, driver: Driver, tree: Path) -> None:
+        self._task, self._driver, self._tree = task, driver, tree
+        self._lock = threading.Lock()
+        self._sandbox: Sandbox | None = None
+        self._stopped = False
+
+    @property
+    def may_start_early(self) -> bool:
+        """Whether `stop` breaks it off at any moment. A crate is compiled first, and that is waited for."""
+        return self._task.candidate.kind == "jax"
+
+    def play(self, key_data: Array, actions: Mapping[str, Array], env_indices: Array, order: Array) -> dict[str, Any]:
+        """What a user sees of some sub-environments of a batch, in each way in which it is used.
+
+        Args:
+            key_data: of the keys, uint32 `[steps + 1, envs, 2]`.
+            actions: by leaf path, each `[steps, envs, *leaf shape]`.
+            env_indices: which to show.
+            order: in which the `ways` are gone, as their numbers.
+
+        Returns:
+            What it answered, unchecked. It should be for each way its public outputs by path, each `[*Way.sizes, ...]`; and
+            under `FINAL` + path the observations from before the auto-reset, which differ only where an episode ended.
+
+        Raises:
+            EnvironmentFailure: the program ended otherwise than with an answer.
+            BrokenContract: a crate is another program where a user compiles it.
+            SetupError: a distribution that the candidate needs is not installed.
+        """
+        task = self._task
+        scratch = Path(tempfile.mkdtemp(prefix="user-"))
+        try:
+            name = package_name(task)
+            home = f"/home/{secrets.token_hex(4)}"
+            jax = task.candidate.kind == "jax"
+            # Not the module that the workers loaded: the one that comes out where a user compiles the exported project.
+            module = None if jax else build_elsewhere(task, self._driver, self._tree)
+            write_package(task, self._tree, scratch / "src" / name, module)
+            packages = {"jax", "jaxlib", *task.candidate.packages} if jax else set[str]()
+            runtime = python_runtime(self._driver, scratch / "site", {*BASE_PACKAGES, *packages})
+            spec = SandboxSpec(
+                mounts=(Mount(scratch / "src", home), *runtime.mounts),
+                environment=jax_environment(task.candidate.xla_flags) if jax else {},
+                masked=runtime.masked,
+                locks=False,
+                purpose="user of a candidate",
+                limits=Limits(
+                    memory_bytes=task.candidate.memory_mb << 20,
+                    processes=512,
+                    wall_seconds=task.candidate.timeout_s,
+                    output_bytes=MOST_BYTES,
+                ),
+            )
+            given: dict[str, Any] = {f":{path}": array for path, array in actions.items()}
+            given |= {"keys": key_data, "env_indices": env_indices, "x64": np.bool_(task.candidate.x64)}
+            given |= {
+                "order": order,
+                "by_hand": np.int64(BY_HAND_STEPS),
+                "ways": np.array([way.name for way in ways(task)]),
+            }
+            sent = io.BytesIO()
+            np.savez(sent, **given)
+            with self._driver.open(spec) as sandbox:
+                self._note(sandbox)
+                program = BEGIN + (JAX if jax else RUST) + END
+                finished = sandbox.run(
+                    [*runtime.python, "-c", program, sandbox.inside(SITE), sandbox.inside(home), name],
+                    stdin=sent.getvalue(),
+                    timeout=task.candidate.timeout_s,
+                )
+            return _answer(finished, task.candidate.timeout_s)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def stop(self) -> None:
+        """Have no program of it run any more: `play` then raises."""
+        with self._lock:
+            self._stopped = True
+            if self._sandbox is not None:
+                self._sandbox.close()
+
+    def _note(self, sandbox: Sandbox) -> None:
+        with self._lock:
+            self._sandbox = sandbox
+            if self._stopped:
+                sandbox.close()
+
+
+def _answer(finished: Finished, timeout_s: float) -> dict[str, Any]:
+    if finished.timed_out:
+        raise TimedOut(
+            f"no answer within {timeout_s:g} s", where=WHERE, side=Side.CANDIDATE, expected="an answer in time"
         )
-        given: dict[str, Any] = {f":{path}": array for path, array in actions.items()}
-        given |= {"keys": key_data, "env_indices": env_indices, "x64": np.bool_(task.candidate.x64)}
-        given |= {
-            "order": order,
-            "by_hand": np.int64(BY_HAND_STEPS),
-            "ways": np.array([way.name for way in ways(task)]),
-        }
-        sent = io.BytesIO()
-        np.savez(sent, **given)
-        with driver.open(spec) as sandbox:
-            finished = sandbox.run(
-                [
-                    *runtime.python,
-                    "-c",
-                    BEGIN + (JAX if jax else RUST) + END,
-                    sandbox.inside(SITE),
-                    sandbox.inside(home),
-                    name,
-                ],
-                stdin=sent.getvalue(),
-                timeout=task.candidate.timeout_s,
-            )
-        if finished.timed_out:
-            raise TimedOut(
-                f"no answer within {task.candidate.timeout_s:g} s",
-                where=WHERE,
-                side=Side.CANDIDATE,
-                expected="an answer in time",
-            )
-        if finished.exit_code != 0:
-            how = finished.killed_by or f"exit status {finished.exit_code}"
-            said = finished.stderr.decode("utf-8", "replace").strip()[-2000:]
-            what = f"its process ended with {how}; its standard error ends with:\n{said}"
-            raise Crashed(what, where=WHERE, side=Side.CANDIDATE)
-        return _read(finished.stdout)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    if finished.exit_code != 0:
+        how = finished.killed_by or f"exit status {finished.exit_code}"
+        said = finished.stderr.decode("utf-8", "replace").strip()[-2000:]
+        what = f"its process ended with {how}; its standard error ends with:\n{said}"
+        raise Crashed(what, where=WHERE, side=Side.CANDIDATE)
+    return _read(finished.stdout)
 
 
 def _read(answer: bytes) -> dict[str, Any]:

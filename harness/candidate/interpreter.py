@@ -6,11 +6,13 @@ interpreter of its own, with JAX (an image's), that one is used: this machine's 
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import sysconfig
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
@@ -68,7 +70,7 @@ def python_mounts(site: Path, packages: Iterable[str], *, isolated: bool) -> tup
         SetupError: a distribution is not installed.
     """
     site.mkdir()
-    files = _installed_files(packages)
+    files = _installed_files(frozenset(packages), _installations())
     for name, source in files.items():
         if not isolated:
             (site / name).symlink_to(source)
@@ -80,8 +82,16 @@ def python_mounts(site: Path, packages: Iterable[str], *, isolated: bool) -> tup
     return (Mount(site, SITE), *_interpreter_mounts(), *inner)
 
 
-def _installed_files(packages: Iterable[str]) -> dict[str, Path]:
+def _installations() -> tuple[tuple[str, int], ...]:
+    """Where distributions are installed, and when one last was."""
+    return tuple((place, os.stat(place).st_mtime_ns) for place in sys.path if os.path.isdir(place))
+
+
+@lru_cache(maxsize=16)
+def _installed_files(packages: frozenset[str], installations: tuple[tuple[str, int], ...]) -> dict[str, Path]:
     """The installed files and directories of distributions and of all that they require, by their names among the packages.
+
+    Each worker needs them, and finding them takes a tenth of a second; `installations` tells when to find them anew.
 
     Raises:
         SetupError: a distribution is not installed.

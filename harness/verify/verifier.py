@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
-from harness.candidate import as_user
+from harness.candidate.as_user import User
 from harness.candidate.start import CandidateWorker, demand_no_links, start_judge
 from harness.errors import BrokenContract, EnvironmentFailure, Failure, LockstepError, TrainingError
 from harness.model import Array
@@ -28,7 +28,7 @@ from harness.support.progress import Progress, silent
 from harness.task.contract import TRAINING_LEVEL, Task, caches
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.verify import pictures
-from harness.verify.levels import interaction, known, property, proposed, rollout
+from harness.verify.levels import autoreset, interaction, known, property, proposed, rollout
 from harness.verify.pair import Pair
 from harness.verify.questions import Questions
 from harness.verify.request import LevelsRequest
@@ -83,7 +83,7 @@ class Verifier:
         self._next: Future[CandidateWorker] | None = None
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="lockstep-prepare")
         if prepare:
-            self._start_next()
+            self._started_next()
 
     def verify(
         self,
@@ -121,7 +121,8 @@ class Verifier:
         with ExitStack() as stack:
             try:
                 image = self.driver.describe().get("digest", "")
-                suite = self._started_suite()  # its imports go on while the reference starts
+                self._started_next()  # its imports, and those of the suite, go on while the reference starts
+                suite = self._started_suite()
                 cases = known.load_cases(self.task.directory)
                 doubted = any(map(known.may_be_made_up, cases[0]))
                 reference = self.reference()
@@ -131,9 +132,14 @@ class Verifier:
                     self.task, suite, reference, candidate, seed, self.progress,
                     stop_at_failure=request.stop_at_failure,
                 )  # fmt: skip
+                use = None
+                if rollout.LEVEL in request.levels and not request.stop_at_failure:
+                    use = autoreset.Use(pair, User(self.task, self.driver, tree))
+                    stack.callback(use.close)
+                    use.start_early()  # levels 1 and 2 leave a core idle
                 for level in sorted(request.levels):
                     self._record_questions(reference, candidate, level)
-                    reports.append(self._run_level(pair, level, request.module, tree, cases, stack))
+                    reports.append(self._run_level(pair, level, request.module, tree, cases, use, stack))
                     self.questions[level].features.update(reports[-1].features)
                     memory.give_back()
                     if reports[-1].outcome is not Outcome.PASS:
@@ -195,9 +201,9 @@ class Verifier:
 
     def close(self) -> None:
         """End all workers."""
-        if self._next is not None:
+        if self._next is not None and self._next.exception() is None:
             self._next.result().close()
-            self._next = None
+        self._next = None
         if self._pool is not None:
             self._pool.close()
             self._pool = None
@@ -213,17 +219,17 @@ class Verifier:
         self.close()
 
     def _open_candidate(self, tree: Path, stack: ExitStack) -> Environment:
-        if self._next is not None:
-            worker, self._next = self._next.result(), None
-        else:
-            worker = CandidateWorker(self.task, self.driver)
+        started, self._next = self._started_next(), None
+        worker = started.result()
         stack.callback(worker.close)
         if self._prepare:
-            stack.callback(self._start_next)
+            stack.callback(self._started_next)
         return worker.open(tree)
 
-    def _start_next(self) -> None:
-        self._next = self._threads.submit(CandidateWorker, self.task, self.driver)
+    def _started_next(self) -> Future[CandidateWorker]:
+        if self._next is None:
+            self._next = self._threads.submit(CandidateWorker, self.task, self.driver)
+        return self._next
 
     def _run_level(
         self,
@@ -232,6 +238,7 @@ class Verifier:
         module: str | None,
         tree: Path,
         cases: tuple[list[known.Case], list[known.ProbeCase]],
+        use: autoreset.Use | None,
         stack: ExitStack,
     ) -> LevelReport:
         began = time.monotonic()
@@ -255,16 +262,13 @@ class Verifier:
             trainer = transfer.Trainer(pair, lambda: another(training=True), tree, self._policies)
             return transfer.checks(pair, trainer, tally, measured)
 
-        def user(key_data: Array, actions: Mapping[str, Array], env_indices: Array, order: Array) -> Mapping[str, Any]:
-            return as_user.play(self.task, self.driver, tree, key_data, actions, env_indices, order)
-
         def judge(file: Path) -> Channel:
             return start_judge(self.driver, file, stack)
 
         running: dict[int, Callable[[], Iterator[CheckResult]]] = {
             1: lambda: property.checks(pair, module),
             2: lambda: interaction.checks(pair),
-            3: lambda: rollout.checks(pair, tally, another, None if pair.stop_at_failure else user),
+            3: lambda: rollout.checks(pair, tally, another, use),
             4: transferred,
         }
         try:

@@ -10,14 +10,15 @@ trained on would say little, and one of a known size nothing about others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from harness.candidate.adapters.batch_keys import batch_key_data
-from harness.candidate.as_user import FINAL, ways
+from harness.candidate.as_user import FINAL, User, ways
 from harness.compare import compare_leaves
 from harness.model import ENDINGS, STATE, Array, Case, Draw, Trajectory
 from harness.protocol.environment import Environment
@@ -38,9 +39,6 @@ MOST_BYTES = 1 << 28
 """What they may show together: an answer has to fit into one frame, and into memory several times."""
 WIDEST = 2048
 MAX_STEPS = 512
-User = Callable[[Array, Mapping[str, Array], Array, Array], Mapping[str, Any]]
-"""Runs the exported package in a plain program (`harness.candidate.as_user`): key 32-bit numbers, actions, sub-environments
-and the order of the ways in, outputs by way out."""
 Shown = Mapping[str, Mapping[str, Array]]
 """What a user sees: by way, the outputs by path, each `[steps + 1, sub-environments, ...]`."""
 MOST_WORK = 1 << 18
@@ -135,25 +133,56 @@ def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:
     return CheckResult(NAME, Outcome.PASS, examples=len(seen), detail=detail), confirmed
 
 
-def used(pair: Pair, user: User) -> Shown:
+class Use:
     """What a user of the exported package sees of the same batch, in each way in which it is used.
 
-    Raises:
-        EnvironmentFailure: the user's program could not answer.
+    The batch comes from the run's seed alone. So the user's program may be at work beside checks that leave a core idle.
     """
-    plan = planned(pair)
-    order = pair.random("ways of use").permutation(len(ways(pair.task)))
-    answer = user(plan.key_data, plan.actions, plan.env_indices, order)
-    shapes = {path: leaf.shape for path, leaf in pair.task.outputs.items() if not path.startswith(STATE)}
-    shapes |= {FINAL + path: shape for path, shape in shapes.items() if path.split("/")[0] == "observation"}
-    return {
-        way.name: demand_arrays(answer, way.name, way.sizes(plan.steps, len(plan.env_indices)), shapes, USER)
-        for way in ways(pair.task)
-    }
+
+    def __init__(self, pair: Pair, user: User) -> None:
+        self._pair, self._user = pair, user
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="lockstep-user")
+        self._seen: Future[Shown] | None = None
+
+    def start_early(self) -> None:
+        """Have it played, where `close` can break that off at any moment."""
+        if self._user.may_start_early:
+            self.start()
+
+    def start(self) -> None:
+        """Have it played, where that has not begun."""
+        if self._seen is None:
+            self._seen = self._threads.submit(self._play)
+
+    def shown(self) -> Shown:
+        """What is seen, once it is over.
+
+        Raises:
+            EnvironmentFailure: the user's program could not answer.
+        """
+        self.start()
+        assert self._seen is not None
+        return self._seen.result()
+
+    def close(self) -> None:
+        """Break it off: after a failure nobody waits for the rest."""
+        self._user.stop()
+        self._threads.shutdown(cancel_futures=True)
+
+    def _play(self) -> Shown:
+        pair, plan = self._pair, planned(self._pair)
+        order = pair.random("ways of use").permutation(len(ways(pair.task)))
+        answer = self._user.play(plan.key_data, plan.actions, plan.env_indices, order)
+        shapes = {path: leaf.shape for path, leaf in pair.task.outputs.items() if not path.startswith(STATE)}
+        shapes |= {FINAL + path: shape for path, shape in shapes.items() if path.split("/")[0] == "observation"}
+        return {
+            way.name: demand_arrays(answer, way.name, way.sizes(plan.steps, len(plan.env_indices)), shapes, USER)
+            for way in ways(pair.task)
+        }
 
 
 def check_used(pair: Pair, answer: Mapping[str, Any], shown: Shown) -> CheckResult:
-    """Whether a user sees what the reference confirmed of the batch; `answer` and `shown` are those of `play` and `used`."""
+    """Whether a user sees what the reference confirmed of the batch; `answer` and `shown` are those of `play` and `Use`."""
     examples = 0
     tolerances = dict(pair.task.tolerances)
     tolerances |= {FINAL + path: tolerance for path, tolerance in tolerances.items()}

@@ -64,13 +64,13 @@ class Tally:
 
 
 def checks(
-    pair: Pair, tally: Tally, another: Callable[[], Environment], user: autoreset.User | None = None
+    pair: Pair, tally: Tally, another: Callable[[], Environment], use: autoreset.Use | None = None
 ) -> Iterator[CheckResult]:
     """All checks of level 3.
 
     Args:
         another: starts a second process of the same candidate.
-        user: runs the candidate as its users do; None leaves that check out.
+        use: what a user of the candidate sees; None leaves that check out.
     """
     tally.features |= dict.fromkeys(pair.suite.features, 0)
     policies = pair.task.budgets.policies
@@ -83,14 +83,13 @@ def checks(
         else:
             yield _laws(pair, pair.task.budgets.episodes, tally)
         answer = second.batch()
-        with ThreadPoolExecutor(1, thread_name_prefix="lockstep-user") as threads:
-            # Beside the reference, which plays the batch again. A candidate that failed before has no users yet.
-            shown = None if user is None else threads.submit(autoreset.used, pair, user)
-            batch, confirmed = autoreset.check(pair, answer)
-            tally.steps += confirmed
-            yield batch
-            if shown is not None:
-                yield autoreset.check_used(pair, answer, shown.result())
+        if use is not None:
+            use.start()  # beside the reference, which plays the batch again
+        batch, confirmed = autoreset.check(pair, answer)
+        tally.steps += confirmed
+        yield batch
+        if use is not None:
+            yield autoreset.check_used(pair, answer, use.shown())
         if pair.paired:
             yield _other_process(pair, second.repeated())
     finally:
