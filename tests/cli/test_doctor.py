@@ -32,6 +32,7 @@ def test_everything_is_looked_at(lockstep: Run, home: Path) -> None:
         assert item["health"] == "ok" or item["next"]
 
 
+@pytest.mark.slow
 def test_a_machine_without_git_cannot_work(
     lockstep: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,7 @@ def digest(place: Path) -> str:
     return judge._digest(judge.judge_files(place, place / "rust"))
 
 
+@pytest.mark.slow
 def test_every_file_that_decides_changes_the_digest(copied: Path) -> None:
     files = judge.judge_files(copied, copied / "rust")
     before = judge._digest(files)
@@ -65,6 +66,7 @@ def test_every_file_that_decides_changes_the_digest(copied: Path) -> None:
     assert digest(copied) == before
 
 
+@pytest.mark.slow
 def test_files_that_decide_nothing_leave_it(copied: Path) -> None:
     files, before = judge.judge_files(copied, copied / "rust"), digest(copied)
     others = [path for path in copied.rglob("*") if path.is_file() and path not in files.values()]

@@ -150,6 +150,7 @@ def test_a_session_survives_a_kill_at_every_write(tmp_path: Path, part: int) -> 
     kill_at_each(tmp_path, range(part, count_points(tmp_path / "whole"), PARTS))
 
 
+@pytest.mark.slow
 def test_a_second_kill_while_the_first_is_being_recovered_from_does_no_harm(tmp_path: Path) -> None:
     def recover(place: Place) -> None:
         place.begin().session.close()

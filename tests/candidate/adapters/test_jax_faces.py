@@ -263,6 +263,7 @@ def test_the_spaces_of_the_vector_face_come_from_the_leaves(vector: Any) -> None
     envs.step(envs.action_space.sample())
 
 
+@pytest.mark.slow
 def test_gymnasium_s_own_wrappers_count_the_same_episodes_in_each_mode(dice_env: JaxEnv) -> None:
     finished = []
     for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):

@@ -23,6 +23,7 @@ def actions(rng: np.random.Generator, count: int = 3) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_a_sub_env_plays_what_a_rollout_from_its_seed_plays(dice: JaxCandidate) -> None:
     rng = np.random.default_rng(0)
     first = dice.vector(SEEDS, state=True)

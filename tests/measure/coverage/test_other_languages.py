@@ -61,6 +61,7 @@ def test_in_c_a_branch_that_no_level_reaches_is_named_and_one_that_a_level_reach
     assert (name, f"{never - 1}/0") in reached.untaken()
 
 
+@pytest.mark.slow
 @needs_gcc
 def test_without_gcov_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     task = load_task(TALLY)

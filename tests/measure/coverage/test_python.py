@@ -34,6 +34,7 @@ def test_a_branch_that_no_level_reaches_is_named_by_its_lines(make: Make) -> Non
     assert (FILE, f"{first - 1}->{first}") in reached.untaken()
 
 
+@pytest.mark.slow
 def test_a_level_that_reaches_it_takes_it_off_and_only_that_level_is_credited(make: Make) -> None:
     task = make()
     first = line(task, "self._far = True")
