@@ -11,7 +11,7 @@ import sandboxes
 from harness.task.load import load_task
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
-from tests.mutants import cartpole, pong
+from tests.mutants import cartpole, limits, pong
 from tests.mutants.plant import Mutant, assert_caught, plant
 from tests.paths import ENVIRONMENTS
 
@@ -72,3 +72,24 @@ def test_a_planted_fault_in_pong_is_caught_where_it_must_be(
     assert_caught(
         mutant, pong_verifier.verify(tmp_path, LevelsRequest(levels(mutant), SEED, stop_at_failure=stop_at_failure))
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", limits.CARTPOLE, ids=lambda mutant: mutant.name)
+def test_a_limit_of_cartpole_that_is_wrong_by_bits_in_the_step_alone_is_caught(
+    mutant: Mutant, cartpole_verifier: Verifier, tmp_path: Path
+) -> None:
+    plant(load_task(ENVIRONMENTS / "cartpole"), mutant, tmp_path)
+    assert_caught(
+        mutant, cartpole_verifier.verify(tmp_path, LevelsRequest((mutant.level,), SEED, stop_at_failure=True))
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.pong
+@pytest.mark.parametrize("mutant", limits.PONG, ids=lambda mutant: mutant.name)
+def test_a_limit_of_pong_that_is_wrong_by_bits_in_the_step_alone_is_caught(
+    mutant: Mutant, pong_verifier: Verifier, tmp_path: Path
+) -> None:
+    plant(load_task(ENVIRONMENTS / "pong"), mutant, tmp_path)
+    assert_caught(mutant, pong_verifier.verify(tmp_path, LevelsRequest((mutant.level,), SEED, stop_at_failure=True)))

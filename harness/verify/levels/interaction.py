@@ -16,6 +16,7 @@ from harness.errors import Raised, Side
 from harness.model import Case
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify import strategies
+from harness.verify.levels import boundaries
 from harness.verify.levels.property import playable
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
@@ -40,6 +41,8 @@ def checks(pair: Pair) -> Iterator[CheckResult]:
     pair.progress("level 2: sequences", len(pair.suite.sequences), len(pair.suite.sequences) + 2)
     yield _sweep(pair)
     yield _search(pair, "sequences", partial(strategies.simplest_failure, _anywhere(pair)))
+    if boundaries.possible(pair):
+        yield boundaries.check(pair)
 
 
 def _anywhere(pair: Pair) -> st.SearchStrategy[Case]:

@@ -1,0 +1,237 @@
+"""Level 2: the limits inside a step, to the last bit.
+
+Where two states lie on both sides of a limit, a step from the one has another outcome than a step from the other: it ends
+the episode, scores, or turns a ball around. In a row of states between them the reference is asked for the two adjacent ones
+at which the outcome turns over. Candidate and reference are compared there, and one state further on either side. A
+candidate sees only these, once and all together; random states hardly ever come so near.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.errors import Raised
+from harness.model import STATE, Array, Case, Leaf, Trajectory
+from harness.task.contract import Task
+from harness.verdict import CheckResult, Outcome
+from harness.verify.adjacent import Ends, smallest, turning_points
+from harness.verify.levels.rows import Row, rows_from, starts
+from harness.verify.localise import localise
+from harness.verify.pair import Pair, step_case
+
+LEVEL = 2
+NAME = "boundaries"
+STARTS = 2
+"""States from which rows begin, as a multiple of the task's budget of sequences."""
+ROWS = 20
+"""Rows from each of these states."""
+FEW_REWARDS = 16
+"""Up to so many different rewards each is an outcome of its own; of more only the sign is."""
+BITS = 80
+"""Rounds of halving in all rows together, as a multiple of the task's budget of sequences: 64 are those of one float64."""
+DRAWS = "draws"
+"""How many draws a step consumes is an outcome, too."""
+
+
+Kind = tuple[str, str, float, float]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An outcome that is another at the end of a row than where it begins.
+
+    Attributes:
+        path: the leaf that shows it, or `DRAWS`.
+        below, above: the outcome at the lower and at the higher end, of a whole number only 0 and 1 (1 and 0), by which is
+            more: a limit above and one below are two limits.
+        trend: whether only the direction in which a number moves is another.
+        first: the outcome where the row begins.
+    """
+
+    row: Row
+    path: str
+    below: float
+    above: float
+    trend: bool
+    first: Array
+
+    @property
+    def kind(self) -> Kind:
+        """Turns of one kind are mostly those of one rule."""
+        return self.path, self.row.path, self.below, self.above
+
+
+def possible(pair: Pair) -> bool:
+    """Whether single steps can be compared, and the state has floats that can be moved."""
+    return pair.can_restore and pair.paired and any(map(_is_float, pair.task.state.values()))
+
+
+def check(pair: Pair) -> CheckResult:
+    """Find boundaries on the reference, and compare both sides on them."""
+    inexact = _inexact(pair.task)
+    if inexact is not None:
+        detail = f"{inexact} may be off by a tolerance, and with it whatever is compared with a limit"
+        return CheckResult(NAME, Outcome.SKIPPED, detail=detail)
+    found = boundaries(pair)
+    cases = [_case(turn.row, place) for turn, ends in found for place in _around(turn.row, ends)]
+    expected = [played for played in _played(pair, cases) if played is not None]
+    if not expected:
+        return CheckResult(NAME, Outcome.SKIPPED, detail="no outcome of a step turns over between the states tried")
+    pair.witness(expected)
+    # About as many sequences from states, and as long as this, were swept before: what was compiled for them fits these.
+    room = (6 * pair.task.budgets.sequences, pair.task.budgets.sequence_length)
+    differences = pair.differences(expected, pair.follow(expected, room=room))
+    for trajectory, difference in zip(expected, differences, strict=True):
+        if difference is not None:
+            divergence = localise(pair, trajectory, difference, level=LEVEL, check=NAME)
+            return CheckResult(NAME, Outcome.FAIL, examples=len(expected), divergences=(divergence,))
+    counts = Counter(turn.path.removeprefix(STATE) for turn, _ in found)
+    told = ", ".join(f"{path} {count}" for path, count in sorted(counts.items()))
+    return CheckResult(NAME, Outcome.PASS, examples=len(expected), detail=f"{len(found)} boundaries: {told}")
+
+
+def boundaries(pair: Pair) -> list[tuple[Turn, Ends]]:
+    """Turns, each with the two adjacent places of its row between which it lies; only the reference is asked."""
+    sequences = pair.task.budgets.sequences
+    rounds = max(8 * np.dtype(leaf.dtype).itemsize for leaf in pair.task.state.values() if _is_float(leaf))
+    turns, few_rewards = _turns(pair, STARTS * sequences)
+    turns = spread(turns, BITS * sequences // rounds)
+
+    def at_first_end(asked: Sequence[tuple[int, int]]) -> list[bool | None]:
+        answers = _played(pair, [_case(turns[number].row, place) for number, place in asked])
+        return [
+            None if played is None else np.array_equal(_outcome(played, turn.path, turn.row, few_rewards), turn.first)
+            for turn, played in zip((turns[number] for number, _ in asked), answers, strict=True)
+        ]
+
+    found = turning_points([(turn.row.begin, turn.row.end) for turn in turns], at_first_end)
+    return [(turn, ends) for turn, ends in zip(turns, found, strict=True) if ends is not None]
+
+
+def spread(turns: Sequence[Turn], most: int) -> list[Turn]:
+    """At most `most` turns, one of each row, so that of each kind there are about as many.
+
+    What turns over in one row together is mostly one boundary. So a row that is taken counts for all its kinds, and the next
+    is one of the kind that counts least, among equals of the rarest.
+    """
+    kinds: dict[Kind, list[Turn]] = {}
+    rows: dict[int, list[Turn]] = {}
+    for turn in turns:
+        kinds.setdefault(turn.kind, []).append(turn)
+        rows.setdefault(id(turn.row), []).append(turn)
+    order = sorted(kinds, key=lambda kind: (len(kinds[kind]), kind))
+    count = Counter({kind: 2 for kind in order if kinds[kind][0].trend})  # as if some had been taken
+    chosen: list[Turn] = []
+    while order and len(chosen) < most:
+        kind = min(order, key=lambda each: count[each])
+        turn = kinds[kind].pop()
+        if not kinds[kind]:
+            order.remove(kind)
+        if together := rows.pop(id(turn.row), None):
+            chosen.append(turn)
+            for each in together:
+                count[each.kind] += 2 if each.trend else 1
+    return chosen
+
+
+def _turns(pair: Pair, count: int) -> tuple[list[Turn], bool]:
+    """What turns over between the ends of rows from `count` states, and whether rewards are few."""
+    rng = pair.random(f"{NAME}/rows")
+    begun = starts(pair, NAME, count)
+    others = [begun[number] for number in rng.permutation(count)]
+    rows = [
+        row
+        for start, other in zip(begun, others, strict=True)
+        for row in rows_from(start, other, pair.task.state, rng, ROWS)
+    ]
+    at_starts = _played(pair, [step_case(start.state, start.action, start.seed, "level 2") for start in begun])
+    firsts = {id(start): played for start, played in zip(begun, at_starts, strict=True)}
+    lasts = _played(pair, [_case(row, row.end) for row in rows])
+    few_rewards = len({p.leaves["reward"][-1].item() for p in (*at_starts, *lasts) if p is not None}) <= FEW_REWARDS
+    watched = [path for path, leaf in pair.task.outputs.items() if _shows_turns(leaf)] + [DRAWS]
+    turns = []
+    for row, last in zip(rows, lasts, strict=True):
+        first = firsts[id(row.start)]
+        if first is not None and last is not None:
+            found = [turn for path in watched for turn in _turn(row, path, first, last, few_rewards)]
+            # What happens beside a point or an end tells nothing of its own.
+            turns += [turn for turn in found if not turn.trend] or found
+    return turns, few_rewards
+
+
+def _turn(row: Row, path: str, first: Trajectory, last: Trajectory, few_rewards: bool) -> Iterator[Turn]:
+    """The turn of one leaf between the ends of a row, where there is one."""
+    before, after = _outcome(first, path, row, few_rewards), _outcome(last, path, row, few_rewards)
+    changed = np.flatnonzero(before != after)
+    if changed.size:
+        ends = float(before[changed[0]]), float(after[changed[0]])
+        below, above = ends if row.begin < row.end else ends[::-1]
+        trend = path in first.leaves and _is_trend(first.leaves[path], path, row)
+        if not trend and path != "reward":
+            below, above = float(below > above), float(above > below)
+        yield Turn(row, path, below, above, trend, before)
+
+
+def _outcome(played: Trajectory, path: str, row: Row, few_rewards: bool) -> Array:
+    """What counts of a leaf as the outcome of a step, flat.
+
+    Booleans and whole numbers count as they are, and those of the state by how far they moved. Of a float of the state, of a
+    whole number that moves along the row, and of one of many rewards, only the direction counts.
+    """
+    if path == DRAWS:
+        return np.array([0 if played.draws is None else len(played.draws[-1])])
+    before, after = played.leaves[path][0].ravel(), played.leaves[path][-1].ravel()
+    if path == "reward":
+        return after if few_rewards else np.sign(after)
+    if _is_trend(after, path, row):
+        return (after > before).astype(np.int8) - (after < before)
+    return after - before if path.startswith(STATE) and after.dtype.kind != "b" else after
+
+
+def _is_trend(values: Array, path: str, row: Row) -> bool:
+    return path.startswith(STATE) and (values.dtype.kind == "f" or path == row.path)
+
+
+def _shows_turns(leaf: Leaf) -> bool:
+    return leaf.path == "reward" or leaf.path.startswith(STATE) or not _is_float(leaf)
+
+
+def _is_float(leaf: Leaf) -> bool:
+    return np.dtype(leaf.dtype).kind == "f"
+
+
+def _inexact(task: Task) -> str | None:
+    """A float leaf of the state for which less than equality will do, but for magnitudes that count as zero here."""
+    for path, leaf in task.state.items():
+        tolerance = task.tolerances.get(path)
+        if _is_float(leaf) and tolerance and (tolerance.rtol > 0 or tolerance.atol > smallest(np.dtype(leaf.dtype))):
+            return path
+    return None
+
+
+def _around(row: Row, ends: Ends) -> list[int]:
+    """The two places between which an outcome turns over, and the next on either side where the row has one."""
+    low, high = sorted((row.begin, row.end))
+    return [place for place in range(min(ends) - 1, max(ends) + 2) if low <= place <= high]
+
+
+def _case(row: Row, place: int) -> Case:
+    return step_case(row.state_at(place), row.start.action, row.start.seed, "level 2")
+
+
+def _played(pair: Pair, cases: Sequence[Case]) -> list[Trajectory | None]:
+    """What the reference does in these cases; None for those that it refuses.
+
+    The seed is the same in a whole row, and with it what a step draws.
+    """
+    try:
+        return list(pair.reference.rollout(cases))
+    except Raised:
+        if len(cases) == 1:
+            return [None]
+        middle = len(cases) // 2
+        return _played(pair, cases[:middle]) + _played(pair, cases[middle:])
