@@ -25,8 +25,11 @@ from harness.verify.pair import Pair, step_case
 
 LEVEL = 2
 NAME = "boundaries"
+ORIGIN = "level 2"
 STARTS = 2
 """States from which rows begin, as a multiple of the task's budget of sequences."""
+TRIED = 4
+"""Of so many times as many states those are taken, from which steps have all kinds of outcomes."""
 ROWS = 20
 """Rows from each of these states."""
 FEW_REWARDS = 16
@@ -104,7 +107,9 @@ def boundaries(pair: Pair) -> list[tuple[Turn, Ends]]:
     def at_first_end(asked: Sequence[tuple[int, int]]) -> list[bool | None]:
         answers = _played(pair, [_case(turns[number].row, place) for number, place in asked])
         return [
-            None if played is None else np.array_equal(_outcome(played, turn.path, turn.row, few_rewards), turn.first)
+            None
+            if played is None
+            else np.array_equal(_outcome(played, turn.path, turn.row.path, few_rewards), turn.first)
             for turn, played in zip((turns[number] for number, _ in asked), answers, strict=True)
         ]
 
@@ -140,22 +145,20 @@ def spread(turns: Sequence[Turn], most: int) -> list[Turn]:
 
 def _turns(pair: Pair, count: int) -> tuple[list[Turn], bool]:
     """What turns over between the ends of rows from `count` states, and whether rewards are few."""
-    rng = pair.random(f"{NAME}/rows")
-    begun = starts(pair, NAME, count)
-    others = [begun[number] for number in rng.permutation(count)]
-    rows = [
-        row
-        for start, other in zip(begun, others, strict=True)
-        for row in rows_from(start, other, pair.task.state, rng, ROWS)
-    ]
-    at_starts = _played(pair, [step_case(start.state, start.action, start.seed, "level 2") for start in begun])
-    firsts = {id(start): played for start, played in zip(begun, at_starts, strict=True)}
-    lasts = _played(pair, [_case(row, row.end) for row in rows])
-    few_rewards = len({p.leaves["reward"][-1].item() for p in (*at_starts, *lasts) if p is not None}) <= FEW_REWARDS
+    candidates = starts(pair, NAME, TRIED * count)
+    steps = _played(pair, [step_case(start.state, start.action, start.seed, ORIGIN) for start in candidates])
+    few_rewards = len({played.leaves["reward"][-1].item() for played in steps if played is not None}) <= FEW_REWARDS
     watched = [path for path, leaf in pair.task.outputs.items() if _shows_turns(leaf)] + [DRAWS]
-    turns = []
-    for row, last in zip(rows, lasts, strict=True):
-        first = firsts[id(row.start)]
+    begun = _of_all_outcomes(pair.task, steps, watched, few_rewards, count)
+    rng = pair.random(f"{NAME}/rows")
+    others = rng.permutation(len(candidates))
+    rows = [
+        (row, steps[number])
+        for number, other in zip(begun, others, strict=False)
+        for row in rows_from(candidates[number], candidates[other], pair.task.state, rng, ROWS)
+    ]
+    turns: list[Turn] = []
+    for (row, first), last in zip(rows, _played(pair, [_case(row, row.end) for row, _ in rows]), strict=True):
         if first is not None and last is not None:
             found = [turn for path in watched for turn in _turn(row, path, first, last, few_rewards)]
             # What happens beside a point or an end tells nothing of its own.
@@ -163,37 +166,54 @@ def _turns(pair: Pair, count: int) -> tuple[list[Turn], bool]:
     return turns, few_rewards
 
 
+def _of_all_outcomes(
+    task: Task, steps: Sequence[Trajectory | None], watched: Sequence[str], few_rewards: bool, count: int
+) -> list[int]:
+    """The numbers of `count` steps at most, of each outcome about as many: most have the same one, far from any limit."""
+    told = [path for path in watched if path not in task.state or not _is_float(task.state[path])]
+    waiting: dict[tuple[bytes, ...], list[int]] = {}
+    for number, played in enumerate(steps):
+        if played is not None:
+            outcome = tuple(_outcome(played, path, path, few_rewards).tobytes() for path in told)
+            waiting.setdefault(outcome, []).append(number)
+    chosen: list[int] = []
+    while waiting and len(chosen) < count:
+        chosen += [numbers.pop(0) for numbers in waiting.values()]
+        waiting = {outcome: numbers for outcome, numbers in waiting.items() if numbers}
+    return chosen[:count]
+
+
 def _turn(row: Row, path: str, first: Trajectory, last: Trajectory, few_rewards: bool) -> Iterator[Turn]:
     """The turn of one leaf between the ends of a row, where there is one."""
-    before, after = _outcome(first, path, row, few_rewards), _outcome(last, path, row, few_rewards)
+    before, after = _outcome(first, path, row.path, few_rewards), _outcome(last, path, row.path, few_rewards)
     changed = np.flatnonzero(before != after)
     if changed.size:
         ends = float(before[changed[0]]), float(after[changed[0]])
         below, above = ends if row.begin < row.end else ends[::-1]
-        trend = path in first.leaves and _is_trend(first.leaves[path], path, row)
+        trend = path in first.leaves and _is_trend(first.leaves[path], path, row.path)
         if not trend and path != "reward":
             below, above = float(below > above), float(above > below)
         yield Turn(row, path, below, above, trend, before)
 
 
-def _outcome(played: Trajectory, path: str, row: Row, few_rewards: bool) -> Array:
+def _outcome(played: Trajectory, path: str, moved: str, few_rewards: bool) -> Array:
     """What counts of a leaf as the outcome of a step, flat.
 
     Booleans and whole numbers count as they are, and those of the state by how far they moved. Of a float of the state, of a
-    whole number that moves along the row, and of one of many rewards, only the direction counts.
+    whole number that is itself `moved`, and of one of many rewards, only the direction counts.
     """
     if path == DRAWS:
         return np.array([0 if played.draws is None else len(played.draws[-1])])
     before, after = played.leaves[path][0].ravel(), played.leaves[path][-1].ravel()
     if path == "reward":
         return after if few_rewards else np.sign(after)
-    if _is_trend(after, path, row):
+    if _is_trend(after, path, moved):
         return (after > before).astype(np.int8) - (after < before)
     return after - before if path.startswith(STATE) and after.dtype.kind != "b" else after
 
 
-def _is_trend(values: Array, path: str, row: Row) -> bool:
-    return path.startswith(STATE) and (values.dtype.kind == "f" or path == row.path)
+def _is_trend(values: Array, path: str, moved: str) -> bool:
+    return path.startswith(STATE) and (values.dtype.kind == "f" or path == moved)
 
 
 def _shows_turns(leaf: Leaf) -> bool:
@@ -220,7 +240,7 @@ def _around(row: Row, ends: Ends) -> list[int]:
 
 
 def _case(row: Row, place: int) -> Case:
-    return step_case(row.state_at(place), row.start.action, row.start.seed, "level 2")
+    return step_case(row.state_at(place), row.start.action, row.start.seed, ORIGIN)
 
 
 def _played(pair: Pair, cases: Sequence[Case]) -> list[Trajectory | None]:
