@@ -178,6 +178,7 @@ class Budgets:
         episodes, horizon: level 3, whole episodes (over all policies) and steps at most in each, at level 4 too.
         policies: level 3, `random`, `sticky`, and names of scripted policies of the reference's adapter.
         samples: draws for each test of a distribution.
+        exploration: level 3, steps of the exploration; None takes half as many as the level's episodes took, 0 none.
     """
 
     examples: int = 200
@@ -188,6 +189,7 @@ class Budgets:
     horizon: int = 1000
     policies: tuple[str, ...] = ("random", "sticky")
     samples: int = 20_000
+    exploration: int | None = None
 
 
 @dataclass(frozen=True)

@@ -187,6 +187,7 @@ def _schema(directory: Path) -> Kind:
                     "horizon": whole(1),
                     "policies": array_of(kinds.identifier, at_least=1, unique=True),
                     "samples": whole(1),
+                    "exploration": whole(0),
                 }
             ),
             "transfer": table(

@@ -16,9 +16,11 @@ class LevelsRequest:
         module: limits level 1 to one module.
         stop_at_failure: stop at the first check that fails, and report what it found as it was found: for callers that ask
             whether a candidate fails, and not why.
+        exploring: level 3 explores so many times as long as the task's budget says.
     """
 
     levels: Sequence[int]
     seed: int
     module: str | None = None
     stop_at_failure: bool = False
+    exploring: int = 1

@@ -139,7 +139,7 @@ class Verifier:
                     use.start_early()  # levels 1 and 2 leave a core idle
                 for level in sorted(request.levels):
                     self._record_questions(reference, candidate, level)
-                    reports.append(self._run_level(pair, level, request.module, tree, cases, use, stack))
+                    reports.append(self._run_level(pair, level, request, tree, cases, use, stack))
                     self.questions[level].features.update(reports[-1].features)
                     memory.give_back()
                     if reports[-1].outcome is not Outcome.PASS:
@@ -235,13 +235,14 @@ class Verifier:
         self,
         pair: Pair,
         level: int,
-        module: str | None,
+        request: LevelsRequest,
         tree: Path,
         cases: tuple[list[known.Case], list[known.ProbeCase]],
         use: autoreset.Use | None,
         stack: ExitStack,
     ) -> LevelReport:
         began = time.monotonic()
+        module = request.module
         counting = FeatureCount(pair.suite)
         stack.callback(counting.close)
         tally = rollout.Tally(counting)
@@ -268,7 +269,7 @@ class Verifier:
         running: dict[int, Callable[[], Iterator[CheckResult]]] = {
             1: lambda: property.checks(pair, module),
             2: lambda: interaction.checks(pair),
-            3: lambda: rollout.checks(pair, tally, another, use),
+            3: lambda: rollout.checks(pair, tally, another, use, request.exploring),
             4: transferred,
         }
         try:

@@ -33,6 +33,8 @@ def report_nothing(part: str, document: Mapping[str, Any], seconds: float) -> No
     """A `OnPart` that does nothing."""
 
 
+EXPLORING = 10
+"""A certificate's verdict explores so many times as long as another (docs/levels.md)."""
 HIGHEST = TRAINING_LEVEL - 1
 """Strength is that of the levels up to here: level 4 trains for minutes, and would do so for every mutant."""
 
@@ -120,7 +122,8 @@ def examine(
     with Verifier(task, driver, progress=progress, policies=policies) as verifier:
         began = time.monotonic()
         levels = settings.levels or task.levels
-        verdict = verifier.verify(tree, LevelsRequest(levels, seed_of(seed, VERDICT)))
+        request = LevelsRequest(levels, seed_of(seed, VERDICT), exploring=EXPLORING)
+        verdict = verifier.verify(tree, request)
         if not done(VERDICT, verdict.to_json(), began):
             return examined()
         questions = verifier.questions

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from harness.compare import Difference
 from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment
 from harness.verdict import CheckResult, Divergence, Outcome
+from harness.verify.exploration.explorer import Explorer
 from harness.verify.levels import autoreset
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
@@ -35,6 +38,9 @@ CHUNKS_AHEAD = 8
 BYTES_AHEAD = 1 << 30
 """The reference goes on playing while the candidate compiles, but not until its episodes fill the memory."""
 OTHER_PROCESS_CASES = 8
+EXPLORED_SHARE = 2
+"""Where the task states no budget, exploration takes one step for so many that the level's episodes took."""
+WAVES_AHEAD = 2
 
 
 @dataclass
@@ -64,22 +70,29 @@ class Tally:
 
 
 def checks(
-    pair: Pair, tally: Tally, another: Callable[[], Environment], use: autoreset.Use | None = None
+    pair: Pair,
+    tally: Tally,
+    another: Callable[[], Environment],
+    use: autoreset.Use | None = None,
+    exploring: int = 1,
 ) -> Iterator[CheckResult]:
     """All checks of level 3.
 
     Args:
         another: starts a second process of the same candidate.
         use: what a user of the candidate sees; None leaves that check out.
+        exploring: how many times the exploration's budget is spent.
     """
     tally.features |= dict.fromkeys(pair.suite.features, 0)
+    explorer = Explorer(pair) if pair.paired and pair.task.budgets.exploration != 0 else None
     policies = pair.task.budgets.policies
     shares = np.diff(np.linspace(0, pair.task.budgets.episodes, len(policies) + 1).astype(int))
     second = _SecondProcess(pair, another)
     try:
         if pair.paired:
             for policy, count in zip(policies, shares, strict=True):
-                yield _episodes(pair, policy, int(count), tally, second, -(-OTHER_PROCESS_CASES // len(policies)))
+                repeated = -(-OTHER_PROCESS_CASES // len(policies))
+                yield _episodes(pair, policy, int(count), tally, second, repeated, explorer)
         else:
             yield _laws(pair, pair.task.budgets.episodes, tally)
         answer = second.batch()
@@ -92,6 +105,8 @@ def checks(
             yield autoreset.check_used(pair, answer, use.shown())
         if pair.paired:
             yield _other_process(pair, second.repeated())
+        if explorer is not None:
+            yield _exploration(pair, explorer, tally, exploring)
     finally:
         second.close()
 
@@ -132,8 +147,16 @@ class _SecondProcess:
         self._threads.shutdown()
 
 
-def _episodes(pair: Pair, policy: str, count: int, tally: Tally, second: _SecondProcess, repeated: int) -> CheckResult:
-    """Every episode under one policy; the first few are repeated by the second process."""
+def _episodes(
+    pair: Pair,
+    policy: str,
+    count: int,
+    tally: Tally,
+    second: _SecondProcess,
+    repeated: int,
+    explorer: Explorer | None,
+) -> CheckResult:
+    """Every episode under one policy; the first few are repeated by the second process, and the explorer looks at all."""
     name = f"episodes, {policy}"
     done = 0
     for expected in played_ahead(pair, policy, pair.seeds(f"episodes/{policy}", count)):
@@ -152,6 +175,8 @@ def _episodes(pair: Pair, policy: str, count: int, tally: Tally, second: _Second
                 return CheckResult(name, Outcome.FAIL, examples=done + len(part), divergences=(divergence,))
             done += len(part)
             tally.add(part, pair)
+            if explorer is not None:
+                explorer.observe(part)
         pair.progress(f"level 3: {policy}", done, count)
     return CheckResult(name, Outcome.PASS, examples=done)
 
@@ -202,6 +227,43 @@ def _other_process(pair: Pair, repeated: Sequence[tuple[Trajectory, Trajectory]]
             )  # fmt: skip
             return CheckResult(name, Outcome.FAIL, examples=len(repeated), divergences=(divergence,))
     return CheckResult(name, Outcome.PASS, examples=len(repeated))
+
+
+def _exploration(pair: Pair, explorer: Explorer, tally: Tally, times: int) -> CheckResult:
+    """The candidate follows the reference to rare states and on from there, a wave behind."""
+    name = "exploration"
+    budget = pair.task.budgets.exploration
+    budget = times * (explorer.steps // EXPLORED_SHARE if budget is None else budget)
+    done, steps = 0, 0
+    failed: tuple[Trajectory, Difference] | None = None
+    with closing(_ahead(explorer.waves(budget))) as waves:
+        for wave in waves:
+            actual = pair.follow(wave, room=(CHUNK, pair.task.budgets.horizon))
+            found = zip(wave, pair.differences(wave, actual), strict=True)
+            failing = [(each, difference) for each, difference in found if difference is not None]
+            done += len(wave)
+            if failing:
+                failed = min(failing, key=lambda one: one[1].step)
+                break
+            steps += sum(trajectory.steps for trajectory in wave)
+            tally.add(wave, pair, episodes=False)
+            pair.progress("level 3: exploration, steps", min(steps, budget), budget)
+    if failed is not None:
+        divergence = localise(pair, *failed, level=LEVEL, check=name)
+        return CheckResult(name, Outcome.FAIL, examples=done, divergences=(divergence,))
+    return CheckResult(name, Outcome.PASS, examples=done, detail=f"{steps} steps; {explorer.told()}")
+
+
+def _ahead(waves: Iterator[list[Trajectory]]) -> Generator[list[Trajectory]]:
+    """What an iterator brings, the next few worked out while the caller is at the last."""
+    thread = ThreadPoolExecutor(1, thread_name_prefix="lockstep-explore")
+    try:
+        waiting = deque(thread.submit(next, waves, None) for _ in range(WAVES_AHEAD))
+        while (wave := waiting.popleft().result()) is not None:
+            waiting.append(thread.submit(next, waves, None))
+            yield wave
+    finally:
+        thread.shutdown(cancel_futures=True)
 
 
 def _laws(pair: Pair, count: int, tally: Tally) -> CheckResult:

@@ -1,0 +1,125 @@
+"""The archive: how often each cell was seen, and states that were in rare ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.model import ENDINGS, Array, Case, Trajectory
+from harness.verify.exploration.cells import Timesteps
+
+MOST_ENTRIES = 512
+"""Few, so that what is rare is not one of many."""
+MOST_BYTES = 64 << 20
+"""Of all states, or actions that lead to them, that are kept."""
+ADMITTED = 64
+"""At most so many states are kept of what is added at once, each for another cell."""
+FAR = 100
+"""An entry so many actions from its reset is chosen half as often: what is spent on the way is not spent on what is new."""
+RAREST = 4
+"""A state is kept for so many of its cells."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A state from which to go on.
+
+    Attributes:
+        case: leads there: a start without actions, or a reset and the actions after it.
+        legal: the leaves `legal_actions...` there.
+    """
+
+    case: Case
+    legal: dict[str, Array]
+
+
+class Archive:
+    """Keeps states by how rare their cells are.
+
+    Args:
+        cells: how many cells there can be.
+        restores: whether a state is kept as itself; otherwise by the actions that lead there from a reset.
+    """
+
+    def __init__(self, cells: int, *, restores: bool) -> None:
+        self._counts = np.zeros(cells, np.int64)
+        self._restores = restores
+        self._entries: list[Entry] = []
+        # Of each entry: its rarest cells when it came; how often it was gone on from, actions that lead there, bytes.
+        self._cells = np.zeros((0, RAREST), np.int64)
+        self._numbers = np.zeros((0, 3), np.int64)
+
+    @property
+    def known(self) -> int:
+        """How many cells were seen."""
+        return int(np.count_nonzero(self._counts))
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The states that are kept."""
+        return self._entries
+
+    @property
+    def bytes(self) -> int:
+        """What the states, or the actions that lead there, hold in memory."""
+        return int(self._numbers[:, 2].sum())
+
+    def add(self, trajectories: Sequence[Trajectory], seen: Timesteps) -> None:
+        """Count the cells of timesteps, and keep the states of the rarest."""
+        if not len(seen.cells):
+            return
+        np.add.at(self._counts, *np.unique(seen.cells, return_counts=True))
+        counts = self._counts[seen.cells]
+        rarest = counts.argmin(axis=1)
+        rows = np.arange(len(counts))
+        order = np.argsort(counts[rows, rarest], kind="stable")
+        _, firsts = np.unique(seen.cells[rows, rarest][order], return_index=True)
+        cells, numbers = [self._cells], [self._numbers]
+        for row in order[np.sort(firsts)[:ADMITTED]].tolist():
+            entry = self._entry(trajectories[int(seen.trajectory[row])], int(seen.timestep[row]))
+            if entry is not None:
+                self._entries.append(entry)
+                cells.append(seen.cells[row, np.argsort(counts[row], kind="stable")[:RAREST]][None])
+                numbers.append(np.array([(0, entry.case.length, _bytes(entry.case))]))
+        self._cells, self._numbers = np.concatenate(cells), np.concatenate(numbers)
+        self._make_room()
+
+    def choose(self, rng: np.random.Generator, count: int) -> list[Entry]:
+        """`count` states to go on from, one perhaps several times: the rarer and the less often chosen, the likelier."""
+        reach = np.cumsum(self._weights())
+        picked = np.searchsorted(reach, rng.random(count) * reach[-1], side="right").clip(max=len(reach) - 1)
+        np.add.at(self._numbers[:, 0], picked, 1)
+        return [self._entries[pick] for pick in picked]
+
+    def _weights(self) -> Array:
+        used, length, _ = self._numbers.T
+        return (1.0 / self._counts[self._cells]).sum(axis=1) / ((1 + used) * (1 + length / FAR))
+
+    def _entry(self, trajectory: Trajectory, timestep: int) -> Entry | None:
+        """The state after a timestep, or before it where the episode is over there; None where that is its beginning."""
+        leaves = trajectory.leaves
+        if any(leaves[path][timestep] for path in ENDINGS):
+            timestep -= 1
+        if timestep < 0 or (timestep == 0 and not self._restores):
+            return None
+        legal = {path: np.array(array[timestep]) for path, array in leaves.items() if path.startswith("legal_actions")}
+        case = trajectory.case.cut(0 if self._restores else timestep)
+        actions = {path: np.array(array) for path, array in case.actions.items()}
+        start = (
+            {path: np.array(value) for path, value in trajectory.state(timestep).items()} if self._restores else None
+        )
+        return Entry(Case(case.seed, actions, start), legal)
+
+    def _make_room(self) -> None:
+        if len(self._entries) <= MOST_ENTRIES and self.bytes <= MOST_BYTES:
+            return
+        kept = np.argsort(-self._weights(), kind="stable")[:MOST_ENTRIES]
+        kept = np.sort(kept[np.cumsum(self._numbers[kept, 2]) <= MOST_BYTES])
+        self._entries = [self._entries[index] for index in kept]
+        self._cells, self._numbers = self._cells[kept], self._numbers[kept]
+
+
+def _bytes(case: Case) -> int:
+    return sum(array.nbytes for part in (case.actions, case.start or {}) for array in part.values())

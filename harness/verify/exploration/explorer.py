@@ -1,0 +1,172 @@
+"""The explorer: chooses rare states of the reference, goes there, plays on, and keeps what is new.
+
+All that it does follows from the run's seed and from what the reference answers, in the order in which it is told: neither
+the candidate nor the machine's pace has a say.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from harness.errors import Raised, Side
+from harness.model import ENDINGS, Array, Case, Trajectory
+from harness.verify.exploration.actions import FEW, first_actions, lasting, random_legal
+from harness.verify.exploration.archive import Archive, Entry
+from harness.verify.exploration.cells import Cells
+from harness.verify.pair import Pair
+
+WAVE = 128
+"""Cases that are played together."""
+WAVE_BYTES = 128 << 20
+LENGTHS = (4, 8, 16, 32)
+"""How many steps are taken from a state."""
+BEGINNING = 4
+"""A reset or a restored state counts for so many steps of the budget: it costs about as much."""
+BEGIN_EVERY = 4
+"""Each so many waves one begins at resets: what a candidate hides from its state shows there alone."""
+BEGUN = 32
+BEGUN_STEPS = 128
+LONG_SHARE = 16
+"""A wave of whole episodes takes at most one part in so many of the budget."""
+STICKINESS = (0.8, 0.95, 1.0)
+
+
+class Explorer:
+    """Explores the reference of a pair.
+
+    Attributes:
+        steps: how many of the reference's steps it has looked at, those of others included.
+        ends: how often an episode ended `terminated`, `truncated`, or both.
+        rewards: the smallest and the largest reward.
+    """
+
+    def __init__(self, pair: Pair) -> None:
+        self._pair = pair
+        self._rng = pair.random("exploration")
+        self._cells = Cells(pair.task, self._rng)
+        self._archive = Archive(self._cells.most, restores=pair.can_restore)
+        self._masked = any(path.startswith("legal_actions") for path in pair.task.outputs)
+        own = [policy for policy in pair.task.budgets.policies if policy not in ("random", "sticky")]
+        self._policies = [*(("sticky", stickiness) for stickiness in STICKINESS), *((policy, 0.0) for policy in own)]
+        self._branches = len(first_actions(pair.task.actions, {}, self._rng) or range(FEW))
+        self.steps = 0
+        self.ends: Counter[str] = Counter()
+        self.rewards = (np.inf, -np.inf)
+
+    @property
+    def archive(self) -> Archive:
+        """What it has found."""
+        return self._archive
+
+    def told(self) -> str:
+        """What it has seen, for readers."""
+        ends = ", ".join(f"{count} {kind}" for kind, count in sorted(self.ends.items())) or "none"
+        smallest, largest = self.rewards
+        rewards = f"rewards from {smallest:g} to {largest:g}" if smallest <= largest else "no rewards"
+        return f"{self._archive.known} cells were reached; ends: {ends}; {rewards}"
+
+    def observe(self, played: Sequence[Trajectory], new_from: Sequence[int] | None = None) -> None:
+        """Look at what the reference did, whoever asked it; `new_from` says from which timestep on, of each trajectory."""
+        begun = [0] * len(played) if new_from is None else list(new_from)
+        if not played:
+            return
+        self._archive.add(played, self._cells.of(played, begun))
+        for trajectory, first in zip(played, begun, strict=True):
+            reward = np.asarray(trajectory.leaves["reward"], np.float64)[max(first, 1) :]
+            self.steps += len(reward)
+            smallest, largest = self.rewards
+            self.rewards = (
+                float(np.fmin.reduce(reward, initial=smallest)),
+                float(np.fmax.reduce(reward, initial=largest)),
+            )
+            kinds = [path for path in ENDINGS if trajectory.steps >= first and trajectory.leaves[path][-1]]
+            if kinds:
+                self.ends[" and ".join(kinds)] += 1
+
+    def waves(self, budget: int) -> Iterator[list[Trajectory]]:
+        """Explore, for about `budget` steps; what the reference answered comes in waves of at most WAVE trajectories."""
+        left = budget
+        for number in itertools.count():
+            if left <= BEGINNING:
+                return
+            if number % BEGIN_EVERY and self._archive.entries:
+                played, asked = self._play(self._going_on(left))
+            else:
+                played = [(trajectory, 0) for trajectory in self._begun(number // BEGIN_EVERY, left, budget)]
+                asked = len(played)
+            self.observe([each for each, _ in played], [first for _, first in played])
+            left -= asked * BEGINNING + sum(trajectory.steps for trajectory, _ in played)
+            if played:
+                yield [trajectory for trajectory, _ in played]
+
+    def _begun(self, number: int, left: int, budget: int) -> list[Trajectory]:
+        """Episodes by a policy that persists, or by the adapter's own; now and then whole ones."""
+        task = self._pair.task
+        policy, stickiness = self._policies[number % len(self._policies)]
+        whole = budget // LONG_SHARE // task.budgets.horizon
+        horizon = task.budgets.horizon if number % 2 == 0 and whole else min(task.budgets.horizon, BEGUN_STEPS)
+        horizon = min(horizon, left)
+        fitting = max(1, WAVE_BYTES // (horizon * task.timestep_bytes))
+        count = min(BEGUN, fitting, left // horizon, whole if horizon > BEGUN_STEPS else BEGUN)
+        seeds = [int(seed) for seed in self._rng.integers(0, 1 << 31, max(1, count))]
+        return self._pair.reference.drive(policy, seeds, horizon, stickiness)
+
+    def _going_on(self, left: int) -> list[tuple[Case, int]]:
+        """Cases that go on from rare states, each with its first new timestep, as many as the budget has room for."""
+        task, rng = self._pair.task, self._rng
+        length = 1 if self._masked else max(LENGTHS)
+        count = max(FEW, min(WAVE, WAVE_BYTES // (length * task.timestep_bytes)))
+        lengths = np.ones(count, int) if self._masked else rng.choice(LENGTHS, count)
+        actions = lasting(task.actions, rng, count, length)
+        seeds = rng.integers(0, 1 << 31, count)
+        cases: list[tuple[Case, int]] = []
+        space = WAVE_BYTES
+        leaves, each = task.actions, task.timestep_bytes
+        for entry in self._archive.choose(rng, -(-count // self._branches)):
+            firsts = first_actions(leaves, entry.legal, rng)
+            for first in firsts if firsts is not None else [None] * FEW:
+                if (number := len(cases)) == count:
+                    return cases
+                chosen = {path: array[number, : lengths[number]] for path, array in actions.items()}
+                case, new_from = self._after(entry, chosen, first, int(seeds[number]))
+                left -= case.length + BEGINNING
+                space -= (case.length + 1) * each
+                if cases and (left < 0 or space < 0):
+                    return cases
+                cases.append((case, new_from))
+        return cases
+
+    def _after(self, entry: Entry, actions: dict[str, Array], first: int | None, seed: int) -> tuple[Case, int]:
+        """The case that goes to an entry and takes these actions, with `first` in place of those that they begin with."""
+        if first is not None:
+            actions = {path: np.array(array) for path, array in actions.items()}
+            others = np.flatnonzero(actions["action"] != actions["action"][0])
+            actions["action"][: others[0] if len(others) else None] = first
+        elif self._masked:
+            leaves = self._pair.task.actions.items()
+            actions = {path: random_legal(path, leaf, entry.legal, self._rng) for path, leaf in leaves}
+        if entry.case.start is not None:
+            return replace(entry.case, seed=seed, actions=actions, origin="exploration"), 1
+        way = entry.case.actions
+        joined = {path: np.concatenate([way[path], array]) for path, array in actions.items()}
+        case = replace(entry.case, actions=joined, origin="exploration")
+        return case.cut(max(entry.case.length + 1, self._pair.task.budgets.horizon)), entry.case.length + 1
+
+    def _play(self, cases: Sequence[tuple[Case, int]]) -> tuple[list[tuple[Trajectory, int]], int]:
+        """What the reference answers, but for cases that it refuses; and how many were asked."""
+        try:
+            played = self._pair.reference.rollout([case for case, _ in cases])
+        except Raised as refused:
+            if refused.side is not Side.REFERENCE:
+                raise
+            if len(cases) == 1:
+                return [], 1
+            middle = len(cases) // 2
+            one, other = self._play(cases[:middle])[0], self._play(cases[middle:])[0]
+            return one + other, len(cases)
+        return [(each, first) for each, (_, first) in zip(played, cases, strict=True)], len(cases)

@@ -1,0 +1,66 @@
+"""The explorer: a function of the seed, within its budget and its memory, and it gets where random play does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from harness.model import Trajectory
+from harness.verify.exploration import explorer as module
+from harness.verify.exploration.explorer import Explorer
+from harness.verify.pair import Pair
+from tests.verify.exploration.conftest import MakePair
+
+BUDGET = 3000
+
+
+def explored(pair: Pair, budget: int = BUDGET) -> tuple[list[Trajectory], Explorer]:
+    """All that an explorer plays after it has looked at some episodes, as it would at level 3."""
+    explorer = Explorer(pair)
+    for policy in ("random", "sticky"):
+        explorer.observe(pair.reference.drive(policy, pair.seeds(f"episodes/{policy}", 8), 50))
+    return [trajectory for wave in explorer.waves(budget) for trajectory in wave], explorer
+
+
+def test_it_is_a_function_of_the_seed(make_pair: MakePair) -> None:
+    def digests(seed: int) -> list[str]:
+        return [trajectory.digest for trajectory in explored(make_pair(seed))[0]]
+
+    assert digests(1) == digests(1)
+    assert digests(1) != digests(2)
+
+
+def test_it_keeps_to_its_budget(make_pair: MakePair) -> None:
+    played, _ = explored(make_pair(3))
+    steps = sum(trajectory.steps for trajectory in played)
+    assert BUDGET / 3 < steps <= BUDGET
+    assert explored(make_pair(3), 0)[0] == []
+
+
+def test_what_it_plays_is_answered_again_in_the_same_way(make_pair: MakePair) -> None:
+    pair = make_pair(4)
+    played, _ = explored(pair)
+    again = pair.reference.rollout([pair.as_case(trajectory) for trajectory in played])
+    assert [one.digest for one in again] == [one.digest for one in played]
+
+
+def test_it_goes_on_from_rare_states_with_each_action(make_pair: MakePair) -> None:
+    pair = make_pair(5)
+    played, explorer = explored(pair)
+    going_on = [one for one in played if one.case.origin == "exploration" and one.steps]
+    assert len(going_on) > len(played) / 2
+    assert {bool(one.case.start) for one in going_on} == {pair.can_restore}
+    lasts = {int(one.case.actions["action"][-1]) for one in going_on}
+    assert lasts == {0, 1, 2}
+    assert max(np.abs(one.leaves["state/place"]).max() for one in played) > 5
+    assert set(explorer.ends) >= {"terminated"}
+    assert "cells were reached" in explorer.told()
+
+
+def test_its_memory_is_bounded(make_pair: MakePair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WAVE_BYTES", 20_000)
+    pair = make_pair(6)
+    explorer = Explorer(pair)
+    waves = list(explorer.waves(BUDGET))
+    most = 20_000 / pair.task.timestep_bytes + module.FEW * (1 + max(module.LENGTHS) + pair.task.budgets.horizon)
+    assert max(sum(one.timesteps for one in wave) for wave in waves) <= most
