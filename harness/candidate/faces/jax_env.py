@@ -19,12 +19,16 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 
-from .leaves import OBSERVED, is_action
+from .leaves import OBSERVED, Actions, is_action, is_of_kind, pack_action, unpack_action
 
 State = Any
 Outputs = dict[str, Any]
 Arrays = dict[str, Any]
+KEYS = "threefry2x32"
+"""The generator of the keys with which candidates are verified."""
 
 _loaded = itertools.count()
 
@@ -72,21 +76,26 @@ class JaxEnv:
         module: the candidate: its module, or the path of its file.
         contract: see the module's docstring.
 
+    `reset`, `step` and `step_autoreset` are held against what was verified. Keys are JAX's own threefry keys, typed
+    (`jax.random.key`) or legacy (`jax.random.PRNGKey`); others draw otherwise in a batch than alone. Actions may have any
+    dtype of their kind that the leaf's holds, and must lie within its bounds. Under `jit` or `vmap` there are no values to
+    look at: there an action is not held against its bounds, and one of a wider dtype than its leaf's is refused, as it
+    would wrap around.
+
     Raises:
-        RuntimeError: the contract needs 64-bit types and JAX has them switched off.
+        RuntimeError: JAX's 64-bit types are off where the contract needs them, or on where it was verified without them;
+            also raised by whatever is traced later.
     """
 
     def __init__(self, module: Any, contract: Mapping[str, Any]) -> None:
-        if contract.get("x64") and not jax.config.read("jax_enable_x64"):
-            raise RuntimeError(
-                "this environment computes in 64 bits as its reference does, and JAX's 64-bit types are off: call "
-                'jax.config.update("jax_enable_x64", True) before anything else uses JAX, or set JAX_ENABLE_X64=1'
-            )
+        self._x64 = bool(contract.get("x64"))
+        self._demand_width()
         self.module = load_module(module) if isinstance(module, (str, Path)) else module
         self.contract = contract
         self.mode: str = contract["mode"]
         self.leaves: dict[str, Any] = dict(contract["leaves"])
         self.actions = {path: leaf for path, leaf in self.leaves.items() if is_action(path)}
+        self._taken = Actions(self.actions, (), jax.dtypes.canonicalize_dtype)
         self.state_leaves = {path: leaf for path, leaf in self.leaves.items() if path.startswith("state/")}
         draws = contract.get("draws", {}) if self.mode in ("tape", "law") else {}
         self.reset_draws = {name: draw for name, draw in draws.items() if draw["at"] != "step"}
@@ -96,13 +105,16 @@ class JaxEnv:
 
     def reset(self, key: jax.Array) -> tuple[State, Outputs]:
         """Begin an episode; outputs are `observation`, `reward` (0), `terminated`, `truncated`, and `legal_actions`."""
+        _demand_key(key)
         state, outputs = self.begin(self.sample_reset(key))
-        return state, _public(outputs)
+        return _own(state), _own(_public(outputs))
 
     def step(self, key: jax.Array, state: State, action: Any) -> tuple[State, Outputs]:
         """One step. Nothing is reset: after `terminated` or `truncated` the state is not to be stepped again."""
+        _demand_key(key)
+        action = self._action(action)
         state, outputs = self.advance(state, action, self.sample_step(key, state, action))
-        return state, _public(outputs)
+        return _own(state), _own(_public(outputs))
 
     def step_autoreset(self, key: jax.Array, state: State, action: Any) -> tuple[State, Outputs]:
         """One step, and where it ends the episode the begin of the next one in the same step.
@@ -110,7 +122,8 @@ class JaxEnv:
         `reward`, `terminated` and `truncated` are the step's. `observation` (and `legal_actions`) is what to act on
         next; `final_observation` is the step's own, which differs from it only where an episode ended.
         """
-        transition = self.transition(key, state, action)
+        _demand_key(key)
+        transition = self.transition(key, state, self._action(action))
         final = transition["final_outputs"]
         return transition["state"], transition["outputs"] | {"final_observation": final["observation"]}
 
@@ -148,10 +161,12 @@ class JaxEnv:
 
     def begin(self, draws: Arrays) -> tuple[State, Outputs]:
         """The candidate's `reset` for given draws; weak types are made strong, so that a loop may carry the state."""
+        self._demand_width()
         return _transition(self.module.reset(draws))
 
     def advance(self, state: State, action: Any, draws: Arrays) -> tuple[State, Outputs]:
         """The candidate's `step` for given draws."""
+        self._demand_width()
         return _transition(self.module.step(state, action, draws))
 
     def sample_reset(self, key: jax.Array) -> Arrays:
@@ -177,6 +192,42 @@ class JaxEnv:
         """The state that canonical leaves describe; the inverse of `encode`."""
         return _strong(self.module.decode({path.removeprefix("state/"): leaf for path, leaf in leaves.items()}))
 
+    def _action(self, action: Any) -> Any:
+        """An action as it was given, in the dtypes that its leaves have."""
+        given = unpack_action(self.actions, action)
+        return pack_action({path: self._action_leaf(path, value) for path, value in given.items()})
+
+    def _action_leaf(self, path: str, value: Any) -> jax.Array:
+        if not isinstance(value, Tracer):
+            return jnp.asarray(self._taken.leaf(path, value))
+        leaf = self.actions[path]
+        dtype, shape = jax.dtypes.canonicalize_dtype(np.dtype(leaf["dtype"])), tuple(leaf["shape"])
+        expected = f"expected {dtype}{list(shape)} of one instance"
+        if value.shape != shape:
+            raise ValueError(f"{path}: the shape {list(value.shape)} was given; {expected} (jax.vmap takes a batch)")
+        rounds = dtype.kind == "f" and jnp.issubdtype(value.dtype, jnp.floating)
+        casting = "same_kind" if dtype.kind == "f" else "safe"
+        if not rounds and not (is_of_kind(value.dtype, dtype) and np.can_cast(value.dtype, dtype, casting)):
+            raise TypeError(
+                f"{path}: {value.dtype} was given; {expected}. While JAX traces there is no value to look at, and a cast "
+                f"might wrap around: cast what is known to fit, as in action.astype({dtype.name!r})"
+            )
+        return jax.lax.convert_element_type(value, dtype)
+
+    def _demand_width(self) -> None:
+        """Refuse JAX's types of another width than those with which the environment was verified."""
+        on = jax.dtypes.canonicalize_dtype(np.float64) == np.float64
+        if self._x64 and not on:
+            raise RuntimeError(
+                "this environment computes in 64 bits as its reference does, and JAX's 64-bit types are off: call "
+                'jax.config.update("jax_enable_x64", True) before anything else uses JAX, or set JAX_ENABLE_X64=1'
+            )
+        if on and not self._x64:
+            raise RuntimeError(
+                "this environment was verified without JAX's 64-bit types, and they are on, with which it may compute and "
+                'draw otherwise: call jax.config.update("jax_enable_x64", False), or use it in a process of its own'
+            )
+
 
 def select(condition: Any, if_true: Any, if_false: Any) -> Any:
     """One of two pytrees of the same structure, by a scalar condition."""
@@ -186,6 +237,27 @@ def select(condition: Any, if_true: Any, if_false: Any) -> Any:
 def output_leaves(outputs: Outputs) -> Arrays:
     """A step's outputs as leaves by path, without the count of draws."""
     return {path: leaf for name, value in _public(outputs).items() for path, leaf in flatten(name, value).items()}
+
+
+def _demand_key(key: Any) -> None:
+    """Refuse what is no key of one instance, or one of another generator than the one with which draws were verified."""
+    dtype, shape = getattr(key, "dtype", None), getattr(key, "shape", None)
+    if dtype is not None and jnp.issubdtype(dtype, jax.dtypes.prng_key):
+        fits = shape == () and str(jax.random.key_impl(key)) == KEYS
+        found = f"{jax.random.key_impl(key)}{list(key.shape)}"
+    else:
+        fits = dtype == np.uint32 and shape == (2,)
+        found = f"a {type(key).__name__}" if dtype is None else f"{dtype}{list(shape or ())}"
+    if not fits:
+        raise TypeError(
+            f"{found} was given as a key; expected one of one instance, of {KEYS}: jax.random.key(7) or "
+            "jax.random.PRNGKey(7) (jax.vmap takes a batch of them)"
+        )
+
+
+def _own(tree: Any) -> Any:
+    """Arrays of the caller's own, which he may donate: not those that the candidate's module holds, or one of them twice."""
+    return jax.tree.map(lambda leaf: leaf if isinstance(leaf, Tracer) else jnp.array(leaf), tree)
 
 
 def _public(outputs: Outputs) -> Outputs:

@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from .jax_env import JaxEnv, select
-from .leaves import OBSERVED, pack_action
+from .leaves import OBSERVED, Actions, pack_action
 from .vector_env import Stepped, SteppedVectorEnv
 
 Array = np.ndarray[Any, Any]
@@ -37,6 +37,9 @@ class JaxVectorEnv(SteppedVectorEnv):
         self._state: Any = None
         self._observed: dict[str, Any] = {}
         self._last: dict[str, Any] = {}
+
+    def _taking(self, declared: Mapping[str, Mapping[str, Any]]) -> Actions:
+        return Actions(declared, (self.num_envs,), jax.dtypes.canonicalize_dtype)
 
     def _begin(self, seeds: Sequence[int | None], mask: Array) -> None:
         key_data, state, outputs = _reset(self.env, self._seeded(seeds, mask))

@@ -28,12 +28,86 @@ def pack_action(leaves: Mapping[str, Any]) -> Any:
     return {path.removeprefix("action/"): leaf for path, leaf in leaves.items()}
 
 
-def unpack_action(declared: Mapping[str, Mapping[str, Any]], action: Any) -> dict[str, Array]:
-    """The inverse of `pack_action`, in the dtypes that the action leaves `declared` have."""
-    return {
-        path: np.asarray(action if path == "action" else action[path.removeprefix("action/")], leaf["dtype"])
-        for path, leaf in declared.items()
-    }
+def unpack_action(declared: Mapping[str, Mapping[str, Any]], action: Any) -> dict[str, Any]:
+    """The inverse of `pack_action`: for each of the action leaves `declared` what was given for it.
+
+    Raises:
+        ValueError: something is missing, or is there that is no action.
+    """
+    if "action" in declared:
+        return {"action": action}
+    given = set(action) if isinstance(action, Mapping) else None
+    wanted = {path.removeprefix("action/") for path in declared}
+    if given != wanted:
+        came = f"a {type(action).__name__}" if given is None else f"{sorted(given)}"
+        raise ValueError(f"{came} was given as actions; expected a dict with {sorted(wanted)}")
+    return {path: action[path.removeprefix("action/")] for path in declared}
+
+
+class Actions:
+    """What users give as actions, held against what the environment takes: it is equal, or refused.
+
+    A cast would make 256 the action 0 of a byte, and 1.9 the action 1. What lies outside of a leaf's bounds was compared
+    with no reference. So values may come in any dtype of their kind, and each must lie within the leaf's bounds.
+
+    Args:
+        declared: the action leaves, by path.
+        leading: the axes before a leaf's own: `(num_envs,)` for a batch.
+        held: the dtype in which a leaf is held, of the declared one; by default the same.
+    """
+
+    def __init__(
+        self,
+        declared: Mapping[str, Mapping[str, Any]],
+        leading: tuple[int, ...] = (),
+        held: Callable[[np.dtype[Any]], np.dtype[Any]] = np.dtype,
+    ) -> None:
+        self._declared = declared
+        self._leaves = {}
+        for path, leaf in declared.items():
+            dtype, (low, high) = held(np.dtype(leaf["dtype"])), bounds(leaf)
+            if dtype.kind in "iu":
+                low, high = np.maximum(low, np.iinfo(dtype).min), np.minimum(high, np.iinfo(dtype).max)
+            self._leaves[path] = dtype, (*leading, *leaf["shape"]), low, high
+
+    def unpacked(self, action: Any) -> dict[str, Array]:
+        """Action leaves by path, of what stands at `action` or in a dict without the prefix.
+
+        Raises:
+            TypeError: a value is of another kind: a float for an integer.
+            ValueError: it has another shape, lies outside of its bounds, or is no number; or something is missing.
+        """
+        return {path: self.leaf(path, value) for path, value in unpack_action(self._declared, action).items()}
+
+    def leaf(self, path: str, value: Any) -> Array:
+        """The action leaf at a path, as it is held. Raises as `unpacked` does."""
+        dtype, shape, low, high = self._leaves[path]
+        given = np.asarray(value)
+        if not is_of_kind(given.dtype, dtype):
+            raise TypeError(f"{path}: {given.dtype} was given; expected {_described(dtype, shape, low, high)}")
+        if given.shape != shape:
+            raise ValueError(
+                f"{path}: the shape {list(given.shape)} was given; expected {_described(dtype, shape, low, high)}"
+            )
+        # Floats are rounded before they are compared: bounds are those of the leaf's own precision.
+        taken = given.astype(dtype, copy=False) if dtype.kind == "f" else given
+        within = (taken >= low) & (taken <= high)
+        if not within.all():
+            wrong = given[~within].flat[0]
+            raise ValueError(f"{path}: {wrong} was given; expected {_described(dtype, shape, low, high)}")
+        return taken.astype(dtype, copy=False)
+
+
+def is_of_kind(given: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    """Whether values of a dtype can be meant for a leaf of another: integers and booleans for each other, and for floats."""
+    return given.kind in ("biuf" if wanted.kind == "f" else "biu")
+
+
+def _described(dtype: np.dtype[Any], shape: tuple[int, ...], low: Array, high: Array) -> str:
+    within = (
+        f"{low} to {high}" if not low.ndim and not high.ndim else f"{low.min()} to {high.max()}, each in its bounds"
+    )
+    return f"{dtype}{list(shape)} from {within}"
 
 
 def nested(leaves: Mapping[str, Any], name: str, describe: Callable[[Any], Any]) -> Any:

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from .leaves import Actions
+
 Array = np.ndarray[Any, Any]
 NAME = "lockstep_binding"
 STATE = "state/"
@@ -54,6 +56,8 @@ class RustBatch:
         count: how many.
         mode: `same_step`, `next_step` or `disabled`, as Gymnasium's `AutoresetMode` has them.
         threads: on how many threads; 0 takes one for each processor.
+        leaves: of the environment's contract, by path: actions are held against them. Without it they only
+            have to fit the dtypes of the module.
 
     Attributes:
         seen: what is seen `[count, ...]`, by path: `observation...`, `legal_actions...`.
@@ -62,7 +66,14 @@ class RustBatch:
         reward, terminated, truncated: of the last step, `[count]`.
     """
 
-    def __init__(self, module: Any, count: int, mode: str = SAME_STEP, threads: int = 0) -> None:
+    def __init__(
+        self,
+        module: Any,
+        count: int,
+        mode: str = SAME_STEP,
+        threads: int = 0,
+        leaves: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
         spec = module.SPEC
         self.count, self.mode = count, mode
         self.vector = module.environment.vector({}, count, mode, threads)
@@ -70,6 +81,9 @@ class RustBatch:
         self.reward = np.zeros(count, spec["reward"])
         self.terminated, self.truncated = np.zeros(count, bool), np.zeros(count, bool)
         self._actions = {path: np.dtype(dtype) for path, dtype, _ in spec["action"]}
+        self._held_against = (
+            None if leaves is None else Actions({path: leaves[path] for path in self._actions}, (count,))
+        )
         self.state_paths = [path for path, _, _ in spec["state"]]
         self._to = _Results(self)
 
@@ -91,14 +105,30 @@ class RustBatch:
             array[begun] = 0
 
     def step(self, actions: Mapping[str, Array]) -> None:
-        """Step every instance; action leaves by path, each `[count, ...]`."""
-        given = [np.ascontiguousarray(actions[path], dtype) for path, dtype in self._actions.items()]
+        """Step every instance; action leaves by path, each `[count, ...]`.
+
+        Raises:
+            TypeError, ValueError: they are not those that the environment takes; see `Actions`.
+        """
+        if self._held_against is not None:
+            actions = {path: self._held_against.leaf(path, actions[path]) for path in self._actions}
+        given = [_of_dtype(path, actions[path], dtype) for path, dtype in self._actions.items()]
         self.vector.step(given, self._to)
 
     @property
     def seen_arrays(self) -> list[Array]:
         """The arrays of what is seen, as the module takes them."""
         return self._to.seen
+
+
+def _of_dtype(path: str, action: Any, dtype: np.dtype[Any]) -> Array:
+    array = np.ascontiguousarray(action)
+    if array.dtype == dtype:
+        return array
+    cast = array.astype(dtype)
+    if dtype.kind != "f" and not np.array_equal(cast, array):
+        raise ValueError(f"{path}: {array.dtype} was given that {dtype} cannot hold; expected {dtype}")
+    return cast
 
 
 class _Results:

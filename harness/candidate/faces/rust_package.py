@@ -38,7 +38,7 @@ _HERE = Path(__file__).parent
 
 def make_batch(count: int, mode: str = SAME_STEP, threads: int = 0) -> RustBatch:
     """So many instances that step together; see `RustBatch`."""
-    return RustBatch(lockstep_binding, count, mode, threads)
+    return RustBatch(lockstep_binding, count, mode, threads, contract()["leaves"])
 
 
 def make_vector(num_envs: int, autoreset_mode: str = "NextStep", threads: int = 0, copy: bool = True) -> RustVectorEnv:

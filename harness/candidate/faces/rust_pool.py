@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .leaves import is_action, nested, unpack_action
+from .leaves import Actions, is_action, nested
 from .rust_batch import NEXT_STEP, RustBatch
 
 Array = np.ndarray[Any, Any]
@@ -48,7 +48,8 @@ class RustPool:
         self.num_envs = num_envs
         self.batch = RustBatch(module, num_envs, NEXT_STEP, num_threads)
         self._leaves = leaves
-        self._actions = {path: leaf for path, leaf in leaves.items() if is_action(path)}
+        declared = {path: leaf for path, leaf in leaves.items() if is_action(path)}
+        self._actions = Actions(declared, (num_envs,))
         self._masked = any(path.split("/")[0] == "legal_actions" for path in leaves)
         self._elapsed = np.zeros(num_envs, np.int32)
         self._begun, self._ended = np.zeros(num_envs, bool), np.zeros(num_envs, bool)
@@ -82,11 +83,12 @@ class RustPool:
 
         Raises:
             RuntimeError: an instance was not reset yet.
+            TypeError, ValueError: the actions are not those that the environment takes; see `Actions`.
         """
         batch = self.batch
         if not self._begun.all():
             raise RuntimeError(f"reset() comes first: instances {np.flatnonzero(~self._begun).tolist()} have not begun")
-        batch.step(unpack_action(self._actions, action))
+        batch.step(self._actions.unpacked(action))
         self._elapsed += 1
         self._elapsed[self._ended] = 0
         np.logical_or(batch.terminated, batch.truncated, out=self._ended)

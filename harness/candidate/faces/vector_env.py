@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from .leaf_spaces import action_space, observation_space
-from .leaves import is_action, unpack_action
+from .leaves import Actions, is_action
 
 Array = np.ndarray[Any, Any]
 
@@ -55,10 +55,14 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
         self.single_action_space = action_space(leaves)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._actions = {path: leaf for path, leaf in leaves.items() if is_action(path)}
+        self._actions = self._taking({path: leaf for path, leaf in leaves.items() if is_action(path)})
         self._masked = any(path.split("/")[0] == "legal_actions" for path in leaves)
         self._begun = False
         self._ended = np.zeros(num_envs, bool)
+
+    def _taking(self, declared: Mapping[str, Mapping[str, Any]]) -> Actions:
+        """What takes the actions of all instances, of the leaves that the environment declares."""
+        return Actions(declared, (self.num_envs,))
 
     # --- what a face has to do ----------------------------------------------------------------------------------------
 
@@ -100,7 +104,11 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
         return self._seen("observation"), self._infos()
 
     def step(self, actions: Any) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
-        """One step in every instance: observations, rewards, terminations, truncations, infos."""
+        """One step in every instance: observations, rewards, terminations, truncations, infos.
+
+        Raises:
+            TypeError, ValueError: the actions are not those that the environment takes; see `Actions`.
+        """
         if not self._begun:
             raise gymnasium.error.ResetNeeded("step() before the first reset()")
         if self.autoreset_mode is AutoresetMode.DISABLED and self._ended.any():
@@ -108,7 +116,7 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
                 f"the episodes of instances {np.flatnonzero(self._ended).tolist()} have ended, and nothing resets them by "
                 'itself in mode DISABLED: call reset(options={"reset_mask": ...}) with True for them'
             )
-        stepped = self._advance(unpack_action(self._actions, actions), self._ended)
+        stepped = self._advance(self._actions.unpacked(actions), self._ended)
         self._ended = stepped.terminated | stepped.truncated
         infos = self._infos()
         if self.autoreset_mode is AutoresetMode.SAME_STEP and self._ended.any():
