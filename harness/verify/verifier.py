@@ -132,18 +132,23 @@ class Verifier:
                     self.task, suite, reference, candidate, seed, self.progress,
                     stop_at_failure=request.stop_at_failure,
                 )  # fmt: skip
-                use = None
-                if rollout.LEVEL in request.levels and not request.stop_at_failure:
-                    use = autoreset.Use(pair, User(self.task, self.driver, tree))
-                    stack.callback(use.close)
-                    use.start_early()  # levels 1 and 2 leave a core idle
-                for level in sorted(request.levels):
-                    self._record_questions(reference, candidate, level)
-                    reports.append(self._run_level(pair, level, request, tree, cases, use, stack))
-                    self.questions[level].features.update(reports[-1].features)
-                    memory.give_back()
-                    if reports[-1].outcome is not Outcome.PASS:
-                        break
+                use = second = None
+                with ExitStack() as beside:
+                    if rollout.LEVEL in request.levels and not request.stop_at_failure:
+                        use = autoreset.Use(pair, User(self.task, self.driver, tree))
+                        stack.callback(use.close)
+                        if use.starts_early:  # levels 1 and 2 leave a core idle
+                            use.start()
+                            if not self._records_candidate:  # what it is asked belongs to level 3
+                                second = rollout.SecondProcess(pair, lambda: self._another(pair, tree, stack))
+                                beside.callback(second.close)
+                    for level in sorted(request.levels):
+                        self._record_questions(reference, candidate, level)
+                        reports.append(self._run_level(pair, level, request, tree, cases, use, second, stack))
+                        self.questions[level].features.update(reports[-1].features)
+                        memory.give_back()
+                        if reports[-1].outcome is not Outcome.PASS:
+                            break
                 if not request.stop_at_failure and (so_far := judged()).outcome is Outcome.FAIL:
                     drawn = pictures.of_divergences(pair, so_far, self._renderer)
             except BrokenContract as broken:
@@ -231,6 +236,14 @@ class Verifier:
             self._next = self._threads.submit(CandidateWorker, self.task, self.driver)
         return self._next
 
+    def _another(self, pair: Pair, tree: Path, stack: ExitStack, *, training: bool = False) -> Environment:
+        """Another process of the same candidate."""
+        worker = CandidateWorker(self.task, self.driver, training=training)
+        stack.callback(worker.close)
+        opened = worker.open(tree)
+        opened.listener = pair.candidate.listener
+        return opened
+
     def _run_level(
         self,
         pair: Pair,
@@ -239,6 +252,7 @@ class Verifier:
         tree: Path,
         cases: tuple[list[known.Case], list[known.ProbeCase]],
         use: autoreset.Use | None,
+        second: rollout.SecondProcess | None,
         stack: ExitStack,
     ) -> LevelReport:
         began = time.monotonic()
@@ -251,11 +265,7 @@ class Verifier:
         measured: dict[str, Any] = {}
 
         def another(*, training: bool = False) -> Environment:
-            worker = CandidateWorker(self.task, self.driver, training=training)
-            stack.callback(worker.close)
-            opened = worker.open(tree)
-            opened.listener = pair.candidate.listener
-            return opened
+            return self._another(pair, tree, stack, training=training)
 
         def transferred() -> Iterator[CheckResult]:
             from harness.verify.levels import transfer  # with it comes JAX, which no other level needs
@@ -269,7 +279,9 @@ class Verifier:
         running: dict[int, Callable[[], Iterator[CheckResult]]] = {
             1: lambda: property.checks(pair, module),
             2: lambda: interaction.checks(pair),
-            3: lambda: rollout.checks(pair, tally, another, use, request.exploring),
+            3: lambda: rollout.checks(
+                pair, tally, second or rollout.SecondProcess(pair, another), use, request.exploring
+            ),
             4: transferred,
         }
         try:

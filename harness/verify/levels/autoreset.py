@@ -24,13 +24,15 @@ from harness.model import ENDINGS, STATE, Array, Case, Draw, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Mode
 from harness.verdict import CheckResult, Divergence, Outcome
-from harness.verify.levels.batch import demand_arrays, demand_batch, laws_of_batch
+from harness.verify.levels.batch import demand_arrays, demand_batch, demand_chance, laws_of_batch
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
 from harness.verify.statistics.laws import LawResult, verdict
 
 LEVEL = 3
 NAME = "auto-reset batch"
+LANES = "lanes"
+"""The part of an answer that tells the chance of many sub-environments, and nothing else of them."""
 USED = "as its users run it"
 USER = "the candidate, as users run it"
 CHECKED_ENVS = 17
@@ -48,7 +50,7 @@ MOST_WORK = 1 << 18
 @dataclass(frozen=True)
 class Plan:
     """The batch of a run: its `envs` sub-environments, its `steps`, the `seed` of its keys, its actions, and the
-    sub-environments to look at.
+    sub-environments to look at; and those of whose chance is told, where that is asked for.
     """
 
     seed: int
@@ -56,6 +58,7 @@ class Plan:
     steps: int
     env_indices: Array
     actions: Mapping[str, Array]
+    lanes: Array | None = None
 
     @property
     def key_data(self) -> Array:
@@ -65,11 +68,10 @@ class Plan:
 
 def planned(pair: Pair) -> Plan:
     """The batch of this run, all of it from the run's seed."""
-    steps = min(2 * pair.task.budgets.horizon, MAX_STEPS)
+    steps = _steps(pair)
     rng = pair.random("autoreset lanes")
-    widest = max(CHECKED_ENVS, min(WIDEST, MOST_WORK // steps))
     # No power of two, to which batches of cases are padded: so it is a size that no other check has.
-    envs = int(np.exp(rng.uniform(np.log(CHECKED_ENVS), np.log(widest)))) | 1
+    envs = int(np.exp(rng.uniform(np.log(CHECKED_ENVS), np.log(widest(pair))))) | 1
     # Each timestep is shown twice: as it is, and as it was before the reset.
     shown = MOST_BYTES // (2 * (steps + 1) * pair.task.timestep_bytes)
     env_indices = np.sort(rng.choice(envs, min(max(shown, 2), CHECKED_ENVS), replace=False))
@@ -78,13 +80,22 @@ def planned(pair: Pair) -> Plan:
     return Plan(pair.derive("autoreset") % (1 << 31), envs, steps, env_indices, actions)
 
 
-def play(pair: Pair, candidate: Environment) -> dict[str, Any]:
+def widest(pair: Pair) -> int:
+    """How many sub-environments the batch of a run has at most, but for one more."""
+    return max(CHECKED_ENVS, min(WIDEST, MOST_WORK // _steps(pair)))
+
+
+def _steps(pair: Pair) -> int:
+    return min(2 * pair.task.budgets.horizon, MAX_STEPS)
+
+
+def play(pair: Pair, candidate: Environment, plan: Plan) -> dict[str, Any]:
     """What the candidate's auto-resetting batch answers: the call `autoreset` of docs/protocol.md, and its `actions`.
 
     Raises:
         EnvironmentFailure: it could not answer, or not with all that was asked for.
     """
-    plan = planned(pair)
+    told = {} if plan.lanes is None else {LANES: plan.lanes.tolist()}
     answer = candidate.ask(
         "autoreset",
         seed=plan.seed,
@@ -92,18 +103,43 @@ def play(pair: Pair, candidate: Environment) -> dict[str, Any]:
         steps=plan.steps,
         actions=dict(plan.actions),
         env_indices=plan.env_indices.tolist(),
+        **told,
     )
-    checked = demand_batch(pair, answer, plan.steps, len(plan.env_indices), "the candidate, call `autoreset`")
-    return {**checked, "actions": {path: array[:, plan.env_indices] for path, array in plan.actions.items()}}
+    where = "the candidate, call `autoreset`"
+    checked: dict[str, Any] = demand_batch(pair, answer, plan.steps, len(plan.env_indices), where)
+    if plan.lanes is not None:
+        checked[LANES] = demand_chance(pair, answer.get(LANES), plan.steps, len(plan.lanes), where)
+    return checked | {"actions": {path: array[:, plan.env_indices] for path, array in plan.actions.items()}}
 
 
 def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:
-    """Every episode of an auto-resetting batch, replayed one by one; and how many steps the reference confirmed.
+    """Every episode of an auto-resetting batch, replayed one by one, and the law of what it drew; and how many steps the
+    reference confirmed.
 
     Args:
         answer: what `play` returned.
     """
-    seen = list(episodes(pair, answer, answer["actions"]))
+    result, confirmed, seen = replayed(pair, answer, NAME)
+    if result.outcome is Outcome.FAIL:
+        return result, 0
+    for name, results in laws_of_batch(pair, seen, NAME).items():
+        passed, worst = verdict(results)
+        if not passed:
+            return CheckResult(NAME, Outcome.FAIL, examples=len(seen), divergences=(wrong_law(NAME, name, worst),)), 0
+    return result, confirmed
+
+
+def replayed(pair: Pair, answer: Mapping[str, Any], name: str) -> tuple[CheckResult, int, list[Trajectory]]:
+    """Every episode of an auto-resetting batch, replayed one by one.
+
+    Args:
+        answer: what `play` returned.
+        name: of the check.
+
+    Returns:
+        The result, how many steps the reference confirmed, and the episodes.
+    """
+    seen = list(episodes(pair, answer, answer["actions"], name))
     forced = pair.task.mode in (Mode.NONE, Mode.SHARED) or "force_draws" in pair.reference.spec.capabilities
     judge = pair.reference if forced and pair.paired else pair.candidate
     detail = "" if judge is pair.reference else "against the candidate's own single steps: the reference takes no draws"
@@ -115,22 +151,18 @@ def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:
         # The same episode without the batch around it: if it differs too, the fault is not the batch's.
         [(alone, difference)] = pair.play([one.case]) if pair.paired else [(one, None)]
         if difference is not None:
-            divergence = localise(pair, alone, difference, level=LEVEL, check=NAME)
+            divergence = localise(pair, alone, difference, level=LEVEL, check=name)
         else:
             last = found.step == other.steps and found.step > 0
             divergence = Divergence(
-                one.case.cut(found.step), found.step, found.path, found.expected, found.actual, "autoreset", LEVEL, NAME,
+                one.case.cut(found.step), found.step, found.path, found.expected, found.actual, "autoreset", LEVEL, name,
                 index=found.index,
                 cause="stepped alone the candidate agrees with the reference here: the batch differs"
                 + (" in an episode's last step" if last else " in an episode's reset" if found.step == 0 else ""),
             )  # fmt: skip
-        return CheckResult(NAME, Outcome.FAIL, examples=len(seen), divergences=(divergence,)), 0
-    for name, results in laws_of_batch(pair, seen, NAME).items():
-        passed, worst = verdict(results)
-        if not passed:
-            return CheckResult(NAME, Outcome.FAIL, examples=len(seen), divergences=(wrong_law(NAME, name, worst),)), 0
+        return CheckResult(name, Outcome.FAIL, examples=len(seen), divergences=(divergence,)), 0, seen
     confirmed = sum(trajectory.steps for trajectory in expected) if judge is pair.reference else 0
-    return CheckResult(NAME, Outcome.PASS, examples=len(seen), detail=detail), confirmed
+    return CheckResult(name, Outcome.PASS, examples=len(seen), detail=detail), confirmed, seen
 
 
 class Use:
@@ -144,10 +176,10 @@ class Use:
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="lockstep-user")
         self._seen: Future[Shown] | None = None
 
-    def start_early(self) -> None:
-        """Have it played, where `close` can break that off at any moment."""
-        if self._user.may_start_early:
-            self.start()
+    @property
+    def starts_early(self) -> bool:
+        """Whether `close` can break it off at any moment."""
+        return self._user.may_start_early
 
     def start(self) -> None:
         """Have it played, where that has not begun."""
@@ -222,12 +254,15 @@ def wrong_law(check: str, draw: str, worst: LawResult) -> Divergence:
     )  # fmt: skip
 
 
-def episodes(pair: Pair, answer: Mapping[str, Any], actions: Mapping[str, Array]) -> Iterator[Trajectory]:
+def episodes(
+    pair: Pair, answer: Mapping[str, Any], actions: Mapping[str, Array], origin: str = NAME
+) -> Iterator[Trajectory]:
     """Cut a batch into episodes: trajectories as they would look without auto-reset, each with its tape forced.
 
     Args:
         answer: what the call `autoreset` answers (docs/protocol.md).
         actions: the actions of the batch, each of shape `[steps, environments, *leaf shape]`.
+        origin: of the episodes' cases.
     """
     leaves = answer["leaves"]
     ended = np.logical_or(*(leaves[path] for path in ENDINGS))
@@ -237,7 +272,7 @@ def episodes(pair: Pair, answer: Mapping[str, Any], actions: Mapping[str, Array]
         for start, end in zip([0, *ends], [*ends, timesteps - 1], strict=True):
             if end == start:
                 continue
-            yield _episode(pair, answer, actions, number, start, end, closed=end in ends)
+            yield _episode(pair, answer, actions, number, start, end, origin, closed=end in ends)
 
 
 def _episode(
@@ -247,6 +282,7 @@ def _episode(
     number: int,
     start: int,
     end: int,
+    origin: str,
     *,
     closed: bool,
 ) -> Trajectory:
@@ -258,7 +294,7 @@ def _episode(
         elif closed:
             column[-1] = answer["leaves"][f"final/{path}"][end, number]
         columns[path] = column
-    case = Case(0, {path: array[start:end, number] for path, array in actions.items()}, origin=NAME)
+    case = Case(0, {path: array[start:end, number] for path, array in actions.items()}, origin=origin)
     reset = {name: values[start, number] for name, values in answer["reset_draws"].items()}
     if pair.task.mode is Mode.SHARED:
         return Trajectory(replace(case, seed=_joined(reset["seed"])), columns)

@@ -34,10 +34,34 @@ def demand_batch(pair: Pair, answer: Any, steps: int, num_envs: int, where: str)
     Raises:
         BadAnswer: one is missing or is something else; names the part, and what it must be.
     """
-    outputs, mode = pair.task.outputs, pair.task.mode
+    outputs = pair.task.outputs
     leaves = {path: leaf.shape for path, leaf in outputs.items()}
     leaves |= {f"final/{path}": leaf.shape for path, leaf in outputs.items() if path not in ("reward", *ENDINGS)}
-    parts: dict[str, tuple[int, Mapping[str, tuple[int, ...]]]] = {"leaves": (steps + 1, leaves)}
+    checked = {"leaves": demand_arrays(answer, "leaves", (steps + 1, num_envs), leaves, where)}
+    return checked | demand_drawn(pair, answer, steps, num_envs, where)
+
+
+def demand_chance(pair: Pair, answer: Any, steps: int, lanes: int, where: str) -> dict[str, dict[str, Array]]:
+    """The part `lanes` of an answer of `autoreset`: its draws, and under `ended` whether an episode ended, `[steps + 1,
+    lanes]`.
+
+    Raises:
+        BadAnswer: something of it is missing or is something else.
+    """
+    ended = demand_arrays({"lanes": answer}, "lanes", (steps + 1, lanes), {"ended": ()}, where)
+    if ended["ended"].dtype != np.bool_:
+        raise BadAnswer(f"in its `lanes`, ended has dtype {ended['ended'].dtype}", where=where, expected="booleans")
+    return demand_drawn(pair, answer, steps, lanes, where) | {"lanes": ended}
+
+
+def demand_drawn(pair: Pair, answer: Any, steps: int, num_envs: int, where: str) -> dict[str, dict[str, Array]]:
+    """The parts of such an answer that tell what was drawn, and how often each draw was taken.
+
+    Raises:
+        BadAnswer: one is missing or is something else.
+    """
+    mode = pair.task.mode
+    parts: dict[str, tuple[int, Mapping[str, tuple[int, ...]]]] = {}
     for moment, timesteps in (("reset", steps + 1), ("step", steps)):
         draws = [draw for draw in pair.task.draws.values() if mode in (Mode.TAPE, Mode.LAW) and draw.occurs_at(moment)]
         seeded = mode is Mode.SHARED and moment == "reset"

@@ -1,7 +1,8 @@
 """Checks that every candidate must pass, whatever its task: nothing here needs a word from the task's author.
 
 Determinism (the same question twice, and from another place in another batch), one meaning for all execution paths
-(`single`, `batched`, `scanned`), `encode` as the inverse of `decode`, and samplers that follow the law of the draws.
+(`single`, `batched`, `scanned`), `encode` as the inverse of `decode`, and samplers that follow the law of the draws and
+know nothing of the batch around them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from harness.compare import Difference
 from harness.model import Array, Case, Draw, Trajectory
 from harness.task.contract import TaskDraw
 from harness.verdict import CheckResult, Divergence, Outcome
-from harness.verify.levels.batch import demand_arrays, drawn_shape, reference_draws
+from harness.verify.levels import alone
+from harness.verify.levels.batch import MOMENTS, demand_arrays, drawn_shape, reference_draws
 from harness.verify.pair import Pair, step_case
 from harness.verify.statistics.laws import LawResult, independence_of_draws, test_law, verdict
 
@@ -40,8 +42,9 @@ def checks(pair: Pair) -> Iterator[CheckResult]:
     yield _paths(pair, cases)
     if pair.can_restore:
         yield _round_trip(pair)
-    for moment in ("reset", "step"):
+    for moment in MOMENTS:
         yield from _laws(pair, moment)
+    yield from alone.checks(pair, {moment: _share(pair, moment) for moment in MOMENTS})
 
 
 def _determinism(pair: Pair, cases: list[Case]) -> CheckResult:
@@ -129,12 +132,11 @@ def _law_verdict(pair: Pair, check: str, name: str, results: list[LawResult], ex
 def _samples(pair: Pair, draws: Sequence[TaskDraw], moment: str) -> dict[str, Array]:
     """Draws of the candidate's sampler by name, each `[count, *draw shape]`, slots of a capacity one after the other."""
     seed = pair.derive(f"law/{moment}") % (1 << 31)
-    count = pair.task.budgets.samples
+    share = _share(pair, moment)
     if moment == "reset":
-        asked: list[dict[str, Any]] = [{"at": "reset", "seed": seed, "count": count}]
+        asked: list[dict[str, Any]] = [{"at": "reset", "seed": seed, "count": share}]
     else:
         picks = pair.random("law states").integers(0, len(pair.reached), STEP_STATES)
-        share = max(1, count // STEP_STATES)
         asked = [
             {"at": "step", "seed": seed + number, "count": share, "state": dict(state), "action": action}
             for number, (state, action) in enumerate(pair.reached[pick] for pick in picks)
@@ -148,6 +150,11 @@ def _samples(pair: Pair, draws: Sequence[TaskDraw], moment: str) -> dict[str, Ar
         draw.name: np.concatenate([np.asarray(answer[draw.name]) for answer in answers]).reshape(-1, *draw.shape)
         for draw in draws
     }
+
+
+def _share(pair: Pair, moment: str) -> int:
+    """How many samples are asked for at once: of each of a few states, where steps draw."""
+    return pair.task.budgets.samples if moment == "reset" else max(1, pair.task.budgets.samples // STEP_STATES)
 
 
 def _own_timesteps(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:

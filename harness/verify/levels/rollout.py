@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ import numpy as np
 from harness.compare import Difference
 from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment
+from harness.task.contract import Mode
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.exploration.explorer import Explorer
-from harness.verify.levels import autoreset
+from harness.verify.levels import autoreset, wide
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
 from harness.verify.statistics.laws import compare_outcomes, verdict
@@ -72,14 +74,14 @@ class Tally:
 def checks(
     pair: Pair,
     tally: Tally,
-    another: Callable[[], Environment],
+    second: SecondProcess,
     use: autoreset.Use | None = None,
     exploring: int = 1,
 ) -> Iterator[CheckResult]:
     """All checks of level 3.
 
     Args:
-        another: starts a second process of the same candidate.
+        second: of the same candidate; it is closed at the end.
         use: what a user of the candidate sees; None leaves that check out.
         exploring: how many times the exploration's budget is spent.
     """
@@ -87,7 +89,6 @@ def checks(
     explorer = Explorer(pair) if pair.paired and pair.task.budgets.exploration != 0 else None
     policies = pair.task.budgets.policies
     shares = np.diff(np.linspace(0, pair.task.budgets.episodes, len(policies) + 1).astype(int))
-    second = _SecondProcess(pair, another)
     try:
         if pair.paired:
             for policy, count in zip(policies, shares, strict=True):
@@ -105,23 +106,35 @@ def checks(
             yield autoreset.check_used(pair, answer, use.shown())
         if pair.paired:
             yield _other_process(pair, second.repeated())
+        for name in wide.SIZES:
+            result, confirmed = wide.check(pair, second.wide(name), name)
+            tally.steps += confirmed
+            yield result
+        if pair.task.mode is not Mode.NONE:
+            yield wide.check_chance(pair, {name: second.wide(name) for name in wide.SIZES})
         if explorer is not None:
             yield _exploration(pair, explorer, tally, exploring)
     finally:
         second.close()
 
 
-class _SecondProcess:
-    """Another process of the same candidate, at work beside the episodes.
+class SecondProcess:
+    """Another process of the same candidate, at work beside the episodes, or beside levels 1 and 2, which leave a core idle.
 
-    It plays the auto-reset batch and repeats some of the first process's cases. So neither its start nor what it compiles
+    It plays the auto-reset batches and repeats some of the first process's cases. So neither its start nor what it compiles
     costs time of its own, and the batch is one more thing that must not depend on the process in which it ran.
+
+    Args:
+        start: starts it.
     """
 
     def __init__(self, pair: Pair, start: Callable[[], Environment]) -> None:
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="lockstep-second")
         self._environment = self._threads.submit(start)
-        self._batch = self._threads.submit(lambda: autoreset.play(pair, self._environment.result()))
+        self._batch = self._threads.submit(self._play, pair, lambda: autoreset.planned(pair))
+        self._wide = {
+            name: self._threads.submit(self._play, pair, partial(wide.planned, pair, name)) for name in wide.SIZES
+        }
         self._answers: list[Trajectory] = []
         self._repeated: list[Future[list[Trajectory]]] = []
 
@@ -139,12 +152,19 @@ class _SecondProcess:
         """What `autoreset.play` returned or raised."""
         return self._batch.result()
 
+    def wide(self, name: str) -> Mapping[str, Any]:
+        """The same for the wide batch of this name."""
+        return self._wide[name].result()
+
+    def _play(self, pair: Pair, plan: Callable[[], autoreset.Plan]) -> Mapping[str, Any]:
+        return autoreset.play(pair, self._environment.result(), plan())
+
     def close(self) -> None:
         """End it, whatever it is at: after a failure nobody waits for the rest."""
         wait([self._environment])
         if self._environment.exception() is None:
             self._environment.result().kill()
-        self._threads.shutdown()
+        self._threads.shutdown(cancel_futures=True)
 
 
 def _episodes(
@@ -152,7 +172,7 @@ def _episodes(
     policy: str,
     count: int,
     tally: Tally,
-    second: _SecondProcess,
+    second: SecondProcess,
     repeated: int,
     explorer: Explorer | None,
 ) -> CheckResult:

@@ -256,6 +256,30 @@ def autocorrelation(scores: Array) -> Shift:
     return Shift(z, bernstein_p(z, np.abs(scores).max(initial=0.0) ** 2 / np.sqrt(terms)))
 
 
+def pairs_at_distances(taken: Array) -> Array:
+    """How many pairs of values `taken [timesteps, lanes]` there are in one timestep at each distance, `[lanes - 1]`."""
+    return np.round(_products_at_distances(taken.astype(np.float64)))
+
+
+def correlation_at_distances(scores: Array, pairs: Array) -> Shift:
+    """Whether standardised scores `[timesteps, lanes]` are independent of those of other lanes in the same timestep.
+
+    `z` and p-value `[lanes - 1]`; entry `k` is the correlation of lanes at distance `k + 1`. A score that was not taken is
+    0, and `pairs` says how many others there are (`pairs_at_distances`); where there are none the p-value is 1.
+    """
+    terms = np.maximum(pairs, 1.0)
+    z = np.where(pairs > 0, _products_at_distances(scores), 0.0) / np.sqrt(terms)
+    return Shift(z, bernstein_p(z, np.abs(scores).max(initial=0.0) ** 2 / np.sqrt(terms)))
+
+
+def _products_at_distances(numbers: Array) -> Array:
+    """The sum of products of two numbers in a row of `[N, M]` at each distance 1 .. M - 1."""
+    size = numbers.shape[1]
+    spectra = np.fft.rfft(numbers[numbers.any(axis=1)], 1 << (2 * size - 1).bit_length())
+    powers = (spectra.real**2 + spectra.imag**2).sum(axis=0)
+    return np.fft.irfft(powers, 1 << (2 * size - 1).bit_length())[1:size]
+
+
 def shift(scores: Array, n: int) -> Shift:
     """Whether the first `n` of the scores `[..., N]` are as high as the others: z-test of a linear rank statistic.
 

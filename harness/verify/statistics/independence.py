@@ -14,6 +14,9 @@ from harness.model import Array
 from harness.verify.statistics import hypotheses
 from harness.verify.statistics.comparisons import LawResult, chosen, element_name, orderable, worst_result
 
+LANE_ELEMENTS = 8
+"""So many elements of a draw are compared from lane to lane."""
+
 
 def independence_of_elements(names: Sequence[str], values: Array) -> list[LawResult]:
     """Whether elements `values [E, N]` that are drawn together are independent of each other; none for one element."""
@@ -55,6 +58,42 @@ def independence_of_draws(samples: Mapping[str, Array], *, seed: int = 0) -> lis
     if not len(first):
         return []
     return [_pairs(names, _scores(values), first, second, 0, "draws made together")]
+
+
+def independence_of_lanes(name: str, samples: Array, taken: Array, *, seed: int = 0) -> list[LawResult]:
+    """Whether draws that were made side by side are independent: at every distance of two lanes, in the same timestep.
+
+    Args:
+        name: of the draw.
+        samples: `[timesteps, lanes, *shape]`.
+        taken: which of them count, `[timesteps, lanes]`; two at least.
+        seed: chooses the 8 elements that are looked at, of a draw that has more.
+    """
+    timesteps, lanes = taken.shape
+    flat = samples.reshape(timesteps, lanes, -1)
+    elements = flat.shape[2]
+    looked_at = np.sort(np.random.default_rng(seed).permutation(elements)[:LANE_ELEMENTS])
+    values = orderable(flat[taken][:, looked_at].T)
+    names = [element_name(name, int(index), samples.shape[2:]) for index in looked_at]
+    p_values, distances, correlations = [], [], []
+    pairs = hypotheses.pairs_at_distances(taken)
+    for scores in (scores for family in _scores(values) for scores in family):
+        side_by_side = np.zeros(taken.shape)
+        side_by_side[taken] = scores
+        test = hypotheses.correlation_at_distances(side_by_side, pairs)
+        worst = int(np.argmin(test.p_value))
+        p_values.append(min(1.0, float(test.p_value[worst]) * len(test.p_value)))
+        distances.append(worst + 1)
+        correlations.append(float(test.z[worst]) / np.sqrt(max(pairs[worst], 1.0)))
+    return [
+        worst_result(
+            [*names, *names],
+            "correlation of lanes at any distance",
+            np.array(p_values),
+            lambda k: (f"rank correlation {correlations[k]:+.4f} of lanes at distance {distances[k]}", "0"),
+            int(np.count_nonzero(taken)),
+        )
+    ]
 
 
 def independence_of_actions(

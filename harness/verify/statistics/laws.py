@@ -31,6 +31,7 @@ from harness.verify.statistics.independence import (
     independence_of_actions,
     independence_of_draws,
     independence_of_elements,
+    independence_of_lanes,
     independence_of_samples,
 )
 from harness.verify.statistics.joint import joint_independence, law_in_situations, neighbours
@@ -42,6 +43,7 @@ __all__ = [
     "compare_outcomes",
     "independence_of_actions",
     "independence_of_draws",
+    "independence_of_lanes",
     "test_law",
     "verdict",
 ]

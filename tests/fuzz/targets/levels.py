@@ -107,7 +107,7 @@ class Walked:
 
         with self._pair(answering) as pair:
             list(generic._laws(pair, "step"))  # pyright: ignore[reportPrivateUsage]
-            autoreset.check(pair, autoreset.play(pair, pair.candidate))
+            autoreset.check(pair, autoreset.play(pair, pair.candidate, autoreset.planned(pair)))
 
     def _candidate(self, stream: bytes) -> Answering:
         own, others = replaying(stream), real(self.adapter)

@@ -6,7 +6,7 @@ candidate. It needs only JAX, numpy and its neighbours: inside the sandbox nothi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -31,6 +31,8 @@ from harness.candidate.faces.leaves import OBSERVED, pack_action
 Answer = dict[str, Any]
 PROTOCOL = 2
 SAMPLE_CHUNK = 1 << 16
+LANES = "lanes"
+"""The part of an answer of `autoreset` that holds the chance of many instances, of which nothing else is told."""
 TRAINER = "harness.training.in_sandbox"
 """Named instead of imported: it stands above candidates, and only a worker that is asked to train has what it needs."""
 
@@ -184,6 +186,8 @@ class JaxCandidate:
         count: int,
         state: Mapping[str, Any] | None = None,
         action: Mapping[str, Any] | None = None,
+        first: int = 0,
+        width: int | None = None,
     ) -> Answer:
         """Draws by the candidate's own law: each `[count, *shape]`, with a slot axis behind `count` where the capacity
         is above one.
@@ -192,6 +196,9 @@ class JaxCandidate:
             at: `reset` or `step`.
             state, action: where the step is taken, and with what. Without them: at a begin of the candidate's own, with
                 an action of zeros.
+            first: the number of the first key; the others follow it. A number's key is the same in every call with a seed.
+            width: how many keys are sampled at once: 0 samples each key alone, without a batch around it, and None as
+                many as there is room for.
         """
         env = self._env
         draws = {"reset": env.reset_draws, "step": env.step_draws}[at]
@@ -201,29 +208,40 @@ class JaxCandidate:
         else:
             leaves = self._actions(1) if action is None else {p: np.asarray(v)[None] for p, v in action.items()}
             batch = Batch(env, [{"seed": seed, "actions": leaves, "start": state}], padded=False)
-            first = {path: array[0] for path, array in batch.first.items()}
-            begun, _ = begin_one(env, batch.kind, key_data, first)
+            start = {path: array[0] for path, array in batch.first.items()}
+            begun, _ = begin_one(env, batch.kind, key_data, start)
             sample_arguments = (
                 begun,
                 pack_action(jax.tree.map(lambda array: array[0, 0], batch.steps(0, 1)["action"])),
             )
-        size = min(bucket(count), SAMPLE_CHUNK)
-        parts = [
-            _sample(env, at, key_data, np.uint32(start), size, sample_arguments) for start in range(0, count, size)
-        ]
+        if width == 0:
+            numbers = np.arange(first, first + count, dtype=np.uint32)
+            alone = [_sample_alone(env, at, key_data, number, sample_arguments) for number in numbers]
+            parts = [{name: np.asarray(array)[None] for name, array in part.items()} for part in alone]
+        else:
+            size = width or min(bucket(count), SAMPLE_CHUNK)
+            starts = range(first, first + count, size)
+            parts = [_sample(env, at, key_data, np.uint32(start), size, sample_arguments) for start in starts]
         return {
             name: np.concatenate([np.asarray(part[name]) for part in parts])[:count].astype(draw["dtype"], copy=False)
             for name, draw in draws.items()
         }
 
     def autoreset(
-        self, seed: int, envs: int, steps: int, actions: Mapping[str, Any], env_indices: Sequence[int] | None = None
+        self,
+        seed: int,
+        envs: int,
+        steps: int,
+        actions: Mapping[str, Any],
+        env_indices: Sequence[int] | None = None,
+        lanes: Sequence[int] | None = None,
     ) -> Answer:
         """What users train on: `envs` instances for `steps` steps, vmapped and scanned, with auto-reset.
 
         Args:
             actions: action leaves, each `[steps, envs, *leaf shape]`.
             env_indices: the instances to tell about, `shown` of them; None tells about all.
+            lanes: the instances of which only chance is told, besides; None tells of none.
 
         Returns:
             `leaves`: every output and state leaf as a user sees it, `[steps + 1, shown, ...]`, timestep 0 the first reset;
@@ -232,16 +250,16 @@ class JaxCandidate:
             `step_draws`, `step_used` `[steps, shown, ...]`, `reset_draws`, `reset_used` `[steps + 1, shown, ...]`: what was
             drawn and how often each draw was taken, with a slot axis where the capacity is above one. The draws of a
             reset count in timestep 0 and where an episode ended.
+            `lanes`, where they are asked for: these four of each of the lanes in place of the shown instances, and under
+            `ended` `[steps + 1, lanes]` whether an episode ended.
         """
         env = self._env
         x64 = bool(env.contract["x64"])
         held = {path: fitting(path, actions.get(path), leaf, (steps, envs), x64) for path, leaf in env.actions.items()}
         key_data = batch_key_data(seed, steps, envs)
         shown = np.arange(envs, dtype=np.int32) if env_indices is None else np.asarray(env_indices, np.int32)
-        first, timesteps = jax.device_get(_autoreset(env, key_data, held, shown))
-        step_part = {"step_draws": timesteps.pop("step_draws"), "step_used": timesteps.pop("step_used")}
-        whole = jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, timesteps)
-        return step_part | whole
+        told = None if lanes is None else np.asarray(lanes, np.int32)
+        return _whole(*jax.device_get(_autoreset(env, key_data, held, shown, told)))
 
     # --- measured runs (harness/measure/profile) ----------------------------------------------------------------------
 
@@ -275,20 +293,43 @@ class JaxCandidate:
 
 @partial(jax.jit, static_argnums=(0, 1, 4))
 def _sample(env: JaxEnv, at: str, key_data: Any, start: Any, count: int, sample_arguments: Any) -> Any:
-    sampler = env.sample_reset if at == "reset" else lambda key: env.sample_step(key, *sample_arguments)
+    sampler = _sampler(env, at, sample_arguments)
     return jax.vmap(lambda number: sampler(random_key(key_data, number)))(start + jnp.arange(count, dtype=jnp.uint32))
 
 
-@partial(jax.jit, static_argnums=0)
-def _autoreset(env: JaxEnv, key_data: Any, actions: Any, shown: Any) -> Any:
-    """First timesteps `[shown, ...]` and the later ones `[steps, shown, ...]`, with keys from `key_data` `[steps + 1, envs,
-    2]`.
+@partial(jax.jit, static_argnums=(0, 1))
+def _sample_alone(env: JaxEnv, at: str, key_data: Any, number: Any, sample_arguments: Any) -> Any:
+    return _sampler(env, at, sample_arguments)(random_key(key_data, number))
 
-    Only the instances `shown` are kept, so that a wide batch needs no memory for timesteps that nobody asks for.
+
+def _sampler(env: JaxEnv, at: str, sample_arguments: Any) -> Callable[[Any], Any]:
+    return env.sample_reset if at == "reset" else lambda key: env.sample_step(key, *sample_arguments)
+
+
+def _whole(first: Answer, later: Answer) -> Answer:
+    """Timestep 0 and the later ones of an auto-resetting batch as one; what steps draw has no timestep 0."""
+    lanes = {LANES: _whole(first.pop(LANES), later.pop(LANES))} if LANES in first else {}
+    drawn = {part: later.pop(part) for part in ("step_draws", "step_used")}
+    return lanes | drawn | jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, later)
+
+
+@partial(jax.jit, static_argnums=0)
+def _autoreset(env: JaxEnv, key_data: Any, actions: Any, shown: Any, lanes: Any) -> Any:
+    """First timesteps `[shown, ...]` and the later ones `[steps, shown, ...]`, with keys from `key_data` `[steps + 1, envs,
+    2]`; and where `lanes` are given, under that name the chance of those.
+
+    Only the instances that are asked for are kept, so that a wide batch needs no memory for the timesteps of the others.
     """
 
+    def taken(timesteps: Any, env_indices: Any) -> Any:
+        return jax.tree.map(lambda leaf: jnp.take(leaf, env_indices, axis=0), timesteps)
+
     def kept(timesteps: Any) -> Any:
-        return jax.tree.map(lambda leaf: jnp.take(leaf, shown, axis=0), timesteps)
+        if lanes is None:
+            return taken(timesteps, shown)
+        chance = {part: leaves for part, leaves in timesteps.items() if part != "leaves"}
+        chance["ended"] = timesteps["leaves"]["terminated"] | timesteps["leaves"]["truncated"]
+        return taken(timesteps, shown) | {LANES: taken(chance, lanes)}
 
     def timestep(outputs: Any, state: Any, final_outputs: Any, final_state: Any, draws: Any, used: Any) -> Any:
         seen = {name: final_outputs[name] for name in OBSERVED if name in final_outputs}

@@ -135,7 +135,13 @@ class RustCandidate(SingleEnvironment):
 
     @_answering
     def autoreset(
-        self, seed: int, envs: int, steps: int, actions: Mapping[str, Any], env_indices: Sequence[int] | None = None
+        self,
+        seed: int,
+        envs: int,
+        steps: int,
+        actions: Mapping[str, Any],
+        env_indices: Sequence[int] | None = None,
+        lanes: Sequence[int] | None = None,
     ) -> Answer:
         """What users train on: `envs` instances for `steps` steps with auto-reset in the same step.
 
@@ -145,10 +151,10 @@ class RustCandidate(SingleEnvironment):
         key_data = batch_key_data(seed, steps, envs)
         shown = list(range(envs)) if env_indices is None else [int(env_index) for env_index in env_indices]
         batch = RustBatch(self._module, envs, SAME_STEP)
-        for env_index in shown:
+        for env_index in {*shown, *(lanes or ())}:
             batch.vector.watch(env_index, [])
         batch.reset(seeds_of(key_data[0]))
-        report = WatchedEnvs(self._contract, shown, steps)
+        report = WatchedEnvs(self._contract, shown, steps, lanes)
         report.look(0, batch)
         for timestep in range(1, steps + 1):
             batch.step({path: np.array(actions[path])[timestep - 1] for path in self._actions})

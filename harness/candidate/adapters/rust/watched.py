@@ -78,36 +78,46 @@ class Player:
 
 
 class WatchedEnvs:
-    """What some sub-environments of an auto-resetting batch did, in the form of the call `autoreset`."""
+    """What some sub-environments of an auto-resetting batch did, in the form of the call `autoreset`.
 
-    def __init__(self, contract: Mapping[str, Any], shown: Sequence[int], steps: int) -> None:
+    Of `lanes` only chance is noted, besides.
+    """
+
+    def __init__(
+        self, contract: Mapping[str, Any], shown: Sequence[int], steps: int, lanes: Sequence[int] | None = None
+    ) -> None:
         self._env_indices, self._shown, self._steps = shown, len(shown), steps
-        self._draws = {
-            at: {n: d for n, d in contract["draws"].items() if d["at"] in ("both", at)} for at in ("reset", "step")
-        }
         self._timesteps: list[list[Answer]] = [[{} for _ in shown] for _ in range(steps + 1)]
-        self._drawn, self._used = self._arrays("reset", steps + 1), self._counts("reset", steps + 1)
-        self._step_drawn, self._step_used = self._arrays("step", steps), self._counts("step", steps)
+        self._chance = _Chance(contract, len(shown), steps)
+        self._lanes = None if lanes is None else np.asarray(lanes, np.intp)
+        self._chance_of_lanes = _Chance(contract, len(lanes or ()), steps)
+        self._index_of_lane = {int(lane): index for index, lane in enumerate(lanes or ())}
+        self._others = sorted(self._index_of_lane.keys() - set(shown))
+        self._ended = np.zeros((steps + 1, len(lanes or ())), bool)
 
     def look(self, timestep: int, batch: RustBatch) -> None:
         """Note the newest timestep of each of the sub-environments."""
         for index, env_index in enumerate(self._env_indices):
-            self._add(timestep, index, batch, env_index)
+            stepped, begun, last = batch.vector.report(env_index)
+            self._add(timestep, index, batch, env_index, last)
+            self._chance.note(timestep, index, stepped, begun)
+            if env_index in self._index_of_lane:
+                self._chance_of_lanes.note(timestep, self._index_of_lane[env_index], stepped, begun)
+        for env_index in self._others:
+            stepped, begun, _ = batch.vector.report(env_index)
+            self._chance_of_lanes.note(timestep, self._index_of_lane[env_index], stepped, begun)
+        if self._lanes is not None:
+            self._ended[timestep] = (batch.terminated | batch.truncated)[self._lanes]
 
-    def _add(self, timestep: int, index: int, batch: RustBatch, env_index: int) -> None:
-        stepped, begun, last = batch.vector.report(env_index)
+    def _add(self, timestep: int, index: int, batch: RustBatch, env_index: int, last: Sequence[Array] | None) -> None:
         state = batch.vector.state(env_index)
-        ended = last is not None
         leaves: Answer = {name: np.array(getattr(batch, name)[env_index]) for name in BASIC}
         for path, array in batch.seen.items():
             leaves[path] = array[env_index].copy()
-            leaves[f"final/{path}"] = (batch.last[path] if ended else array)[env_index].copy()
-        for path, now, then in zip(batch.state_paths, state, last if ended else state, strict=True):
+            leaves[f"final/{path}"] = (array if last is None else batch.last[path])[env_index].copy()
+        for path, now, then in zip(batch.state_paths, state, state if last is None else last, strict=True):
             leaves[STATE + path], leaves[f"final/{STATE}{path}"] = now, then
         self._timesteps[timestep][index] = leaves
-        _note(begun, self._drawn, self._used, self._draws["reset"], (timestep, index))
-        if timestep:
-            _note(stepped, self._step_drawn, self._step_used, self._draws["step"], (timestep - 1, index))
 
     def answer(self, leaves: Sequence[Leaf]) -> Answer:
         """All of it, stacked."""
@@ -118,37 +128,47 @@ class WatchedEnvs:
             .reshape((self._steps + 1, self._shown, *declared[path.removeprefix("final/")].shape))
             for path in self._timesteps[0][0]
         }
-        return {
-            "leaves": stacked, "reset_draws": self._drawn, "reset_used": self._used,
-            "step_draws": self._step_drawn, "step_used": self._step_used,
-        }  # fmt: skip
+        lanes = {} if self._lanes is None else {"lanes": self._chance_of_lanes.parts | {"ended": self._ended}}
+        return {"leaves": stacked, **self._chance.parts, **lanes}
 
-    def _arrays(self, at: str, timesteps: int) -> dict[str, Array]:
-        return {
-            name: np.zeros((timesteps, self._shown, *_slots(draw)), draw["dtype"])
-            for name, draw in self._draws[at].items()
+
+class _Chance:
+    """What some sub-environments drew, and how often: the parts `parts` of the answer to `autoreset`."""
+
+    def __init__(self, contract: Mapping[str, Any], count: int, steps: int) -> None:
+        self._draws = {
+            at: {n: d for n, d in contract["draws"].items() if d["at"] in ("both", at)} for at in ("reset", "step")
         }
+        self.parts: dict[str, dict[str, Array]] = {}
+        for at, timesteps in (("reset", steps + 1), ("step", steps)):
+            draws = self._draws[at].items()
+            self.parts[f"{at}_draws"] = {
+                name: np.zeros((timesteps, count, *_slots(draw)), draw["dtype"]) for name, draw in draws
+            }
+            self.parts[f"{at}_used"] = {name: np.zeros((timesteps, count), np.int32) for name, _ in draws}
 
-    def _counts(self, at: str, timesteps: int) -> dict[str, Array]:
-        return {name: np.zeros((timesteps, self._shown), np.int32) for name in self._draws[at]}
+    def note(self, timestep: int, index: int, stepped: Tape, begun: Tape) -> None:
+        """What the sub-environment at this index drew in the step that led to this timestep, and in a reset after it."""
+        self._note("reset", begun, (timestep, index))
+        if timestep:
+            self._note("step", stepped, (timestep - 1, index))
+
+    def _note(self, moment: str, drawn: Tape, at: tuple[int, int]) -> None:
+        draws = self._draws[moment]
+        values, used = self.parts[f"{moment}_draws"], self.parts[f"{moment}_used"]
+        for name, value in drawn:
+            if name not in draws:
+                raise ValueError(f"a draw {name!r} was made where the task has only {sorted(draws)}")
+            count = int(used[name][at])
+            if count == draws[name]["capacity"]:
+                raise ValueError(f"{name!r} was drawn more than {count} times in one timestep, which is its capacity")
+            values[name][(*at, count) if draws[name]["capacity"] > 1 else at] = value
+            used[name][at] = count + 1
 
 
 def _slots(draw: Mapping[str, Any]) -> tuple[int, ...]:
     shape = tuple(draw["shape"])
     return (draw["capacity"], *shape) if draw["capacity"] > 1 else shape
-
-
-def _note(
-    drawn: Tape, values: dict[str, Array], used: dict[str, Array], draws: Mapping[str, Any], at: tuple[int, int]
-) -> None:
-    for name, value in drawn:
-        if name not in draws:
-            raise ValueError(f"a draw {name!r} was made where the task has only {sorted(draws)}")
-        count = int(used[name][at])
-        if count == draws[name]["capacity"]:
-            raise ValueError(f"{name!r} was drawn more than {count} times in one timestep, which is its capacity")
-        values[name][(*at, count) if draws[name]["capacity"] > 1 else at] = value
-        used[name][at] = count + 1
 
 
 def as_taken(draws: Iterable[Any] | None) -> Tape:
