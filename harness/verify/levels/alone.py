@@ -1,7 +1,7 @@
 """Level 1, whether chance depends on the batch around it: a key alone, in a small batch, and in a large one of an odd size.
 
 Laws are tested in batches, where a sampler may know how many it samples, and for which place. Whoever steps one instance, or
-a batch of another size, must get the very same bits from the same key.
+a batch of another size, must get the very same draws from the same key: bit for bit, but for the last places of floats.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ LEAST, MOST = 1025, 8191
 PLACES = 3
 """Stretches of the large batch whose keys are sampled again, alone and in a small batch: its begin, its end, one between."""
 ALONE = 4
+ROUNDING = 16
+"""Floats may differ by so many units of the greatest: XLA rounds some loops, as of `jax.random.gamma`, otherwise alone."""
 SMALL = (2, 9)
 OWN_CASES, OWN_STEPS = (129, 511), 8
 """Episodes, and steps in each, of a candidate whose laws stand at the places of the draws."""
@@ -104,11 +106,15 @@ def _own_episodes(pair: Pair) -> CheckResult:
 
 
 def _first_difference(one: Array, other: Array) -> int | None:
-    """The first row in which two arrays differ in a bit; None where they are the same."""
+    """The first row in which two arrays differ, by more than rounding for floats; None where there is none."""
     if one.dtype != other.dtype:
         return 0
-    rows = [np.ascontiguousarray(side).view(np.uint8).reshape(len(side), -1) for side in (one, other)]
-    different = np.flatnonzero((rows[0] != rows[1]).any(axis=1))
+    if one.dtype.kind == "f":
+        greatest = max(float(np.max(np.abs(side), initial=0.0, where=np.isfinite(side))) for side in (one, other))
+        same = np.isclose(one, other, rtol=0.0, atol=ROUNDING * np.finfo(one.dtype).eps * greatest, equal_nan=True)
+    else:
+        same = one == other
+    different = np.flatnonzero(~same.reshape(len(one), -1).all(axis=1))
     return int(different[0]) if len(different) else None
 
 

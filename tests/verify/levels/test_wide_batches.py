@@ -102,6 +102,17 @@ def test_lanes_are_told_of_as_pairs_where_not_all_are() -> None:
     assert wide.lanes(100, 6).tolist() == [0, 1, 2, 50, 51, 52]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_floats_may_differ_in_their_last_places_and_integers_not_at_all(dtype: Any) -> None:
+    one = np.linspace(-1, 1, 8, dtype=dtype).reshape(4, 2)
+    assert alone._first_difference(one, np.nextafter(one, dtype(9))) is None
+    assert alone._first_difference(np.full_like(one, np.nan), np.full_like(one, np.nan)) is None
+    other = one.copy()
+    other[2, 1] += 100 * np.finfo(dtype).eps
+    assert alone._first_difference(one, other) == 2
+    assert alone._first_difference(np.arange(4), np.array([0, 1, 2, 4])) == 3
+
+
 # --- planted in the walk ----------------------------------------------------------------------------------------------
 
 RULE = """@jax.custom_batching.custom_vmap
@@ -126,7 +137,7 @@ SAMPLER_FAULTS = {
     "a sampler that knows the size": "size / 7919.0",
     "a sampler that is another one in odd batches": "1.0 * (size % 2)",
     "a sampler that is another one in small batches": "1.0 * (size < 10)",
-    "a sampler that is another one in a batch": "1e-15 + 0.0 * lane",
+    "a sampler that is another one in a batch": "1e-9 + 0.0 * lane",
     "a sampler that is another one in the last lane": "1.0 * (lane == size - 1)",
     "a sampler that is another one beyond lane 1000": "1.0 * (lane > 1000)",
 }
