@@ -1,0 +1,75 @@
+"""Faults in CartPole that show in rare states only: level 3's exploration finds them, and mostly nothing else there does.
+
+Each adds to the reward where a predicate holds that the level's episodes meet in fewer than one of a thousand steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import sandboxes
+from harness.task.load import load_task
+from harness.verdict import Outcome, Verdict
+from harness.verify.request import LevelsRequest
+from harness.verify.verifier import Verifier
+from tests.mutants.cartpole import STEP
+from tests.mutants.plant import Mutant, plant
+from tests.paths import ENVIRONMENTS
+
+CARTPOLE = load_task(ENVIRONMENTS / "cartpole")
+SEED = 4
+SEEDS = (1, 2, 3, 4, 5)
+PAID = '"reward": jnp.float64(1),'
+RARE = {
+    "fast to the right": "before.x_dot > 2.5",
+    "fast to the left": "before.x_dot < -2.5",
+    "very fast to the left": "before.x_dot < -2.8",
+    "a pole that swings to the right": "before.theta_dot > 3.0",
+    "a pole that swings further to the right": "before.theta_dot > 3.1",
+    "a pole that swings to the left": "before.theta_dot < -3.0",
+    "a late swing to the right": "(before.steps >= 300) & (before.theta_dot > 1.5)",
+    "a late swing to the left": "(before.steps >= 250) & (before.theta_dot < -2.0)",
+    "a late fall": "(state.steps >= 300) & (state.steps <= 480) & out_of_bounds(state.x, state.theta)",
+    "late and fast": "(before.steps > 400) & (jnp.abs(before.x_dot) > 1.0)",
+}
+"""Faults by what makes a state rare."""
+BY_THE_BATCH = {"fast to the left"}
+"""From SEED, the auto-reset batch meets these before the exploration can."""
+
+
+@pytest.fixture(scope="module")
+def verifier() -> Iterator[Verifier]:
+    with Verifier(CARTPOLE, sandboxes.choose(None), prepare=True) as started:
+        yield started
+
+
+def judged(verifier: Verifier, name: str, seed: int, tree: Path) -> Verdict:
+    """The verdict of level 3 on a candidate that pays one too much where a predicate holds."""
+    edits = ((STEP, f"    before = state\n{STEP}"), (PAID, f"{PAID[:-1]} + ({RARE[name]}),"))
+    plant(CARTPOLE, Mutant(name, edits, 3, "reward"), tree)
+    return verifier.verify(tree, LevelsRequest((3,), seed, stop_at_failure=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RARE)
+def test_a_fault_in_a_rare_state_is_found(verifier: Verifier, name: str, tmp_path: Path) -> None:
+    verdict = judged(verifier, name, SEED, tmp_path)
+    assert verdict.outcome is Outcome.FAIL, verdict.error
+    [found] = verdict.reports[-1].divergences
+    assert (found.check, found.path) == ("auto-reset batch" if name in BY_THE_BATCH else "exploration", "reward")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", RARE)
+def test_it_is_found_from_every_seed_and_mostly_not_without(
+    verifier: Verifier, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcomes = [judged(verifier, name, seed, tmp_path / f"with-{seed}").outcome for seed in SEEDS]
+    assert set(outcomes) == {Outcome.FAIL}
+    monkeypatch.setattr(verifier, "task", replace(CARTPOLE, budgets=replace(CARTPOLE.budgets, exploration=0)))
+    missed = [judged(verifier, name, seed, tmp_path / f"without-{seed}").outcome is Outcome.PASS for seed in SEEDS]
+    assert sum(missed) > len(SEEDS) / 2
