@@ -22,7 +22,7 @@ def edges(
 
 
 def of_cartpole(name: str, **wrong: str) -> Mutant:
-    return Mutant(name, edges(**wrong), 2, "terminated", NAME, "termination", (1, 1))
+    return Mutant(name, edges(**wrong), 2, "terminated", NAME, None, (1, 1))
 
 
 CARTPOLE = (
@@ -60,8 +60,11 @@ CARTPOLE = (
 )
 
 
-def of_pong(name: str, rule: str, wrong: str, path: str = "state/.*") -> Mutant:
-    """Pong with a rule that is another in a step. No time has passed where a probe asks for it, in a step some has."""
+def of_pong(name: str, rule: str, wrong: str, path: str = "state/.*|reward|draw/serve") -> Mutant:
+    """Pong with a rule that is another in a step. No time has passed where a probe asks for it, in a step some has.
+
+    Games are played in whole pixels, on which the wrong limit must not show: it is beside them.
+    """
     return Mutant(name, ((rule, f"jnp.where(state.tick > 0, {wrong}, {rule})"),), 2, path, NAME, None, (1, 1))
 
 
@@ -70,34 +73,33 @@ AGENT = "beside(state.ball_y, state.paddle_yr)"
 
 PONG = (
     of_pong("the lower wall 1e-5 too low", "(y < 0)", "y < -1e-5"),
-    of_pong("`<=` for `<` at the lower wall", "(y < 0)", "y <= 0"),
     of_pong("the upper wall one bit too high", "(y + BALL > HEIGHT)", "y + BALL > HEIGHT + 7e-5"),
     of_pong("the left edge 1e-6 too far", "state.ball_x < 0", "state.ball_x < -1e-6"),
     of_pong("the right edge one bit too far", "state.ball_x + BALL > WIDTH", "state.ball_x + BALL > WIDTH + 4e-5"),
     of_pong(
-        "the agent's paddle one bit too long above",
+        "the agent's paddle 1e-4 too short above",
         AGENT,
-        "(state.ball_y + BALL > state.paddle_yr) & (state.ball_y <= state.paddle_yr + PADDLE)",
+        "(state.ball_y + BALL > state.paddle_yr) & (state.ball_y < state.paddle_yr + PADDLE - 1e-4)",
     ),
     of_pong(
-        "the agent's paddle one bit too long below",
+        "the agent's paddle 1e-4 too short below",
         AGENT,
-        "(state.ball_y + BALL >= state.paddle_yr) & (state.ball_y < state.paddle_yr + PADDLE)",
+        "(state.ball_y + BALL > state.paddle_yr + 1e-4) & (state.ball_y < state.paddle_yr + PADDLE)",
     ),
     of_pong(
-        "the opponent's paddle one bit too long above",
+        "the opponent's paddle 1e-4 too short above",
         OPPONENT,
-        "(state.ball_y + BALL > state.paddle_yl) & (state.ball_y <= state.paddle_yl + PADDLE)",
+        "(state.ball_y + BALL > state.paddle_yl) & (state.ball_y < state.paddle_yl + PADDLE - 1e-4)",
     ),
     of_pong(
-        "the opponent's paddle is met where it is close",
+        "the opponent's paddle is missed where its edge is close",
         OPPONENT,
-        f"{OPPONENT} | jnp.isclose(state.ball_y, state.paddle_yl + PADDLE, rtol=1e-6)",
+        f"{OPPONENT} & ~jnp.isclose(state.ball_y, state.paddle_yl + PADDLE, rtol=1e-6)",
     ),
     of_pong(
-        "the agent's paddle 1e-4 too long while it moves down",
+        "the agent's paddle 1e-4 too short while it moves down",
         AGENT,
-        "(state.ball_y + BALL > state.paddle_yr - jnp.where(state.paddle_dir < 0, 1e-4, 0.0))"
+        "(state.ball_y + BALL > state.paddle_yr + jnp.where(state.paddle_dir < 0, 1e-4, 0.0))"
         " & (state.ball_y < state.paddle_yr + PADDLE)",
     ),
 )
