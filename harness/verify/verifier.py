@@ -137,11 +137,12 @@ class Verifier:
                     if rollout.LEVEL in request.levels and not request.stop_at_failure:
                         use = autoreset.Use(pair, User(self.task, self.driver, tree))
                         stack.callback(use.close)
+                        second = rollout.SecondProcess(pair, lambda: self._another(pair, tree, stack))
+                        beside.callback(second.close)
                         if use.starts_early:  # levels 1 and 2 leave a core idle
                             use.start()
                             if not self._records_candidate:  # what it is asked belongs to level 3
-                                second = rollout.SecondProcess(pair, lambda: self._another(pair, tree, stack))
-                                beside.callback(second.close)
+                                use.then(second.begin)  # a third program at once would slow down the levels
                     for level in sorted(request.levels):
                         self._record_questions(reference, candidate, level)
                         reports.append(self._run_level(pair, level, request, tree, cases, use, second, stack))

@@ -7,9 +7,11 @@ the candidate nor the machine's pace has a say.
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -34,6 +36,10 @@ BEGUN_STEPS = 128
 LONG_SHARE = 16
 """A wave of whole episodes takes at most one part in so many of the budget."""
 STICKINESS = (0.8, 0.95, 1.0)
+AHEAD = 2
+"""Waves that are chosen before what the one before them found was looked at: the reference need not wait."""
+Played = tuple[list[tuple[Trajectory, int]], int]
+"""What the reference answered, each with its first new timestep; and how many cases were asked."""
 
 
 class Explorer:
@@ -89,23 +95,40 @@ class Explorer:
                 self.ends[" and ".join(kinds)] += 1
 
     def waves(self, budget: int) -> Iterator[list[Trajectory]]:
-        """Explore, for about `budget` steps; what the reference answered comes in waves of at most WAVE trajectories."""
-        left = budget
-        for number in itertools.count():
-            if left <= BEGINNING:
-                return
-            if number % BEGIN_EVERY and self._archive.entries:
-                played, asked = self._play(self._going_on(left))
-            else:
-                played = [(trajectory, 0) for trajectory in self._begun(number // BEGIN_EVERY, left, budget)]
-                asked = len(played)
-            self.observe([each for each, _ in played], [first for _, first in played])
-            left -= asked * BEGINNING + sum(trajectory.steps for trajectory, _ in played)
-            if played:
-                yield [trajectory for trajectory, _ in played]
+        """Explore, for about `budget` steps; what the reference answered comes in waves of at most WAVE trajectories.
 
-    def _begun(self, number: int, left: int, budget: int) -> list[Trajectory]:
-        """Episodes by a policy that persists, or by the adapter's own; now and then whole ones."""
+        While one wave is looked at, the reference plays the next, which was chosen before.
+        """
+        left = budget
+        numbers = itertools.count()
+        ahead: deque[tuple[Future[Played], int]] = deque()
+        thread = ThreadPoolExecutor(1, thread_name_prefix="lockstep-wave")
+        try:
+            while True:
+                while left > BEGINNING and len(ahead) < AHEAD:
+                    play, most = self._wave(next(numbers), left, budget)
+                    ahead.append((thread.submit(play), most))
+                    left -= most
+                if not ahead:
+                    return
+                wave, most = ahead.popleft()
+                played, asked = wave.result()
+                self.observe([each for each, _ in played], [first for _, first in played])
+                left += most - asked * BEGINNING - sum(trajectory.steps for trajectory, _ in played)
+                if played:
+                    yield [trajectory for trajectory, _ in played]
+        finally:
+            thread.shutdown(cancel_futures=True)
+
+    def _wave(self, number: int, left: int, budget: int) -> tuple[Callable[[], Played], int]:
+        """What plays the next wave, and how much of the budget that takes at most."""
+        if number % BEGIN_EVERY and self._archive.entries:
+            cases = self._going_on(left)
+            return partial(self._play, cases), sum(BEGINNING + case.length for case, _ in cases)
+        return self._begun(number // BEGIN_EVERY, left, budget)
+
+    def _begun(self, number: int, left: int, budget: int) -> tuple[Callable[[], Played], int]:
+        """The same for episodes by a policy that persists, or by the adapter's own; now and then whole ones."""
         task = self._pair.task
         policy, stickiness = self._policies[number % len(self._policies)]
         whole = budget // LONG_SHARE // task.budgets.horizon
@@ -114,7 +137,12 @@ class Explorer:
         fitting = max(1, WAVE_BYTES // (horizon * task.timestep_bytes))
         count = min(BEGUN, fitting, left // horizon, whole if horizon > BEGUN_STEPS else BEGUN)
         seeds = [int(seed) for seed in self._rng.integers(0, 1 << 31, max(1, count))]
-        return self._pair.reference.drive(policy, seeds, horizon, stickiness)
+
+        def play() -> Played:
+            driven = self._pair.reference.drive(policy, seeds, horizon, stickiness)
+            return [(trajectory, 0) for trajectory in driven], len(driven)
+
+        return play, len(seeds) * (BEGINNING + horizon)
 
     def _going_on(self, left: int) -> list[tuple[Case, int]]:
         """Cases that go on from rare states, each with its first new timestep, as many as the budget has room for."""
@@ -157,7 +185,7 @@ class Explorer:
         case = replace(entry.case, actions=joined, origin="exploration")
         return case.cut(max(entry.case.length + 1, self._pair.task.budgets.horizon)), entry.case.length + 1
 
-    def _play(self, cases: Sequence[tuple[Case, int]]) -> tuple[list[tuple[Trajectory, int]], int]:
+    def _play(self, cases: Sequence[tuple[Case, int]]) -> Played:
         """What the reference answers, but for cases that it refuses; and how many were asked."""
         try:
             played = self._pair.reference.rollout([case for case, _ in cases])

@@ -10,7 +10,7 @@ trained on would say little, and one of a known size nothing about others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -185,6 +185,11 @@ class Use:
         """Have it played, where that has not begun."""
         if self._seen is None:
             self._seen = self._threads.submit(self._play)
+
+    def then(self, follows: Callable[[], None]) -> None:
+        """Call this when what was started is over, however it ends; on the thread on which it ends."""
+        assert self._seen is not None
+        self._seen.add_done_callback(lambda _: follows())
 
     def shown(self) -> Shown:
         """What is seen, once it is over.

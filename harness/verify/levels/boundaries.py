@@ -3,7 +3,7 @@
 Where two states lie on both sides of a limit, a step from the one has another outcome than a step from the other: it ends
 the episode, scores, or turns a ball around. In a row of states between them the reference is asked for the two adjacent ones
 at which the outcome turns over. Candidate and reference are compared there, and one state further on either side. A
-candidate sees only these, once and all together; random states hardly ever come so near.
+candidate sees only these, once and in large batches; random states hardly ever come so near.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def check(pair: Pair) -> CheckResult:
     pair.witness(expected)
     # About as many sequences from states, and as long as this, were swept before: what was compiled for them fits these.
     room = (6 * pair.task.budgets.sequences, pair.task.budgets.sequence_length)
-    differences = pair.differences(expected, pair.follow(expected, room=room))
+    parts = [expected[first : first + room[0]] for first in range(0, len(expected), room[0])]
+    differences = pair.differences(expected, [answer for part in parts for answer in pair.follow(part, room=room)])
     for trajectory, difference in zip(expected, differences, strict=True):
         if difference is not None:
             divergence = localise(pair, trajectory, difference, level=LEVEL, check=NAME)

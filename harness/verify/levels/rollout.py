@@ -6,6 +6,7 @@ level goes about as fast as the reference can step.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -86,6 +87,7 @@ def checks(
         exploring: how many times the exploration's budget is spent.
     """
     tally.features |= dict.fromkeys(pair.suite.features, 0)
+    second.begin()
     explorer = Explorer(pair) if pair.paired and pair.task.budgets.exploration != 0 else None
     policies = pair.task.budgets.policies
     shares = np.diff(np.linspace(0, pair.task.budgets.episodes, len(policies) + 1).astype(int))
@@ -96,7 +98,7 @@ def checks(
                 yield _episodes(pair, policy, int(count), tally, second, repeated, explorer)
         else:
             yield _laws(pair, pair.task.budgets.episodes, tally)
-        answer = second.batch()
+        answer = second.batch(autoreset.NAME)
         if use is not None:
             use.start()  # beside the reference, which plays the batch again
         batch, confirmed = autoreset.check(pair, answer)
@@ -107,11 +109,11 @@ def checks(
         if pair.paired:
             yield _other_process(pair, second.repeated())
         for name in wide.SIZES:
-            result, confirmed = wide.check(pair, second.wide(name), name)
+            result, confirmed = wide.check(pair, second.batch(name), name)
             tally.steps += confirmed
             yield result
         if pair.task.mode is not Mode.NONE:
-            yield wide.check_chance(pair, {name: second.wide(name) for name in wide.SIZES})
+            yield wide.check_chance(pair, {name: second.batch(name) for name in wide.SIZES})
         if explorer is not None:
             yield _exploration(pair, explorer, tally, exploring)
     finally:
@@ -129,41 +131,55 @@ class SecondProcess:
     """
 
     def __init__(self, pair: Pair, start: Callable[[], Environment]) -> None:
+        self._pair, self._start = pair, start
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="lockstep-second")
-        self._environment = self._threads.submit(start)
-        self._batch = self._threads.submit(self._play, pair, lambda: autoreset.planned(pair))
-        self._wide = {
-            name: self._threads.submit(self._play, pair, partial(wide.planned, pair, name)) for name in wide.SIZES
-        }
+        self._turn = threading.Lock()
+        self._closed = False
+        self._environment: Future[Environment] | None = None
+        self._batches: dict[str, Future[Mapping[str, Any]]] = {}
         self._answers: list[Trajectory] = []
         self._repeated: list[Future[list[Trajectory]]] = []
 
+    def begin(self) -> None:
+        """Have it start and play the batches, where that has not begun. Any thread may say so."""
+        with self._turn:
+            if self._closed or self._environment is not None:
+                return
+            self._environment = self._threads.submit(self._start)
+            plans: dict[str, Callable[[], autoreset.Plan]] = {autoreset.NAME: partial(autoreset.planned, self._pair)}
+            plans |= {name: partial(wide.planned, self._pair, name) for name in wide.SIZES}
+            for name, plan in plans.items():
+                self._batches[name] = self._threads.submit(self._play, self._environment, plan)
+
     def repeat(self, cases: Sequence[Case], answers: Sequence[Trajectory]) -> None:
         """Have it play cases to which the first process answered this."""
+        self.begin()
+        environment = self._environment
+        assert environment is not None
         self._answers += answers
-        self._repeated.append(self._threads.submit(lambda: self._environment.result().rollout(cases)))
+        self._repeated.append(self._threads.submit(lambda: environment.result().rollout(cases)))
 
     def repeated(self) -> list[tuple[Trajectory, Trajectory]]:
         """What both processes answered, case by case. Raises what starting or asking it raised."""
         others = [trajectory for part in self._repeated for trajectory in part.result()]
         return list(zip(self._answers, others, strict=True))
 
-    def batch(self) -> Mapping[str, Any]:
-        """What `autoreset.play` returned or raised."""
-        return self._batch.result()
+    def batch(self, name: str) -> Mapping[str, Any]:
+        """What `autoreset.play` returned or raised, of the batch of this name."""
+        self.begin()
+        return self._batches[name].result()
 
-    def wide(self, name: str) -> Mapping[str, Any]:
-        """The same for the wide batch of this name."""
-        return self._wide[name].result()
-
-    def _play(self, pair: Pair, plan: Callable[[], autoreset.Plan]) -> Mapping[str, Any]:
-        return autoreset.play(pair, self._environment.result(), plan())
+    def _play(self, environment: Future[Environment], plan: Callable[[], autoreset.Plan]) -> Mapping[str, Any]:
+        return autoreset.play(self._pair, environment.result(), plan())
 
     def close(self) -> None:
         """End it, whatever it is at: after a failure nobody waits for the rest."""
-        wait([self._environment])
-        if self._environment.exception() is None:
-            self._environment.result().kill()
+        with self._turn:
+            self._closed = True
+        if self._environment is not None:
+            wait([self._environment])
+            if self._environment.exception() is None:
+                self._environment.result().kill()
         self._threads.shutdown(cancel_futures=True)
 
 

@@ -11,6 +11,8 @@ from harness.verify.suite.client import Suite, bytes_of
 
 SEND_BYTES = 4 << 20
 """So much waits before features are counted: small episodes would cost a message each."""
+SEND_TRAJECTORIES = 256
+"""Or so many: each costs some time however short it is, and what is counted at the end, nobody else works beside."""
 BEHIND_BYTES = 256 << 20
 """So much may wait to be counted before whoever plays more has to wait too."""
 
@@ -32,7 +34,7 @@ class FeatureCount:
             return
         self._waiting += played
         self._bytes += sum(map(bytes_of, played))
-        if self._bytes >= SEND_BYTES:
+        if self._bytes >= SEND_BYTES or len(self._waiting) >= SEND_TRAJECTORIES:
             self._send()
         while sum(size for size, _ in self._behind) > BEHIND_BYTES:
             self._take()
