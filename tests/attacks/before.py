@@ -68,7 +68,22 @@ ROWS: Mapping[str, Row] = {
             "test_a_key_of_one_sandbox_is_not_found_in_the_next[USER-bubblewrap]": "each user namespace has such a keyring",
         },
     ),
+    "budgets": Row(before="ac7fd60^"),
+    "collisions": Row(
+        controls={"test_what_is_there_already_is_taken_again": "what is kept already hides no other content"}
+    ),
     "disk": Row(brings=("harness/policy/quota.py", "harness/record/bounds.py")),
+    "exports": Row(
+        controls={
+            "test_what_a_candidate_holds_is_neither_run_nor_obeyed_when_it_is_built": "it never ran; that is kept so"
+        }
+    ),
+    "hostile_package": Row(
+        controls={
+            "test_what_it_leaves_in_the_place_of_an_answer_is_none[fifo]": "a pipe was never read",
+            "test_what_it_leaves_in_the_place_of_an_answer_is_none[nothing]": "that nothing is no answer was known",
+        }
+    ),
     "hostile_reference": Row(
         moved={"harness/reference/sandbox.py": "from harness.reference.install import Installed"},
         controls={
@@ -89,6 +104,18 @@ ROWS: Mapping[str, Row] = {
             "test_a_compiled_file_of_this_kind_runs_in_the_place_of_its_source": "it shows that Python runs such a file",
         }
     ),
+    "names": Row(before="7006dc6^"),
+    "owners": Row(before="ac7fd60^"),
+    "places": Row(
+        controls={"test_a_case_with_a_fine_name_is_written": "an honest name must be taken, before and after"}
+    ),
+    "shared_environments": Row(
+        controls={
+            "test_what_lies_beside_the_reference_builds_nothing[json.py]": "nothing imported it there",
+            "test_what_lies_beside_the_reference_builds_nothing[reference/../venv/__main__.py]": "it was not run",
+        }
+    ),
+    "text": Row(before="b019e58^"),
 }
 
 
