@@ -1,6 +1,6 @@
 """Classes of numbers: into which of a few thousand kinds a value, its place among others, or its change falls.
 
-Only comparisons and exact operations are used, so that a class does not depend on the processor.
+Only comparisons and operations that IEEE 754 rounds once are used, so that a class does not depend on the processor.
 """
 
 from __future__ import annotations
