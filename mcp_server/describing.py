@@ -13,6 +13,7 @@ from harness.host.jobs import Job
 from harness.measure.profile import text
 from harness.measure.profile.contenders import CANDIDATE
 from harness.measure.profile.result import Measurement, ProfileReport
+from harness.occurrences import told
 from harness.verdict import LevelReport, Outcome, Verdict
 from harness.verify.explain import first
 from mcp_server import texts
@@ -315,7 +316,9 @@ def _after_verdict(session: str, document: Mapping[str, Any], following: StepVie
         again = document.get("reproduce")
         return f"follow `repair_prompt`; to see the case again: {again}" if again else "mend what `levels` names"
     if document["outcome"] == "INCONCLUSIVE":
-        return "read the remarks in `levels`; the budget of level 4 belongs to the task, so tell a person what would decide"
+        return (
+            "read the remarks in `levels`; budgets and requirements are the task's, so tell a person what would decide"
+        )
     if document["outcome"] == "ERROR":
         return "read `error` and `levels`: mend what they name if it is yours, else tell a person"
     return due(session, document["state"], following)
@@ -329,9 +332,8 @@ def _level(report: LevelReport) -> LevelLine:
         for check in report.checks
         if check.outcome is not Outcome.PASS
     ]
-    missed = [name for name, count in report.features.items() if count == 0]
-    if report.outcome is Outcome.PASS and missed:
-        remarks.append(f"never reached: {', '.join(missed)}")
+    if report.outcome in (Outcome.PASS, Outcome.INCONCLUSIVE):
+        remarks += [f"{name}: {said}" for name, said in told(report.occurred, report.features)]
     return LevelLine(
         level=report.level,
         outcome=str(report.outcome),
