@@ -16,6 +16,7 @@ MOST_REWARDS = 32
 """So many different rewards are counted one by one; of more, their range and signs."""
 MOST_ACTIONS = 64
 """An action leaf of at most so many values is told value by value."""
+MOST_COUNT = 1 << 63
 MOST_LEAVES = 10_000
 MOST_PATH = 500
 ENDED, REWARDED, NEVER = "ends", "rewards", "never"
@@ -118,7 +119,7 @@ class Occurrences:
             rewards=document.mapping("rewards", _count),
             reward_range=document.read_or_none("reward_range", RewardRange.from_json),
             unreached=document.mapping("unreached", items(_side)),
-            untaken=document.mapping("untaken", items(whole)),
+            untaken=document.mapping("untaken", items(_value)),
         )
         for value in found.rewards:
             _number(value, f"{kind}.rewards")
@@ -167,8 +168,14 @@ def _rewards(occurred: Occurrences) -> str:
 
 
 def _count(value: Any, name: str) -> int:
-    if whole(value, name) < 0:
-        raise DocumentError(f"{name} is {value}; expected 0 or more")
+    if not 0 <= whole(value, name) < MOST_COUNT:
+        raise DocumentError(f"{name} is no count: expected 0 or more, and less than 2^63")
+    return value
+
+
+def _value(value: Any, name: str) -> int:
+    if abs(whole(value, name)) >= MOST_COUNT:
+        raise DocumentError(f"{name} is no action: expected a whole number of 64 bits")
     return value
 
 

@@ -127,7 +127,7 @@ def verification(job: Job, also: list[str]) -> Verification:
         commit=document["commit"],
         next=following,
         session_state=document["state"],
-        levels=[_level(report) for report in verdict.reports],
+        levels=[level_line(report) for report in verdict.reports],
         transfer=_transfer(verdict),
         reached=document.get("coverage", {}).get("summary", []),
         error=verdict.error,
@@ -324,7 +324,8 @@ def _after_verdict(session: str, document: Mapping[str, Any], following: StepVie
     return due(session, document["state"], following)
 
 
-def _level(report: LevelReport) -> LevelLine:
+def level_line(report: LevelReport) -> LevelLine:
+    """A level's report in one line of numbers, with what is remarkable about it."""
     remarks = [
         f"{check.outcome} {check.name}"
         + (f" ({check.module})" if check.module else "")
