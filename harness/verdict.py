@@ -16,6 +16,7 @@ from typing import Any
 
 from harness.errors import Failure
 from harness.model import Array, Case, Leaves, leaves_from_json, leaves_to_json
+from harness.occurrences import Occurrences
 from harness.support.document import Document, DocumentError, text, whole
 
 ADDRESS = re.compile(r"(.*?)(?:\[([0-9]{1,18}(?:,[0-9]{1,18})*)\])?", re.DOTALL)
@@ -221,6 +222,7 @@ class LevelReport:
         evidence: SHA-256 over what the reference answered in the comparisons that this level is made of, in order: whoever
             repeats the level from its seed and gets the same digest has compared with the very same values.
         transfer: level 4 only: what was trained, played and compared, JSON-ready (docs/levels.md).
+        occurred: the table of outcomes; None in older records, and where no trajectories were compared.
     """
 
     level: int
@@ -234,6 +236,7 @@ class LevelReport:
     duration_s: float = 0.0
     evidence: str = ""
     transfer: Mapping[str, Any] | None = None
+    occurred: Occurrences | None = None
 
     def __str__(self) -> str:
         """Its name, its outcome, and how much it compared."""
@@ -268,21 +271,26 @@ class LevelReport:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description."""
-        return {
-            "level": self.level,
-            "module": self.module,
-            "outcome": str(self.outcome),
-            "seed": self.seed,
-            "examples": self.examples,
-            "episodes": self.episodes,
-            "steps": self.steps,
-            "divergence_bound_95": self.divergence_bound,
-            "features": dict(self.features),
-            "notes": list(self.notes),
-            "evidence": self.evidence,
-            "duration_s": round(self.duration_s, 3),
-            "checks": [check.to_json() for check in self.checks],
-        } | ({} if self.transfer is None else {"transfer": dict(self.transfer)})
+        table = {} if self.occurred is None else {"occurred": self.occurred.to_json()}
+        return (
+            {
+                "level": self.level,
+                "module": self.module,
+                "outcome": str(self.outcome),
+                "seed": self.seed,
+                "examples": self.examples,
+                "episodes": self.episodes,
+                "steps": self.steps,
+                "divergence_bound_95": self.divergence_bound,
+                "features": dict(self.features),
+                "notes": list(self.notes),
+                "evidence": self.evidence,
+                "duration_s": round(self.duration_s, 3),
+                "checks": [check.to_json() for check in self.checks],
+            }
+            | ({} if self.transfer is None else {"transfer": dict(self.transfer)})
+            | table
+        )
 
     @staticmethod
     def from_json(described: object, kind: str = "level report") -> LevelReport:
@@ -304,6 +312,7 @@ class LevelReport:
             duration_s=document.number("duration_s"),
             evidence=document.text("evidence", ""),
             transfer=document.optional("transfer", dict),
+            occurred=document.read_or_none("occurred", Occurrences.from_json),
         )
         if report.outcome is not document.one_of("outcome", Outcome):
             raise DocumentError(f"{kind}.outcome is {document.text('outcome')}; its checks say {report.outcome}")

@@ -13,6 +13,7 @@ from harness.host.jobs import Job
 from harness.measure.profile import text
 from harness.measure.profile.contenders import CANDIDATE
 from harness.measure.profile.result import Measurement, ProfileReport
+from harness.occurrences import told
 from harness.verdict import LevelReport, Outcome, Verdict
 from harness.verify.explain import first
 from mcp_server import texts
@@ -126,7 +127,7 @@ def verification(job: Job, also: list[str]) -> Verification:
         commit=document["commit"],
         next=following,
         session_state=document["state"],
-        levels=[_level(report) for report in verdict.reports],
+        levels=[level_line(report) for report in verdict.reports],
         transfer=_transfer(verdict),
         reached=document.get("coverage", {}).get("summary", []),
         error=verdict.error,
@@ -315,13 +316,16 @@ def _after_verdict(session: str, document: Mapping[str, Any], following: StepVie
         again = document.get("reproduce")
         return f"follow `repair_prompt`; to see the case again: {again}" if again else "mend what `levels` names"
     if document["outcome"] == "INCONCLUSIVE":
-        return "read the remarks in `levels`; the budget of level 4 belongs to the task, so tell a person what would decide"
+        return (
+            "read the remarks in `levels`; budgets and requirements are the task's, so tell a person what would decide"
+        )
     if document["outcome"] == "ERROR":
         return "read `error` and `levels`: mend what they name if it is yours, else tell a person"
     return due(session, document["state"], following)
 
 
-def _level(report: LevelReport) -> LevelLine:
+def level_line(report: LevelReport) -> LevelLine:
+    """A level's report in one line of numbers, with what is remarkable about it."""
     remarks = [
         f"{check.outcome} {check.name}"
         + (f" ({check.module})" if check.module else "")
@@ -329,9 +333,8 @@ def _level(report: LevelReport) -> LevelLine:
         for check in report.checks
         if check.outcome is not Outcome.PASS
     ]
-    missed = [name for name, count in report.features.items() if count == 0]
-    if report.outcome is Outcome.PASS and missed:
-        remarks.append(f"never reached: {', '.join(missed)}")
+    if report.outcome in (Outcome.PASS, Outcome.INCONCLUSIVE):
+        remarks += [f"{name}: {said}" for name, said in told(report.occurred, report.features)]
     return LevelLine(
         level=report.level,
         outcome=str(report.outcome),

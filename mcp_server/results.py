@@ -185,7 +185,7 @@ class Verification(Running):
     session: str
     outcome: str | None = Field(
         None,
-        description="PASS, FAIL, INCONCLUSIVE (level 4 showed neither a difference nor equality), ERROR, or NEEDS_HUMAN "
+        description="PASS, FAIL, INCONCLUSIVE (no difference, and too little to show equality), ERROR, or NEEDS_HUMAN "
         "where nothing was verified; none while the job runs.",
     )
     step: StepView | None = Field(None, description="What was verified, up to this level.")

@@ -18,6 +18,7 @@ from harness.record.verdicts import verdict_of
 from harness.support.document import DocumentError
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 from tests.paths import RECORDED_SESSIONS
+from tests.test_occurrences import TABLES
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="[]"), max_size=8)
 WHOLE = st.integers(0, 1 << 62)
@@ -38,7 +39,7 @@ REPORTS = st.builds(
     LevelReport, level=st.integers(1, 4), module=st.none() | WORDS, checks=st.lists(CHECKS, max_size=2).map(tuple),
     seed=WHOLE, episodes=WHOLE, steps=WHOLE, features=st.dictionaries(WORDS, WHOLE, max_size=2),
     notes=st.lists(WORDS, max_size=2).map(tuple), duration_s=st.floats(0, 1e6), evidence=WORDS,
-    transfer=st.none() | st.just({"comparisons": []}),
+    transfer=st.none() | st.just({"comparisons": []}), occurred=st.none() | TABLES,
 )  # fmt: skip
 VERDICTS = st.builds(
     Verdict, reports=st.lists(REPORTS, max_size=2).map(tuple), seed=WHOLE, task_digest=WORDS, sandbox=WORDS,
@@ -95,6 +96,7 @@ def test_an_older_divergence_has_both_in_its_address() -> None:
         (("levels", 0, "checks"), None, r"verdict.levels\[0\].checks is None; expected a list"),
         (("levels", 0, "checks", 0, "outcome"), "GOOD", r"verdict.levels\[0\].checks\[0\].outcome: 'GOOD'"),
         (("levels", 0, "features"), {"a": True}, r"verdict.levels\[0\].features.a is True; expected a whole number"),
+        (("levels", 0, "occurred"), {"ends": []}, r"verdict.levels\[0\].occurred.ends is \[\]; expected an object"),
         (("levels", 0, "checks", 0, "divergences", 0, "case"), {"seed": 1}, r"divergences\[0\].case: KeyError"),
         (("levels", 0, "checks", 0, "divergences", 0, "index"), [0.5], r"divergences\[0\].index\[0\] is 0.5"),
     ],

@@ -44,7 +44,7 @@ Exit codes:
     2  usage: the command line is wrong
     3  ERROR: infrastructure failed, or the task is wrong; says nothing of the candidate
     4  a person is needed: the session has reached a limit
-    5  INCONCLUSIVE: level 4 showed neither a difference nor equality; says what would decide
+    5  INCONCLUSIVE: no difference, and too little to show equality; says what would decide
   130  interrupted
 
 Every command takes --json: then standard output is exactly one JSON document, and progress goes to

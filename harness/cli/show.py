@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from harness.occurrences import NEVER, told
 from harness.verdict import LEVEL_NAMES, CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.verify.explain import facts
 
@@ -328,9 +329,9 @@ def _remarks(report: LevelReport) -> Iterator[RenderableType]:
             detail = check.detail or next((found.address for found in check.divergences), "")
             name = check.name + (f" ({check.module})" if check.module else "")
             yield Text.assemble(outcome_text(str(check.outcome)), " ", name, (f": {detail}" if detail else "", "dim"))
-    missed = [name for name, count in report.features.items() if count == 0]
-    if report.outcome is Outcome.PASS and missed:
-        yield Text(f"never reached: {', '.join(missed)}", "yellow")
+    if report.outcome in (Outcome.PASS, Outcome.INCONCLUSIVE):
+        for name, said in told(report.occurred, report.features):
+            yield Text(f"{name}: {said}", "yellow" if name == NEVER else "dim")
     for note in report.notes:
         yield Text(f"note: {note}", "yellow")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -36,6 +37,11 @@ def new(
 ) -> int:
     """Make a task from an environment: run it, find out what it offers, and write a complete task directory."""
     from harness.authoring.scaffold import new as make
+    from harness.errors import EnvironmentFailure
+    from harness.reference.install import setup as build
+    from harness.reference.start import start_references
+    from harness.task.load import load_task
+    from harness.verify.first_requirements import write_first_requirements
 
     if sum(given is not None for given in (gymnasium, factory, program)) != 1:
         raise click.UsageError("give one of --gymnasium, --factory and --command")
@@ -52,9 +58,19 @@ def new(
             candidate=candidate,
             progress=lambda line: progress(line, 0, 1),
         )
+        output.kept = f"the task in {made} is whole; what it requires is yours to add"
+        task = load_task(made)
+        progress("exploring the reference for what can be required", 0, 1)
+        try:
+            with closing(start_references(task, build(task))) as reference:
+                required = len(write_first_requirements(task, reference))
+            said = f"{required} requirements were written: what level 3 has to reach"
+        except EnvironmentFailure as failure:
+            required, said = 0, f"no requirements were written, as the reference did not answer: {failure.what}"
     output.emit(
-        {"task": name, "directory": str(made)},
-        f"the task {name} is in {made}\n\nRead task.toml and QUIRKS.md first: they say what could not be found out.\n"
+        {"task": name, "directory": str(made), "required": required},
+        f"the task {name} is in {made}\n{said}\n\n"
+        "Read task.toml and QUIRKS.md first: they say what could not be found out.\n"
         f"Then: {ShellCalls.check_reference(location)}\n      {ShellCalls.start(location)}",
     )
     return EXIT_OK

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.calls import ShellCalls
+from harness.occurrences import Occurrences, told
 from harness.record.event import Event
 from harness.report import plain
 from harness.report.frames import Frames
@@ -83,7 +84,7 @@ def _row(reading: Reading, frames: Frames, before: int, asked: Event, ended: Eve
         if sandbox
         else None,
         "error": plain.block(verdict.get("error")),
-        "levels": [_level(each) for each in plain.objects(verdict.get("levels"))],
+        "levels": [_level(reading, event, each) for each in plain.objects(verdict.get("levels"))],
         "cases": [plain.line(path, 120) for path in event.attached if path.startswith(f"{CASES_DIRECTORY}/")],
     }
     found = [
@@ -100,8 +101,15 @@ def _row(reading: Reading, frames: Frames, before: int, asked: Event, ended: Eve
     return row
 
 
-def _level(report: Mapping[str, Any]) -> Row:
-    features = plain.mapping(report.get("features"))
+def _level(reading: Reading, event: Event, report: Mapping[str, Any]) -> Row:
+    counted = plain.mapping(report.get("features"))
+    features = {plain.line(name, 120): plain.whole(count) for name, count in counted.items()}
+    described = report.get("occurred")
+    occurred = (
+        None
+        if described is None
+        else reading.safely(f"event {event.seq}, what occurred", lambda: Occurrences.from_json(described), None)
+    )
     return {
         "level": plain.whole(report.get("level")),
         "module": plain.line(report.get("module"), 80) or None,
@@ -111,7 +119,8 @@ def _level(report: Mapping[str, Any]) -> Row:
         "steps": plain.whole(report.get("steps")),
         "bound": plain.optional(report.get("divergence_bound_95")),
         "duration_s": plain.number(report.get("duration_s")),
-        "features": {plain.line(name, 120): plain.whole(count) for name, count in features.items()},
+        "features": features,
+        "outcomes_told": [[name, plain.line(said, 900)] for name, said in told(occurred, features)],
         "notes": [plain.line(note, 600) for note in plain.listed(report.get("notes"))],
         "checks": [
             {

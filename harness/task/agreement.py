@@ -13,6 +13,7 @@ import numpy as np
 
 from harness.model import STATE, Leaf
 from harness.task.contract import LAW_EPISODES, Budgets, Mode, Transfer
+from harness.task.require import check_required
 from harness.task.schema import Location, valid
 
 SINGLE_LEAVES = ("reward", "terminated", "truncated")
@@ -42,6 +43,7 @@ def check_agreement(written: Mapping[str, Any], read: Mapping[str, Any], root: L
     _transfer(_table(written, "transfer"), read, root.at("transfer"))
     names = [peer.get("name") for _, peer in valid(read.get("peers", ()))]
     _no_duplicates(names, "peer", root.at("peers"))
+    check_required(written, read, root.at("require"))
 
 
 def _budgets(read: Mapping[str, Any], location: Location) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from harness.errors import TaskError
 from harness.model import STATE, Leaf
+from harness.task.require import Requirement
 
 TASK_FILE = "task.toml"
 PROPERTIES_FILE = "properties.py"
@@ -268,6 +269,7 @@ class Task:
     batch_sizes: tuple[int, ...] = (32, 128, 512, 2048, 8192)
     peers: tuple[Peer, ...] = ()
     limits: Limits = Limits()
+    required: tuple[Requirement, ...] = ()
     others: tuple[Candidate, ...] = ()
     chosen: str = ""
 

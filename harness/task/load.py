@@ -32,6 +32,7 @@ from harness.task.contract import (
     TaskProbe,
     Transfer,
 )
+from harness.task.require import built, requirement
 from harness.task.schema import (
     Kind,
     Location,
@@ -217,6 +218,7 @@ def _schema(directory: Path) -> Kind:
             "limits": table(
                 {"iterations": whole(1), "seconds": kinds.positive, "dollars": kinds.not_negative},
             ),
+            "require": array_of(requirement, unique=True),
         }
     )
 
@@ -265,5 +267,6 @@ def _build(read: dict[str, Any], directory: Path) -> Task:
         transfer=Transfer(**read["transfer"]) if "transfer" in read else None,
         peers=tuple(Peer(**({"requirements": ()} | peer)) for peer in read.get("peers", ())),
         limits=Limits(**read.get("limits", {})),
+        required=tuple(built(each) for each in read.get("require", ())),
         **read.get("profile", {}),
     )

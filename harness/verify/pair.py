@@ -22,6 +22,7 @@ from harness.protocol.worker import Leaf as WorkerLeaf
 from harness.protocol.worker import random_actions
 from harness.support.progress import Progress
 from harness.task.contract import Mode, Task
+from harness.verify.occurrences import OccurrenceCount
 from harness.verify.suite.client import Judged, Suite
 
 REACHED_EPISODES = 4
@@ -77,9 +78,12 @@ class Pair:
     def begin_evidence(self) -> None:
         """Forget what was witnessed: another level begins."""
         self._evidence = hashlib.sha256()
+        self.occurred = OccurrenceCount(self.task)
 
     def witness(self, expected: Sequence[Trajectory]) -> None:
-        """Take into the evidence what the reference answered and the candidate is compared with."""
+        """Take into the evidence, and into the table of outcomes, what the reference answered and the candidate is compared
+        with."""
+        self.occurred.add(expected)
         for trajectory in expected:
             self._evidence.update(bytes.fromhex(trajectory.digest))
 

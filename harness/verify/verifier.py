@@ -25,10 +25,11 @@ from harness.reference.install import setup
 from harness.reference.start import start_reference, start_references
 from harness.support import memory
 from harness.support.progress import Progress, silent
-from harness.task.contract import TRAINING_LEVEL, Task, caches
+from harness.task.contract import TASK_FILE, TRAINING_LEVEL, Task, caches
+from harness.task.require import demand_features
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.verify import pictures
-from harness.verify.levels import autoreset, interaction, known, property, proposed, rollout
+from harness.verify.levels import autoreset, interaction, known, property, proposed, requirements, rollout
 from harness.verify.pair import Pair
 from harness.verify.questions import Questions
 from harness.verify.request import LevelsRequest
@@ -127,6 +128,7 @@ class Verifier:
                 doubted = any(map(known.may_be_made_up, cases[0]))
                 reference = self.reference()
                 suite.open()
+                demand_features(self.task.directory / TASK_FILE, self.task.required, suite.features)
                 candidate = self._open_candidate(tree, stack)
                 pair = Pair(
                     self.task, suite, reference, candidate, seed, self.progress,
@@ -308,6 +310,9 @@ class Verifier:
             tally.settle()
         except EnvironmentFailure as failure:
             results.append(CheckResult("features", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure)))
+        whole = not pair.stop_at_failure and (level > 1 or module is None)
+        if whole and Outcome.worst([result.outcome for result in results]) in (Outcome.PASS, Outcome.SKIPPED):
+            results.extend(requirements.checks(self.task, level, pair.occurred, tally.features))
         return LevelReport(
             level=level,
             module=module if level == 1 else None,
@@ -320,6 +325,7 @@ class Verifier:
             duration_s=time.monotonic() - began,
             evidence=pair.evidence,
             transfer=measured or None,
+            occurred=pair.occurred.table(),
         )
 
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 import textwrap
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,12 @@ from harness.errors import SetupError
 from harness.measure.coverage.sources import locations
 from harness.model import Case
 from harness.reference.install import Installed
-from harness.reference.start import start_reference
+from harness.reference.start import start_reference, start_references
 from harness.task.contract import LAW_EPISODES, Law, Mode, Task
 from harness.task.load import load_task
 from harness.task.suite import load_suite
 from harness.verdict import Outcome
+from harness.verify.first_requirements import MOST_TIMES, write_first_requirements
 from tests.paths import ROOT
 
 HERE = Installed(Path(sys.prefix), Path(sys.executable))
@@ -116,6 +118,16 @@ def test_cartpole_becomes_a_complete_task(installed: None, tmp_path: Path) -> No
     for trajectory in played(task, [1, 2]):
         for invariant in suite.invariants:
             assert not len(invariant.violations(trajectory)), invariant.name
+
+
+def test_first_requirements_are_added_to_what_it_writes(installed: None, tmp_path: Path) -> None:
+    task = load_task(new("cart", tmp_path / "cart", gymnasium="CartPole-v1"))
+    with closing(start_references(task, HERE, 1)) as reference:
+        found = write_first_requirements(task, reference)
+    assert found == load_task(task.directory).required
+    assert [(each.end, each.reward) for each in found] == [("terminated", None), (None, 1.0)]
+    assert all(0 < each.times <= MOST_TIMES for each in found)
+    assert "at least 10 times as often" in (task.directory / "task.toml").read_text()
 
 
 @pytest.mark.parametrize("move", ["int(action)", "random.random()"], ids=["tape", "law"])

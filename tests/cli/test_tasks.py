@@ -94,6 +94,7 @@ def test_from_a_gymnasium_id_to_the_first_verdict(
     monkeypatch.chdir(tmp_path)
     made = lockstep("new", "pole", "--gymnasium", "CartPole-v1", "--json")
     assert made.code == 0, made.out
+    assert made.document["required"] == (tmp_path / "pole" / "task.toml").read_text().count("[[require]]") == 2
     assert lockstep("setup", "pole").code == 0
     checked = lockstep("check-reference", "pole", "--json")
     assert checked.code == 0, checked.document

@@ -10,8 +10,11 @@ import pytest
 from rich.console import Console
 
 from harness.cli import show
+from harness.occurrences import Occurrences
 from harness.session.session import Session, Verifier
 from harness.support.progress import Progress
+from harness.verdict import CheckResult, LevelReport, Outcome, Verdict
+from mcp_server.describing import level_line
 from tests.cli.conftest import Result
 from tests.session.standin import MEASURED, MODULES, UNDECIDED, FileComparison, make_task
 
@@ -70,6 +73,22 @@ def test_an_undecided_attempt_that_was_the_last_one_allowed_asks_for_a_person(wo
     codes = [lockstep("verify", "--level", "4").code for _ in range(7)]
     # The first attempt passes the steps below, which count their iterations apart; level 4 may be tried six times.
     assert codes == [5, 5, 5, 5, 5, 5, 4]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "shown"), [(Outcome.PASS, True), (Outcome.INCONCLUSIVE, True), (Outcome.FAIL, False)]
+)
+def test_what_occurred_and_what_was_missed_is_told_here_and_to_agents(outcome: Outcome, shown: bool) -> None:
+    occurred = Occurrences(9, 99, {"terminated": 8, "truncated": 0, "both": 0}, {"1.0": 99}, untaken={"action": (2,)})
+    check = CheckResult("requirements", outcome, detail="missed: end truncated 0 of 5 times")
+    report = LevelReport(3, None, (check,), 7, features={"a draw": 0}, occurred=occurred)
+    console = Console(width=200, record=True, file=StringIO())
+    console.print(*show.verdict(Verdict((report,), 7, "ab", "process", isolated=False)))
+    said, remarks = console.export_text(), "\n".join(level_line(report).remarks)
+    for line in ("ends: 8 terminated", "rewards: 1.0 (99 times)", "never: a draw, end truncated, action 2"):
+        assert (line in said, line in remarks) == (shown, shown)
+    if outcome is not Outcome.PASS:
+        assert "missed: end truncated 0 of 5 times" in said and "missed: end truncated 0 of 5 times" in remarks
 
 
 @pytest.mark.parametrize(("decision", "warned"), [("undecided", True), ("equivalent", False)])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.model import Case
+from harness.occurrences import Occurrences
 from harness.session.session import Session, Verifier
 from harness.support.progress import Progress
 from harness.task.load import load_task
@@ -131,9 +132,12 @@ def _report(made: Finding, level: int, module: str | None, seed: int) -> LevelRe
         found = () if made.undecided else tuple(_divergence(made, number) for number in range(made.count))
         checks.append(CheckResult(f"check {made.text}".strip(), outcome, made.module, 3, made.text, found))
     episodes = 100 if level == 3 else 0
+    ends, rewards = {"terminated": 99, "truncated": 0, "both": 1}, {"0.0": 4900, "1.0": 100}
+    bounds = {f"observation{made.text}": ("high",)}
     return LevelReport(
         level, module, tuple(checks), seed, episodes=episodes, steps=episodes * 50, duration_s=0.1,
         features=made.features if level == 3 else {}, notes=made.notes, transfer=TRANSFER if level == 4 else None,
+        occurred=Occurrences(100, 5000, ends, rewards, unreached=bounds) if level == 3 else None,
     )  # fmt: skip
 
 

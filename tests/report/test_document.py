@@ -81,6 +81,16 @@ def test_attempts_stand_in_their_sub_envs_with_what_they_checked(document: dict[
     assert second["asked"] == first["event"] + 2  # between them stands what was spent
 
 
+def test_each_level_tells_what_occurred_and_what_never_did(document: dict[str, Any]) -> None:
+    first, rollout = next(row["levels"] for row in document["attempts"] if len(row["levels"]) > 2)[::2]
+    assert (first["level"], first["outcomes_told"]) == (1, [])
+    assert rollout["outcomes_told"] == [
+        ["ends", "99 terminated, 1 both"],
+        ["rewards", "0.0 (4,900 times), 1.0 (100 times)"],
+        ["never", "the walker flew, end truncated, observation high"],
+    ]
+
+
 def test_a_divergence_has_its_values_case_pictures_and_repair(document: dict[str, Any]) -> None:
     first, second = document["attempts"][:2]
     (found,) = first["divergences"]
@@ -235,6 +245,17 @@ def test_a_verdict_of_another_form_is_no_crash(forger: Forger, document: dict[st
     broken = collected(forger.path)
     assert len(broken["attempts"]) == len(document["attempts"])
     assert broken["summary"]["state"] == "broken"
+    assert faults(render(broken)) == []
+
+
+def test_a_table_of_outcomes_that_is_none_is_named_and_left_out(forger: Forger, document: dict[str, Any]) -> None:
+    seq = document["attempts"][0]["event"]
+    forged = b'{"levels": [{"occurred": {"trajectories": "<script>"}}, {"occurred": [3]}, {"occurred": null}]}'
+    forger.put(seq, VERDICT_FILE, forged)
+    forger.publish()
+    broken = collected(forger.path)
+    assert [level["outcomes_told"] for level in broken["attempts"][0]["levels"]] == [[], [], []]
+    assert sum(f"event {seq}, what occurred" in each for each in broken["damage"]) == 2
     assert faults(render(broken)) == []
 
 

@@ -45,6 +45,7 @@ def test_every_section_is_there_with_its_content(document: dict[str, Any]) -> No
         "Verified", "up to level 4", "at most 3% of episodes diverge", "A first try", "repaired", "commit", "gymnax",
         "trained in either, played in the reference", "-0.75 to 1.25",
         "12, 2 the same bit by bit", "the walker fell", "Never reached: the walker flew",
+        "the walker flew, end truncated, observation high",
         "819M", "no measurement", "$0.25", "1,200", "starts from", "lockstep compare --case", "the audit",
     ):  # fmt: skip
         assert said.lower() in page.text.lower(), said

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from harness.task.contract import Budgets, Candidate, Limits, Module, Reference, Task, TaskDraw, Tolerance, Transfer
+from harness.task.require import Requirement
 from harness.task.training import PpoConfig
 from tests.paths import ROOT
 from tests.task.test_load import RIGHT, mistakes, read
@@ -33,6 +34,7 @@ SECTIONS: dict[str, tuple[str, Any]] = {
     "`[profile]`": ("[profile]", Task),
     "`[[peers]]`": ('name = "quick walk"', None),
     "`[limits]`": ("[limits]", Limits),
+    "`[[require]]`": ('end = "terminated"', Requirement),
     "`[leaves]`": ('"state/n" = { dtype = "int32"', None),
     "`[tolerance]`": ('"state/x" = { rtol = 1e-9', Tolerance),
 }

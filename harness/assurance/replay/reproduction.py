@@ -125,6 +125,9 @@ def _broken_claims(recorded: Verdict, again: Verdict) -> Iterator[str]:
             yield f"{where} first differed at {locations[0]} and differs at {locations[1]}"
         if one.outcome is Outcome.PASS and one.episodes != other.episodes and one.transfer is None:
             yield f"{where} compared {one.episodes} episodes and compares {other.episodes}"
+        tables = (one.occurred, other.occurred)
+        if None not in tables and one.evidence == other.evidence and tables[0] != tables[1]:
+            yield f"{where} compared the very same things and tells other outcomes of them"
         yield from _broken_transfer(one.transfer, other.transfer, where)
 
 

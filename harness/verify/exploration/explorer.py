@@ -7,7 +7,7 @@ the candidate nor the machine's pace has a say.
 from __future__ import annotations
 
 import itertools
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -16,12 +16,15 @@ from functools import partial
 import numpy as np
 
 from harness.errors import Raised, Side
-from harness.model import ENDINGS, Array, Case, Trajectory
+from harness.model import Array, Case, Trajectory
+from harness.protocol.environment import Pool
+from harness.task.contract import Task
 from harness.verify.exploration.actions import FEW, first_actions, lasting, random_legal
 from harness.verify.exploration.archive import Archive, Entry
 from harness.verify.exploration.cells import Cells
-from harness.verify.pair import Pair
 
+STREAM = "exploration"
+"""From which all chance comes at level 3."""
 WAVE = 128
 """Cases that are played together."""
 WAVE_BYTES = 128 << 20
@@ -43,38 +46,34 @@ Played = tuple[list[tuple[Trajectory, int]], int]
 
 
 class Explorer:
-    """Explores the reference of a pair.
+    """Explores a reference.
+
+    Args:
+        task: whose reference it is.
+        reference: its workers.
+        rng: for all chance; `Pair.random(STREAM)` at level 3.
+        restores: whether states may be restored; otherwise the actions that lead there are replayed.
 
     Attributes:
         steps: how many of the reference's steps it has looked at, those of others included.
-        ends: how often an episode ended `terminated`, `truncated`, or both.
-        rewards: the smallest and the largest reward.
     """
 
-    def __init__(self, pair: Pair) -> None:
-        self._pair = pair
-        self._rng = pair.random("exploration")
-        self._cells = Cells(pair.task, self._rng)
-        self._archive = Archive(self._cells.most, restores=pair.can_restore)
-        self._masked = any(path.startswith("legal_actions") for path in pair.task.outputs)
-        own = [policy for policy in pair.task.budgets.policies if policy not in ("random", "sticky")]
+    def __init__(self, task: Task, reference: Pool, rng: np.random.Generator, *, restores: bool) -> None:
+        self._task = task
+        self._reference = reference
+        self._rng = rng
+        self._cells = Cells(task, rng)
+        self._archive = Archive(self._cells.most, restores=restores)
+        self._masked = any(path.startswith("legal_actions") for path in task.outputs)
+        own = [policy for policy in task.budgets.policies if policy not in ("random", "sticky")]
         self._policies = [*(("sticky", stickiness) for stickiness in STICKINESS), *((policy, 0.0) for policy in own)]
-        self._branches = len(first_actions(pair.task.actions, {}, self._rng) or range(FEW))
+        self._branches = len(first_actions(task.actions, {}, rng) or range(FEW))
         self.steps = 0
-        self.ends: Counter[str] = Counter()
-        self.rewards = (np.inf, -np.inf)
 
     @property
     def archive(self) -> Archive:
         """What it has found."""
         return self._archive
-
-    def told(self) -> str:
-        """What it has seen, for readers."""
-        ends = ", ".join(f"{count} {kind}" for kind, count in sorted(self.ends.items())) or "none"
-        smallest, largest = self.rewards
-        rewards = f"rewards from {smallest:g} to {largest:g}" if smallest <= largest else "no rewards"
-        return f"{self._archive.known} cells were reached; ends: {ends}; {rewards}"
 
     def observe(self, played: Sequence[Trajectory], new_from: Sequence[int] | None = None) -> None:
         """Look at what the reference did, whoever asked it; `new_from` says from which timestep on, of each trajectory."""
@@ -83,16 +82,7 @@ class Explorer:
             return
         self._archive.add(played, self._cells.of(played, begun))
         for trajectory, first in zip(played, begun, strict=True):
-            reward = np.asarray(trajectory.leaves["reward"], np.float64)[max(first, 1) :]
-            self.steps += len(reward)
-            smallest, largest = self.rewards
-            self.rewards = (
-                float(np.fmin.reduce(reward, initial=smallest)),
-                float(np.fmax.reduce(reward, initial=largest)),
-            )
-            kinds = [path for path in ENDINGS if trajectory.steps >= first and trajectory.leaves[path][-1]]
-            if kinds:
-                self.ends[" and ".join(kinds)] += 1
+            self.steps += max(0, trajectory.timesteps - max(first, 1))
 
     def waves(self, budget: int) -> Iterator[list[Trajectory]]:
         """Explore, for about `budget` steps; what the reference answered comes in waves of at most WAVE trajectories.
@@ -129,7 +119,7 @@ class Explorer:
 
     def _begun(self, number: int, left: int, budget: int) -> tuple[Callable[[], Played], int]:
         """The same for episodes by a policy that persists, or by the adapter's own; now and then whole ones."""
-        task = self._pair.task
+        task = self._task
         policy, stickiness = self._policies[number % len(self._policies)]
         whole = budget // LONG_SHARE // task.budgets.horizon
         horizon = task.budgets.horizon if number % 2 == 0 and whole else min(task.budgets.horizon, BEGUN_STEPS)
@@ -139,14 +129,14 @@ class Explorer:
         seeds = [int(seed) for seed in self._rng.integers(0, 1 << 31, max(1, count))]
 
         def play() -> Played:
-            driven = self._pair.reference.drive(policy, seeds, horizon, stickiness)
+            driven = self._reference.drive(policy, seeds, horizon, stickiness)
             return [(trajectory, 0) for trajectory in driven], len(driven)
 
         return play, len(seeds) * (BEGINNING + horizon)
 
     def _going_on(self, left: int) -> list[tuple[Case, int]]:
         """Cases that go on from rare states, each with its first new timestep, as many as the budget has room for."""
-        task, rng = self._pair.task, self._rng
+        task, rng = self._task, self._rng
         length = 1 if self._masked else max(LENGTHS)
         count = max(FEW, min(WAVE, WAVE_BYTES // (length * task.timestep_bytes)))
         lengths = np.ones(count, int) if self._masked else rng.choice(LENGTHS, count)
@@ -176,19 +166,19 @@ class Explorer:
             others = np.flatnonzero(actions["action"] != actions["action"][0])
             actions["action"][: others[0] if len(others) else None] = first
         elif self._masked:
-            leaves = self._pair.task.actions.items()
+            leaves = self._task.actions.items()
             actions = {path: random_legal(path, leaf, entry.legal, self._rng) for path, leaf in leaves}
         if entry.case.start is not None:
             return replace(entry.case, seed=seed, actions=actions, origin="exploration"), 1
         way = entry.case.actions
         joined = {path: np.concatenate([way[path], array]) for path, array in actions.items()}
         case = replace(entry.case, actions=joined, origin="exploration")
-        return case.cut(max(entry.case.length + 1, self._pair.task.budgets.horizon)), entry.case.length + 1
+        return case.cut(max(entry.case.length + 1, self._task.budgets.horizon)), entry.case.length + 1
 
     def _play(self, cases: Sequence[tuple[Case, int]]) -> Played:
         """What the reference answers, but for cases that it refuses; and how many were asked."""
         try:
-            played = self._pair.reference.rollout([case for case, _ in cases])
+            played = self._reference.rollout([case for case, _ in cases])
         except Raised as refused:
             if refused.side is not Side.REFERENCE:
                 raise

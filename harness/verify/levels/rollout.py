@@ -23,7 +23,7 @@ from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Mode
 from harness.verdict import CheckResult, Divergence, Outcome
-from harness.verify.exploration.explorer import Explorer
+from harness.verify.exploration.explorer import STREAM, Explorer
 from harness.verify.levels import autoreset, wide
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
@@ -88,7 +88,9 @@ def checks(
     """
     tally.features |= dict.fromkeys(pair.suite.features, 0)
     second.begin()
-    explorer = Explorer(pair) if pair.paired and pair.task.budgets.exploration != 0 else None
+    explorer = None
+    if pair.paired and pair.task.budgets.exploration != 0:
+        explorer = Explorer(pair.task, pair.reference, pair.random(STREAM), restores=pair.can_restore)
     policies = pair.task.budgets.policies
     shares = np.diff(np.linspace(0, pair.task.budgets.episodes, len(policies) + 1).astype(int))
     try:
@@ -287,7 +289,9 @@ def _exploration(pair: Pair, explorer: Explorer, tally: Tally, times: int) -> Ch
     if failed is not None:
         divergence = localise(pair, *failed, level=LEVEL, check=name)
         return CheckResult(name, Outcome.FAIL, examples=done, divergences=(divergence,))
-    return CheckResult(name, Outcome.PASS, examples=done, detail=f"{steps} steps; {explorer.told()}")
+    return CheckResult(
+        name, Outcome.PASS, examples=done, detail=f"{steps} steps; {explorer.archive.known} cells were reached"
+    )
 
 
 def _ahead(waves: Iterator[list[Trajectory]]) -> Generator[list[Trajectory]]:

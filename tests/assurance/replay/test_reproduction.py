@@ -9,6 +9,7 @@ import pytest
 
 from harness.assurance.replay.reproduction import Match, Reproduction, reproduction, verdict_digest
 from harness.model import Case
+from harness.occurrences import Occurrences
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 
 HERE = {"cpu": "one", "jax": "1", "judge": "a"}
@@ -99,6 +100,22 @@ def test_another_claim_is_a_difference_whatever_the_conditions(name: str, other:
     found = again(other)
     assert found.match is Match.DIFFERENT, name
     assert found.because and "conditions" not in found.because
+
+
+def test_a_table_of_outcomes_must_be_that_of_what_was_compared() -> None:
+    def told(terminated: int, evidence: str = "bb") -> dict[str, Any]:
+        document = recorded()
+        document["levels"][1]["evidence"] = evidence
+        ends = {"terminated": terminated, "truncated": 0, "both": 0}
+        document["levels"][1]["occurred"] = Occurrences(8, 80, ends).to_json()
+        return document
+
+    forged = reproduction(told(8), told(0), HERE, ELSEWHERE)
+    assert forged.match is Match.DIFFERENT
+    assert forged.because == "level 3 compared the very same things and tells other outcomes of them"
+    assert reproduction(told(8), told(8), HERE, ELSEWHERE).match is Match.EXACT
+    assert reproduction(told(8), told(0, "cc"), HERE, ELSEWHERE).match is Match.WITHIN, "other floats, other ends"
+    assert reproduction(recorded(), told(8), HERE, ELSEWHERE).match is Match.WITHIN, "an older record tells none"
 
 
 def test_trainings_elsewhere_may_differ_by_the_margin_but_not_decide_otherwise() -> None:

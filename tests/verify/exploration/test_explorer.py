@@ -14,9 +14,14 @@ from tests.verify.exploration.conftest import MakePair
 BUDGET = 3000
 
 
+def explorer_of(pair: Pair) -> Explorer:
+    """The explorer that level 3 makes of a pair."""
+    return Explorer(pair.task, pair.reference, pair.random(module.STREAM), restores=pair.can_restore)
+
+
 def explored(pair: Pair, budget: int = BUDGET) -> tuple[list[Trajectory], Explorer]:
     """All that an explorer plays after it has looked at some episodes, as it would at level 3."""
-    explorer = Explorer(pair)
+    explorer = explorer_of(pair)
     for policy in ("random", "sticky"):
         explorer.observe(pair.reference.drive(policy, pair.seeds(f"episodes/{policy}", 8), 50))
     return [trajectory for wave in explorer.waves(budget) for trajectory in wave], explorer
@@ -53,14 +58,14 @@ def test_it_goes_on_from_rare_states_with_each_action(make_pair: MakePair) -> No
     lasts = {int(one.case.actions["action"][-1]) for one in going_on}
     assert lasts == {0, 1, 2}
     assert max(np.abs(one.leaves["state/place"]).max() for one in played) > 5
-    assert set(explorer.ends) >= {"terminated"}
-    assert "cells were reached" in explorer.told()
+    assert any(one.leaves["terminated"][-1] for one in played)
+    assert explorer.archive.known > len(explorer.archive.entries)
 
 
 def test_its_memory_is_bounded(make_pair: MakePair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WAVE_BYTES", 20_000)
     pair = make_pair(6)
-    explorer = Explorer(pair)
+    explorer = explorer_of(pair)
     waves = list(explorer.waves(BUDGET))
     most = 20_000 / pair.task.timestep_bytes + module.FEW * (1 + max(module.LENGTHS) + pair.task.budgets.horizon)
     assert max(sum(one.timesteps for one in wave) for wave in waves) <= most

@@ -33,7 +33,7 @@ def test_the_right_candidate_passes_and_is_told_what_was_explored(
     [report] = verdict.reports
     last = report.checks[-1]
     assert last.name == "exploration"
-    assert "cells were reached; ends: " in last.detail
+    assert "cells were reached" in last.detail
     assert report.steps > BUDGET / 3, "explored steps count"
     assert report.episodes == load_task(walk.directory).budgets.episodes, "and explored cases are no episodes"
     again = walk.verify((3,), seed=8).reports[0]
