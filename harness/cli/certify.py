@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from harness.policy.trust import Trust
 
 EXITS = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL}
+DETECTION_FAULTS = 100
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 MATCH_COLOURS = {"exact": "green", "within tolerance": "yellow", "measured again": "green"}
 
@@ -37,6 +38,11 @@ MATCH_COLOURS = {"exact": "green", "within tolerance": "yellow", "measured again
     type=click.IntRange(0),
     help="Measure the strength on so many mutants, drawn at random; 0 leaves it out. Default: all.",
 )
+@click.option(
+    "--detection",
+    type=click.IntRange(0),
+    help="Measure the detection curve on so many faults for each share; 0 leaves it out. Default: 100.",
+)
 @click.option("--batch", "batches", type=click.IntRange(1), multiple=True, help="Batch size; default: the task's.")
 @sandbox_option
 @trust_option
@@ -47,6 +53,7 @@ def certify(
     key: Path | None,
     level: int | None,
     mutants: int | None,
+    detection: int | None,
     batches: tuple[int, ...],
     sandbox: str | None,
     trusted: tuple[str, ...],
@@ -54,28 +61,31 @@ def certify(
     """Judge the newest verified commit of a session (default: the one here) once more, by everything there is.
 
     Seeds are drawn now, after the commit. All levels run, then cheat probes, coverage of the reference, strength of the
-    tests and speed; the results are recorded as one signed summary. Interrupted, it goes on from the same seed.
+    tests, which faults in rare states are caught, and speed; the results are recorded as one signed summary. Interrupted,
+    it goes on from the same seed.
 
     With --check a third party runs the same from a clone or a bundle of the record, and reports what is the same.
     """
     from harness.cli.locate import record_named
 
     if check:
-        if level or mutants is not None or batches:
+        if level or mutants is not None or detection is not None or batches:
             raise click.UsageError(
-                "--check repeats what the certificate says: it takes no --level, --mutants or --batch"
+                "--check repeats what the certificate says: it takes no --level, --mutants, --detection or --batch"
             )
         return _check(output, record_named(where), key, sandbox, trust_in(trusted))
     if key is not None:
         raise click.UsageError("--key belongs to --check")
-    return _certify(output, where, level, mutants, batches, sandbox)
+    levels = tuple(range(1, level + 1)) if level else ()
+    return _certify(output, where, levels, mutants, detection, tuple(dict.fromkeys(batches)), sandbox)
 
 
 def _certify(
     output: Output,
     where: str | None,
-    level: int | None,
+    levels: tuple[int, ...],
     mutants: int | None,
+    detection: int | None,
     batches: tuple[int, ...],
     sandbox: str | None,
 ) -> int:
@@ -83,8 +93,7 @@ def _certify(
     from harness.cli.locate import opened, session_named
     from harness.operations.certification import certify as issue
 
-    levels = tuple(range(1, level + 1)) if level else ()
-    settings = Settings(levels, mutants, tuple(dict.fromkeys(batches)))
+    settings = Settings(levels, mutants, batches, DETECTION_FAULTS if detection is None else detection)
     with opened(session_named(where).id) as session, output.progress() as progress:
         output.kept = "its seed is kept: the same command goes on with it"
 
@@ -151,7 +160,12 @@ def _shown(certificate: Certificate) -> list[RenderableType | str]:
 
 
 def _lines(figures: Mapping[str, Any]) -> list[str]:
-    return [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in figures.items() if value is not None]
+    from harness.measure.strength.rare.text import certified
+    from harness.record.certificate import DETECTION
+
+    told = {name: value for name, value in figures.items() if value is not None and name != DETECTION}
+    lines = [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in told.items()]
+    return lines + [f"  {line}" for line in certified(figures.get(DETECTION))]
 
 
 def _figure(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,7 @@ from harness.cli.verify import candidate_option, chosen_candidate, demand_no_cho
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from harness.measure.strength.rare.curve import Curve
     from harness.measure.strength.result import Strength
 
 COLOURS = {"survived": "bold yellow", "unjudged": "bold magenta", "argued": "yellow", "equivalent": "dim"}
@@ -36,6 +37,26 @@ COLOURS = {"survived": "bold yellow", "unjudged": "bold magenta", "argued": "yel
     metavar="SHARE",
     help="Exit with 1 where a smaller share of the mutants that are not equivalent is killed.",
 )
+@click.option(
+    "--rare",
+    is_flag=True,
+    help="Instead: the detection curve, what share of faults in rare states is caught, by how rare they are.",
+)
+@click.option("--predicates", type=click.IntRange(1, 2000), metavar="N", help="Of --rare: faults for each share.")
+@click.option(
+    "--steps", type=click.IntRange(1000), metavar="N", help="Of --rare: steps of random play; ten show a share."
+)
+@click.option("--runs", type=click.IntRange(1, 100), metavar="N", help="Of --rare: seeds of verifications.")
+@click.option(
+    "--exploring",
+    type=click.IntRange(1, 1000),
+    multiple=True,
+    metavar="N",
+    help="Of --rare: explore N times as long; may be given several times. Default: 1, and 10 as a certificate does.",
+)
+@click.option(
+    "--plant", type=click.IntRange(0, 2000), metavar="N", help="Of --rare: judge so many of the faults as mutants."
+)
 @click.option("--fresh", is_flag=True, help="Start from the beginning where an interrupted measurement could go on.")
 @seed_option
 @candidate_option
@@ -49,6 +70,12 @@ def strength(
     only: tuple[str, ...],
     jobs: int | None,
     at_least: float | None,
+    rare: bool,
+    predicates: int | None,
+    steps: int | None,
+    runs: int | None,
+    exploring: tuple[int, ...],
+    plant: int | None,
     fresh: bool,
     seed: int | None,
     candidate: str | None,
@@ -59,6 +86,9 @@ def strength(
     Mutants that are proved to be the same program are left out. What survives is listed with its place; the task's
     survivors.toml may explain it, and the exit code is 1 where something is not explained. In a session the newest verified
     commit is measured, and the figures are recorded. What an interruption leaves is gone on with by the same command.
+
+    With --rare nothing is planted in the text: a fault is there where a rare rule applies, and a few verifications tell
+    which of thousands of such faults they catch.
     """
     from harness.cli.locate import opened, session_rather_than_task
     from harness.measure.strength import text
@@ -68,6 +98,14 @@ def strength(
     from harness.support.embedded import find_task
     from harness.task.load import load_task
 
+    of_rare = {"predicates": predicates, "steps": steps, "runs": runs, "exploring": exploring or None, "plant": plant}
+    of_rare = {name: value for name, value in of_rare.items() if value is not None}
+    if rare:
+        if level != 3 or every_level or sample or only or jobs or at_least is not None:
+            raise click.UsageError("--rare takes no --level, --every-level, --sample, --only, --jobs or --at-least")
+        return _rare(output, where, {**of_rare, "fresh": fresh}, seed, candidate, sandbox)
+    if of_rare:
+        raise click.UsageError(f"--{next(iter(of_rare))} belongs to --rare")
     settings = Settings(level=level, every_level=every_level, sample=sample, only=only, jobs=jobs, fresh=fresh)
     output.kept = "what was found so far is kept: the same command goes on with it"
     found = session_rather_than_task(where)
@@ -82,6 +120,56 @@ def strength(
     left = text.verdict(report.strength, at_least)
     output.emit(report.to_json(), *_shown(report.strength, left))
     return EXIT_FAIL if left else EXIT_OK
+
+
+def _rare(
+    output: Output, where: str, chosen: dict[str, Any], seed: int | None, candidate: str | None, sandbox: str | None
+) -> int:
+    from harness.cli.locate import opened, session_rather_than_task
+    from harness.measure.strength.rare import text
+    from harness.measure.strength.rare.run import Settings
+    from harness.operations.detection import detection_directory, detection_session
+    from harness.policy.floor import permitted
+    from harness.support.embedded import find_task
+    from harness.task.load import load_task
+
+    settings = Settings(**chosen)
+    output.kept = "what was found so far is kept: the same command goes on with it"
+    found = session_rather_than_task(where)
+    if found is not None:
+        demand_no_choice(candidate)
+        with opened(found.id) as session, output.progress() as progress:
+            report = detection_session(session, settings, seed=seed, driver=sandbox, progress=progress)
+    else:
+        task = chosen_candidate(load_task(find_task(where)), candidate)
+        with output.progress() as progress:
+            report = detection_directory(task, permitted(sandbox), settings, seed, progress)
+    left = text.verdict(report.curve)
+    output.emit(report.to_json(), *_curve_shown(report.curve, left))
+    return EXIT_FAIL if left else EXIT_OK
+
+
+def _curve_shown(curve: Curve, left: list[str]) -> list[RenderableType | str]:
+    from rich.text import Text
+
+    from harness.cli import show
+    from harness.measure.strength.rare import text
+
+    header = text.header(curve)
+    table = show.grid("left", *["right"] * (len(header) - 1), header=header)
+    for row in text.rows(curve):
+        table.add_row(*row)
+    lines: list[RenderableType | str] = [table, "", *text.summary(curve)]
+    if rows := list(text.family_rows(curve)):
+        families = show.grid("left", "left", *["right"] * (len(header) - 2), header=(header[0], "family", *header[2:]))
+        for row in rows:
+            families.add_row(*row)
+        lines += ["", "missed, by family:", families]
+    if rows := list(text.missed(curve)):
+        lines += ["", "missed:", *(show.indented(Text.assemble((f"{held}  ", "dim"), said)) for held, said in rows)]
+    if left:
+        lines += ["", *(Text(line, "bold red") for line in left)]
+    return [*lines, "", f"seed {curve.seed}, {curve.duration_s:.0f} s"]
 
 
 def _shown(measured: Strength, left: list[str]) -> list[RenderableType | str]:

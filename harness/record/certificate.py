@@ -25,8 +25,11 @@ CERTIFYING, CERTIFIED = "certifying", "certified"
 """The kinds of the events at the begin and at the end of a certification."""
 VERDICT, PROBES, COVERAGE, STRENGTH, SPEED = PARTS = ("verdict", "probes", "coverage", "strength", "speed")
 """The parts of an examination, in the order in which they run."""
+DETECTION = "detection"
+"""A part that not every certificate has, after the strength: which faults in rare states are caught."""
+ALL_PARTS = (*PARTS, DETECTION)
 DECIDING = (VERDICT, PROBES, SPEED)
-"""Those that a candidate can fail. The other two measure the tests, not the candidate."""
+"""Those that a candidate can fail. The others measure the tests, not the candidate."""
 DIRECTORY = "certificate"
 ENVELOPE = f"{DIRECTORY}/summary.json"
 SEED = "run"
@@ -76,6 +79,8 @@ def figures(parts: Parts) -> dict[str, Any]:
     for part, name in taken.items():
         if part in parts and parts[part]["outcome"] == Outcome.PASS:
             short[part] = parts[part][name]
+    if DETECTION in parts and parts[DETECTION]["outcome"] == Outcome.PASS:
+        short[DETECTION] = _curve(parts[DETECTION])
     if SPEED in parts and parts[SPEED]["outcome"] == Outcome.PASS:
         short[SPEED] = _fastest(parts[SPEED]["measurements"])
     return short
@@ -106,7 +111,7 @@ def parts_of(store: Store, event: Event) -> dict[str, dict[str, Any]]:
         RecordError: one is missing or is not what the event states.
     """
     parts = {}
-    for name in PARTS:
+    for name in ALL_PARTS:
         if (stated := event.attached.get(path_of(name))) is not None:
             content = event_file(store, event.id, path_of(name))
             if hashlib.sha256(content).hexdigest() != stated:
@@ -132,6 +137,12 @@ def _why(part: Mapping[str, Any]) -> str:
             at = f" at {found['address']}: {found['expected']} expected, {found['actual']} found" if found else ""
             return f", {check.get('name', check.get('kind', ''))}{at or ': ' + str(check['detail'])}"
     return f", {part['error']}" if part.get("error") else ""
+
+
+def _curve(detection: Mapping[str, Any]) -> dict[str, Any]:
+    """The points of a detection curve, all families together, and from what they are."""
+    points = [{"share": point["share"], "caught": point["caught"]} for point in detection["curve"]]
+    return {"seed": detection["seed"], "played": detection["played"], "curve": points}
 
 
 def _fastest(measurements: Sequence[Mapping[str, Any]]) -> dict[str, int]:

@@ -16,6 +16,7 @@ from harness.record.store import Store
 from harness.report import measured, plain
 from harness.report.attempts import attempts, recipe_step_of
 from harness.report.certified import certificates
+from harness.report.detection import detection
 from harness.report.frames import Frames
 from harness.report.reading import Reading, read
 from harness.session import recipe
@@ -70,6 +71,7 @@ def collect(store: Store, public_key: PublicKey | None = None) -> Row:
         "coverage": measured.coverage(rows),
         "reached": measured.reached(reading),
         "strength": measured.strength(reading),
+        "detection": detection(reading),
         "certificates": certificates(reading),
         "cost": measured.cost(reading, rows),
         "commits": commits,

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from harness.calls import ShellCalls
 from harness.measure.profile.text import figure
 from harness.measure.strength.text import share
-from harness.report import charts
+from harness.report import charts, detection
 from harness.report.document import BROKEN
 from harness.report.svg import Drawing
 from harness.session.coverage import count
@@ -77,6 +77,7 @@ def render(document: Row, *, live: bool = False) -> str:
                 "timeline": charts.timeline(document),
                 "speed": {profile["event"]: charts.speed(profile) for profile in drawn},
                 "transfer": charts.transfer(document["transfers"][0]) if document["transfers"] else None,
+                "detection": detection.chart(document["detection"][0]) if document["detection"] else None,
             },
         )
     )

@@ -24,6 +24,7 @@ from harness.support.progress import Progress
 from harness.task.contract import Mode, Task
 from harness.verify.occurrences import OccurrenceCount
 from harness.verify.suite.client import Judged, Suite
+from harness.verify.watch import Unwatched, Watch
 
 REACHED_EPISODES = 4
 REACHED_HORIZON = 128
@@ -41,6 +42,7 @@ class Pair:
         progress: called with what goes on.
         stop_at_failure: a difference is reported as it was found, neither localised nor shrunk, for callers that only count
             failures.
+        watch: told of what is compared.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Pair:
         progress: Progress,
         *,
         stop_at_failure: bool = False,
+        watch: Watch | None = None,
     ) -> None:
         self.task = task
         self.suite = suite
@@ -61,6 +64,7 @@ class Pair:
         self.seed = seed
         self.progress = progress
         self.stop_at_failure = stop_at_failure
+        self.watch: Watch = watch or Unwatched()
         self.begin_evidence()
         self._followed_episodes: list[Trajectory] | None = None
 
@@ -80,9 +84,11 @@ class Pair:
         self._evidence = hashlib.sha256()
         self.occurred = OccurrenceCount(self.task)
 
-    def witness(self, expected: Sequence[Trajectory]) -> None:
+    def witness(self, expected: Sequence[Trajectory], only: Collection[str] | None = None) -> None:
         """Take into the evidence, and into the table of outcomes, what the reference answered and the candidate is compared
-        with."""
+        with, in the leaves `only`.
+        """
+        self.watch.compared(expected, only)
         self.occurred.add(expected)
         for trajectory in expected:
             self._evidence.update(bytes.fromhex(trajectory.digest))
@@ -143,7 +149,7 @@ class Pair:
             with_episodes: let the candidate follow the few episodes in the same batch, for a caller that asks for them next.
         """
         expected = self.reference.rollout(cases)
-        self.witness(expected)
+        self.witness(expected, only)
         actual = self.follow_with_episodes(expected) if with_episodes else self.follow(expected)
         return list(zip(expected, self.differences(expected, actual, only), strict=True))
 

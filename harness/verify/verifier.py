@@ -35,6 +35,7 @@ from harness.verify.questions import Questions
 from harness.verify.request import LevelsRequest
 from harness.verify.suite.client import Suite, start_suite
 from harness.verify.suite.features import FeatureCount
+from harness.verify.watch import Watch
 from sandboxes import Driver, SandboxError
 
 CONTRACT = "contract"
@@ -55,6 +56,7 @@ class Verifier:
 
     Attributes:
         task, driver, progress: as given.
+        watch: told of what is compared, where somebody sets it.
         questions: what each level of the last verification asked the reference.
         put_to_candidate: what it asked the candidate, where that is recorded; nothing of level 4.
     """
@@ -77,6 +79,7 @@ class Verifier:
         self._workers = workers
         self._policies = policies
         self._records_candidate = record_questions
+        self.watch: Watch | None = None
         self.questions: dict[int, Questions] = {}
         self.put_to_candidate: dict[int, Questions] = {}
         self._pool: Pool | None = None
@@ -132,7 +135,7 @@ class Verifier:
                 candidate = self._open_candidate(tree, stack)
                 pair = Pair(
                     self.task, suite, reference, candidate, seed, self.progress,
-                    stop_at_failure=request.stop_at_failure,
+                    stop_at_failure=request.stop_at_failure, watch=self.watch,
                 )  # fmt: skip
                 use = second = None
                 with ExitStack() as beside:
@@ -267,6 +270,10 @@ class Verifier:
         results: list[CheckResult] = []
         measured: dict[str, Any] = {}
 
+        def ended(result: CheckResult) -> None:
+            results.append(result)
+            pair.watch.ended(level, result.name)
+
         def another(*, training: bool = False) -> Environment:
             return self._another(pair, tree, stack, training=training)
 
@@ -289,13 +296,15 @@ class Verifier:
         }
         try:
             if level == 1:
-                results.extend(known.check_probes(pair, cases[1], module))
+                for result in known.check_probes(pair, cases[1], module):
+                    ended(result)
             if level > 1 or module is None:
                 repeated = known.check_cases(pair, cases[0], level, self._renderer)
-                results.extend([repeated] if repeated is not None else [])
+                if repeated is not None:
+                    ended(repeated)
             if Outcome.worst([result.outcome for result in results]) in (Outcome.PASS, Outcome.SKIPPED):
                 for result in running[level]():
-                    results.append(result)
+                    ended(result)
                     if (level in (2, 3) or pair.stop_at_failure) and result.outcome not in (
                         Outcome.PASS,
                         Outcome.SKIPPED,

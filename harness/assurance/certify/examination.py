@@ -1,4 +1,6 @@
-"""All that a certificate rests on, run from a task, a tree and one seed: levels, cheat probes, coverage, strength, speed."""
+"""All that a certificate rests on, run from a task, a tree and one seed: levels, cheat probes, coverage, strength, the
+detection curve, speed.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from harness.errors import EnvironmentFailure, LockstepError
 from harness.measure.coverage import measure as coverage
 from harness.measure.profile import run as speed
 from harness.measure.strength import run as strength
-from harness.record.certificate import COVERAGE, PROBES, SPEED, STRENGTH, VERDICT, outcome_of, seed_of
+from harness.measure.strength.rare import run as rare
+from harness.record.certificate import COVERAGE, DETECTION, PROBES, SPEED, STRENGTH, VERDICT, outcome_of, seed_of
 from harness.support.document import Document, whole
 from harness.support.progress import Progress
 from harness.task.contract import TRAINING_LEVEL, Task
@@ -47,22 +50,28 @@ class Settings:
         levels: of the verification; empty takes all that the task has.
         mutants: how many mutants the strength is measured on, drawn at random; None takes all, 0 leaves it out.
         batches: sizes at which the speed is measured; empty takes the task's.
+        detection: the detection curve is measured on so many faults in rare states for each share; 0 leaves it out.
     """
 
     levels: tuple[int, ...] = ()
     mutants: int | None = None
     batches: tuple[int, ...] = ()
+    detection: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description, from which `from_json` makes equal settings."""
-        return {"levels": list(self.levels), "mutants": self.mutants, "batches": list(self.batches)}
+        described = {"levels": list(self.levels), "mutants": self.mutants, "batches": list(self.batches)}
+        return described | ({"detection": self.detection} if self.detection else {})
 
     @staticmethod
     def from_json(described: object, kind: str = "settings") -> Settings:
         """The inverse of `to_json`. Raises DocumentError if `described` has another form."""
         document = Document(described, kind)
         return Settings(
-            document.list("levels", whole), document.read_or_none("mutants", whole), document.list("batches", whole)
+            document.list("levels", whole),
+            document.read_or_none("mutants", whole),
+            document.list("batches", whole),
+            document.whole("detection", 0),
         )
 
 
@@ -134,6 +143,15 @@ def examine(
         done(COVERAGE, _measured(lambda: coverage.measure(task, questions, progress).to_json()), began)
     began = time.monotonic()
     done(STRENGTH, _strength(task, tree, driver, seed_of(seed, STRENGTH), settings, progress), began)
+    if settings.detection:
+        began = time.monotonic()
+        chosen = rare.Settings(predicates=settings.detection, exploring=(1, EXPLORING))
+        seed_there = seed_of(seed, DETECTION)
+        done(
+            DETECTION,
+            _measured(lambda: rare.measure(task, tree, driver, chosen, seed=seed_there, progress=progress).to_json()),
+            began,
+        )
     began = time.monotonic()
     wanted = speed.Settings(batches=settings.batches or None, peers=())
     measured = speed.profile(task, tree, driver, wanted, seed=seed_of(seed, SPEED), progress=progress)

@@ -21,9 +21,10 @@ from harness.assurance.replay.reproduction import Match, reproduction
 from harness.errors import RecordError
 from harness.measure.strength.result import strength_digest
 from harness.record.certificate import (
+    ALL_PARTS,
     CERTIFIED,
     COVERAGE,
-    PARTS,
+    DETECTION,
     PROBES,
     SPEED,
     STRENGTH,
@@ -167,7 +168,7 @@ def recheck(
         settings = _settings(ours["settings"], event)
         examine(task, tree, driver, ours["seed"], settings, progress, on_part=compare)
     ran = {each.part for each in found}
-    for name in PARTS:
+    for name in ALL_PARTS:
         if (before := recorded.get(name)) is not None and name not in ran:
             found.append(
                 PartAgain(name, Again.MISSING, before["outcome"], "", "an earlier part did not pass this time")
@@ -212,7 +213,7 @@ def _compared(
 
 def _digest(part: str, document: Mapping[str, Any]) -> str:
     """SHA-256 over what has to be the same, however long it took."""
-    if part == STRENGTH:
+    if part in (STRENGTH, DETECTION):
         return strength_digest(document)
     same = {name: document.get(name) for name in REACHED} if part == COVERAGE else document
     return hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()
@@ -224,4 +225,4 @@ def _claim(part: str, document: Mapping[str, Any]) -> Any:
         return [(former.CHECKS.get(check["name"], check["name"]), check["outcome"]) for check in document["checks"]]
     if part == COVERAGE:
         return document["together"]
-    return document["rates"] if part == STRENGTH else None
+    return document.get({STRENGTH: "rates", DETECTION: "curve"}[part])

@@ -145,6 +145,8 @@ def replayed(pair: Pair, answer: Mapping[str, Any], name: str) -> tuple[CheckRes
     detail = "" if judge is pair.reference else "against the candidate's own single steps: the reference takes no draws"
     expected = judge.rollout([trajectory.case for trajectory in seen])
     compared = frozenset(pair.task.outputs)
+    if judge is pair.reference:
+        pair.watch.compared(expected, compared)
     for one, other, found in zip(expected, seen, pair.differences(expected, seen, only=compared), strict=True):
         if found is None:
             continue
