@@ -174,7 +174,7 @@ def _count(value: Any, name: str) -> int:
 
 
 def _value(value: Any, name: str) -> int:
-    if abs(whole(value, name)) >= MOST_COUNT:
+    if abs(whole(value, name)) >= 2 * MOST_COUNT:
         raise DocumentError(f"{name} is no action: expected a whole number of 64 bits")
     return value
 

@@ -53,13 +53,14 @@ class Requirement:
         if self.end is not None:
             return f"end {self.end}"
         if self.reward is not None:
-            return f"reward {self.reward:g}"
+            return f"reward {self.reward!r}"
         return f"{self.leaf} {self.bound if self.action is None else self.action}"
 
 
 def _action(value: Any, location: Location) -> Any:
-    whole_number = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole_number else location.wrong(f"it is {describe(value)}", "an integer, a value of an action")
+    if type(value) is not int or abs(value) >= 1 << 64:
+        return location.wrong(f"it is {describe(value)}", "an integer of at most 64 bits, a value of an action")
+    return value
 
 
 def _level(value: Any, location: Location) -> Any:
