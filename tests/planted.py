@@ -50,6 +50,7 @@ PLANTED = {
     # What strength measures: mutants, and holes in the tests.
     "test_measure": "test_(each_mutant|a_hole).*",
     "test_strength": "test_a_mutant_is_killed_.*",
+    "test_detection": "test_(mutants_of_what_was_met|a_shortcut_that_counts).*",
     # Sandboxes, processes that are killed, disks that are full.
     "test_planted_faults": ".*_is_caught",
     "test_failures": "test_a_(command_that_kills|killed_supervisor).*",

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 
 import sandboxes
 from harness.measure.strength.rare import run
-from harness.measure.strength.rare.curve import AS_SAID, CONTRADICTED, OTHERWISE, Curve, CurveReport
+from harness.measure.strength.rare.curve import AS_SAID, CONTRADICTED, Curve, CurveReport
+from harness.measure.strength.rare.play import RandomPlay
 from harness.measure.strength.rare.run import Settings, measure
 from harness.measure.strength.rare.watching import Meeting
 from harness.measure.strength.result import strength_digest
 from harness.measure.strength.run import StrengthError
-from harness.model import Case, Trajectory
+from harness.model import Array
 from harness.task.load import load_task
 from tests.cli.conftest import Result, home, lockstep
 from tests.paths import WALK
@@ -24,7 +25,7 @@ from tests.paths import WALK
 __all__ = ["home", "lockstep"]
 
 SEED = 5
-SMALL = Settings(predicates=15, steps=300_000, runs=2, exploring=(1, 3), plant=6)
+SMALL = Settings(predicates=10, steps=60_000, runs=1, exploring=(1,), plant=2)
 
 
 def measured(
@@ -51,7 +52,7 @@ def test_mutants_of_what_was_met_are_caught_by_that_check_and_others_pass(curve:
 
 @pytest.mark.slow
 def test_without_exploration_the_same_is_met_as_where_nothing_is_explored(curve: Curve, tmp_path: Path) -> None:
-    nothing = measured(tmp_path, replace(SMALL, exploring=(1,), plant=0), exploration=0)
+    nothing = measured(tmp_path, replace(SMALL, plant=0), exploration=0)
     key = [(trial.predicate, trial.caught(0)) for trial in curve.trials]
     assert [(trial.predicate, trial.caught(1)) for trial in nothing.trials] == key
 
@@ -74,24 +75,30 @@ def _interrupted(*arguments: object) -> None:
 
 
 @pytest.mark.slow
-def test_a_shortcut_that_counts_states_that_were_not_compared_is_contradicted_by_mutants(
+def test_a_shortcut_that_counts_steps_that_were_not_compared_is_contradicted_by_mutants(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = Meeting.compared
+    honest, play = Meeting.compared, RandomPlay.batches
+    played: list[Array] = []
 
-    def counting_too_much(meeting: Meeting, expected: Sequence[Trajectory], only: Collection[str] | None) -> None:
-        honest(meeting, expected, only)
-        honest(meeting, [_never_compared(each) for each in expected], None)
+    def remembered(*arguments: Any) -> Iterator[Array]:
+        for rows in play(*arguments):
+            played.append(rows)
+            yield rows
 
+    def counting_too_much(meeting: Meeting, *arguments: Any) -> None:
+        meeting._waiting.extend(played)
+        played.clear()
+        honest(meeting, *arguments)
+
+    monkeypatch.setattr(RandomPlay, "batches", remembered)
     monkeypatch.setattr(Meeting, "compared", counting_too_much)
-    outcomes = [each.outcome for each in measured(tmp_path, replace(SMALL, runs=1, exploring=(1,))).planted]
-    assert CONTRADICTED in outcomes or OTHERWISE in outcomes
-
-
-def _never_compared(played: Trajectory) -> Trajectory:
-    """The same steps elsewhere."""
-    leaves = {path: np.roll(array, 1, axis=0) for path, array in played.leaves.items()}
-    return Trajectory(Case(0, played.case.actions), leaves)
+    monkeypatch.setattr(run, "SHARES", (1e-4,))
+    monkeypatch.setattr(run, "TRAINING_LEVEL", 3)  # so that much is missed in truth
+    settings = replace(SMALL, predicates=20, steps=200_000, plant=4)
+    planted = measured(tmp_path, settings).planted
+    assert all(each.said.startswith("level 1") for each in planted)
+    assert CONTRADICTED in [each.outcome for each in planted]
 
 
 @pytest.mark.slow
