@@ -69,13 +69,29 @@ ROWS: Mapping[str, Row] = {
         },
     ),
     "budgets": Row(before="ac7fd60^"),
+    "certificates": Row(
+        controls={
+            "test_the_figures_that_a_reader_sees_are_those_of_the_summary[figures0]": "a certificate that nobody touched"
+        }
+    ),
     "collisions": Row(
         controls={"test_what_is_there_already_is_taken_again": "what is kept already hides no other content"}
+    ),
+    "crates": Row(
+        controls={
+            "test_what_was_compiled_of_one_tree_is_not_taken_for_another[a hidden file]": "a file more was another key",
+            "test_what_an_export_leaves_out_no_compiler_sees[__pycache__]": "such a directory was left out",
+        }
     ),
     "disk": Row(brings=("harness/policy/quota.py", "harness/record/bounds.py")),
     "exports": Row(
         controls={
             "test_what_a_candidate_holds_is_neither_run_nor_obeyed_when_it_is_built": "it never ran; that is kept so"
+        }
+    ),
+    "frames": Row(
+        controls={
+            "test_what_is_nested_in_the_sizes_of_an_array_is_refused": "such sizes were refused too, but read first"
         }
     ),
     "hostile_package": Row(
@@ -98,6 +114,20 @@ ROWS: Mapping[str, Row] = {
             "test_only_a_person_lowers_the_floor": "the floor itself, which is brought along",
         },
     ),
+    "kept_trainings": Row(
+        controls={"test_a_training_belongs_to_one_program[hidden]": "a file more was another key before"}
+    ),
+    "kernel_files": Row(
+        controls={
+            "test_what_speaks_of_the_machine_tells_nothing": "this kernel lacks it, or it was hidden before",
+            "test_what_programs_need_is_there": "what stays, which is to be kept so",
+            "test_the_groups_of_the_machine_are_not_told": "a namespace hid them already",
+        }
+    ),
+    "local_users": Row(brings=("harness/occurrences.py",)),
+    "made_up_states": Row(
+        controls={"test_whoever_plays_known_cases_the_evidence_is_the_same": "it was so with one reference"}
+    ),
     "merge_gate": Row(
         controls={
             "test_what_the_record_lacks_is_refused_by_name[a compiled file without a source]": "it lay outside any cache",
@@ -109,13 +139,25 @@ ROWS: Mapping[str, Row] = {
     "places": Row(
         controls={"test_a_case_with_a_fine_name_is_written": "an honest name must be taken, before and after"}
     ),
+    "repositories": Row(
+        controls={"test_what_its_settings_name_is_not_run": "none of git's commands that an audit uses obeyed these"}
+    ),
     "shared_environments": Row(
         controls={
             "test_what_lies_beside_the_reference_builds_nothing[json.py]": "nothing imported it there",
             "test_what_lies_beside_the_reference_builds_nothing[reference/../venv/__main__.py]": "it was not run",
         }
     ),
-    "text": Row(before="b019e58^"),
+    "task_code": Row(
+        before="d6e65e3^",
+        controls={
+            "test_the_same_attempts_reach_all_of_it_here": "it shows what there is to reach",
+            "test_a_file_that_is_imported_here_is_heard": "it shows that the listener hears",
+        },
+    ),
+    "text": Row(
+        before="b019e58^", controls={"test_every_command_is_in_the_table": "it keeps the table of these tests complete"}
+    ),
 }
 
 
@@ -215,6 +257,10 @@ def main(given: Sequence[str] | None = None) -> int:
         place = Path(tempfile.mkdtemp(prefix=f"lockstep-before-{family}-"))
         try:
             said = family_on(family, row, commit, place)
+        except RuntimeError as error:
+            print(f"\n{error}", flush=True)
+            wrong += 1
+            continue
         finally:
             if not asked.keep:
                 shutil.rmtree(place, ignore_errors=True)

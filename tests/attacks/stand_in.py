@@ -9,6 +9,7 @@ import ast
 import importlib
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +45,8 @@ class StandIn:
 
 
 def pytest_sessionstart() -> None:
-    """Let the test file's imports succeed."""
+    """Let the test file's imports succeed, and programs that it starts be of the old tree."""
+    _start_programs_of_this_tree()
     for node in ast.walk(ast.parse(Path(TEST).read_text())):
         if isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith("tests"):
             module = _module(node.module)
@@ -54,6 +56,18 @@ def pytest_sessionstart() -> None:
                         importlib.import_module(f"{node.module}.{name.name}")
                     except ImportError:
                         setattr(module, name.name, StandIn(f"{node.module}.{name.name}"))
+
+
+def _start_programs_of_this_tree() -> None:
+    """A program that is given an environment of its own would find the code that is installed: today's."""
+    begin = subprocess.Popen.__init__
+
+    def begun(self: Any, *arguments: Any, **named: Any) -> None:
+        if named.get("env") is not None:
+            named["env"] = {**named["env"], "PYTHONPATH": os.environ["PYTHONPATH"]}
+        begin(self, *arguments, **named)
+
+    subprocess.Popen.__init__ = begun  # type: ignore[method-assign]
 
 
 def _module(name: str) -> ModuleType:
