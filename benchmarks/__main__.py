@@ -7,6 +7,7 @@ import sys
 from benchmarks import (
     border_cost,
     compare_speed,
+    exploration_speed,
     false_alarms,
     feedback,
     gameboy_faults,
@@ -32,6 +33,7 @@ BENCHMARKS = {
     "gameboy_faults": gameboy_faults.main,
     "gameboy_speed": gameboy_speed.main,
     "localisation": localisation.main,
+    "exploration_speed": exploration_speed.main,
     "false_alarms": false_alarms.main,
     "hierarchy": hierarchy.main,
     "mcp_roundtrip": mcp_roundtrip.main,

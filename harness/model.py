@@ -189,6 +189,13 @@ class Trajectory:
         """The canonical state after timestep `timestep`, with its `state/` prefix; empty where none is reported."""
         return {path: self.leaves[path][timestep] for path in self.leaves if path.startswith(STATE)}
 
+    def cut(self, steps: int) -> Trajectory:
+        """Its first `steps` steps; itself where it has no more."""
+        if steps >= self.steps:
+            return self
+        leaves = {path: array[: steps + 1] for path, array in self.leaves.items()}
+        return Trajectory(self.case.cut(steps), leaves, None if self.draws is None else self.draws[: steps + 1])
+
     @property
     def digest(self) -> str:
         """SHA-256 over paths, dtypes, shapes and bytes of all leaves, and over the draws."""

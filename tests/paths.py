@@ -10,4 +10,6 @@ ROOT = TESTS.parent
 ENVIRONMENTS = ROOT / "environments"
 WALK = TESTS / "verify" / "levels" / "walk"
 """The smallest task that all levels judge."""
+FOUR = TESTS / "mutants" / "four"
+"""Four in a row: the smallest task with a board, and with a mask of legal actions."""
 RECORDED_SESSIONS = TESTS / "assurance" / "replay" / "sessions"

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -135,21 +136,37 @@ class Environment:
 
     def drive(self, policy: str, seeds: Sequence[int], horizon: int, stickiness: float = 0.25) -> list[Trajectory]:
         """Play one episode of at most `horizon` steps for each seed under a policy; cases carry the actions taken."""
+        return self._drive(policy, [Case(int(seed), self.no_actions()) for seed in seeds], horizon, stickiness)
+
+    def drive_after(
+        self, cases: Sequence[Case], policy: str, horizon: int, stickiness: float = 0.25
+    ) -> list[Trajectory]:
+        """Go each case, and on from there for at most `horizon` steps under a policy, whose chance is that of the case's
+        seed; only where the spec has the capability `after`. A case that has ended is not gone on from.
+        """
+        return self._drive(policy, cases, horizon, stickiness, after=True)
+
+    def _drive(
+        self, policy: str, cases: Sequence[Case], horizon: int, stickiness: float, *, after: bool = False
+    ) -> list[Trajectory]:
         driven: list[Trajectory] = []
-        for part in self._parts(seeds, [horizon] * len(seeds)):
-            answers = self.ask(
-                "drive", policy=policy, seeds=[int(seed) for seed in part], horizon=horizon, stickiness=stickiness
-            )
+        for part in self._parts(cases, [case.length + horizon for case in cases]):
+            seeds = [case.seed for case in part]
+            extra = {"after": [_case_to_wire(case) for case in part]} if after else {}
+            answers = self.ask("drive", policy=policy, seeds=seeds, horizon=horizon, stickiness=stickiness, **extra)
             _demand_count(answers, len(part), "drive")
-            for seed, answer in zip(part, answers, strict=True):
+            for case, answer in zip(part, answers, strict=True):
                 actions = answer.get("actions") if isinstance(answer, dict) else None
                 taken = check_arrays(actions, self.spec.actions, "drive, actions")
-                case = Case(seed, actions or {}, origin=f"rollout/{policy}")
-                driven.append(self._trajectory(case, answer, "drive"))
-                steps = driven[-1].steps
-                if steps != taken or steps > horizon or (steps < horizon and not _ended(driven[-1].leaves)[-1]):
-                    what = f"{steps} steps and {taken} actions where {horizon} steps were asked for"
+                gone = replace(case, actions=actions or {}, origin=case.origin if after else f"rollout/{policy}")
+                driven.append(self._trajectory(gone, answer, "drive"))
+                steps, most = driven[-1].steps, case.length + horizon
+                if steps != taken or steps > most or (steps < most and not _ended(driven[-1].leaves)[-1]):
+                    what = f"{steps} steps and {taken} actions where {most} steps were asked for"
                     raise BadAnswer(what, where="drive", expected="an action for each step, and steps to the end")
+                before = min(case.length, steps)
+                if any(not np.array_equal(gone.actions[p][:before], a[:before]) for p, a in case.actions.items()):
+                    raise BadAnswer("other actions than those of the case", where="drive", expected="the case first")
         return driven
 
     def vector(
@@ -293,6 +310,12 @@ class Pool:
     def drive(self, policy: str, seeds: Sequence[int], horizon: int, stickiness: float = 0.25) -> list[Trajectory]:
         """`Environment.drive`, spread over the workers; answers in the order of the seeds."""
         return self._spread(seeds, lambda environment, part: environment.drive(policy, part, horizon, stickiness))
+
+    def drive_after(
+        self, cases: Sequence[Case], policy: str, horizon: int, stickiness: float = 0.25
+    ) -> list[Trajectory]:
+        """`Environment.drive_after`, spread over the workers; answers in the order of the cases."""
+        return self._spread(cases, lambda environment, part: environment.drive_after(part, policy, horizon, stickiness))
 
     def vector(
         self,

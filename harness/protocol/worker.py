@@ -242,7 +242,7 @@ class SingleEnvironment:
         self._draws_at_reset = "draws" in self._capabilities and any(at != "step" for at in moments)
         self._draws_at_step = "draws" in self._capabilities and any(at != "reset" for at in moments)
         self._policies = getattr(self._adapter, "policies", {})
-        spec["capabilities"] = sorted(self._capabilities | {"vector"})
+        spec["capabilities"] = sorted(self._capabilities | {"vector", "after"})
         spec.setdefault("protocol", PROTOCOL)
         spec.setdefault("policies", sorted(self._policies))
         self._spec = spec
@@ -267,9 +267,21 @@ class SingleEnvironment:
     def rollout(self, cases: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
         return [self._opened()._play(case, self._as_actions(case["actions"])) for case in cases]
 
-    def drive(self, policy: str, seeds: List[int], horizon: int, stickiness: float = 0.25) -> List[Dict[str, Any]]:
-        """Play one episode for each seed under a policy that lives beside the reference; actions are returned."""
+    def drive(
+        self,
+        policy: str,
+        seeds: List[int],
+        horizon: int,
+        stickiness: float = 0.25,
+        after: Optional[List[Dict[str, Any]]] = None,
+    ) -> List[Dict[str, Any]]:
+        """Play one episode for each seed under a policy that lives beside the reference; actions are returned.
+
+        Where there are cases `after`, one for each seed, each is gone first, and the policy goes on from there.
+        """
         self._opened()
+        if after is not None and len(after) != len(seeds):
+            raise ProtocolError("{} cases to go on from, but {} seeds".format(len(after), len(seeds)))
         if policy not in self._policies and policy not in ("random", "sticky"):
             known = ", ".join(sorted(self._policies)) or "no other"
             raise ProtocolError("no policy {!r}; there are random, sticky, {}".format(policy, known))
@@ -278,17 +290,23 @@ class SingleEnvironment:
         own = self._policies.get(policy)  # type: Any
         results = []
         rng = np.random.RandomState()  # made once: that costs as much as ten steps, seeding it nothing
-        for seed in seeds:
+        for number, seed in enumerate(seeds):
             rng.seed((seed ^ seed >> 32 ^ 0x5EED) & 0xFFFFFFFF)
+            case = {"seed": seed}  # type: Dict[str, Any]
+            case.update({} if after is None else after[number], seed=seed)
+            given = case.get("actions")
+            before = [] if given is None else self._as_actions(given)
             if own is None and not masked:
                 # Chosen in advance, which costs a tenth of asking before each step.
                 actions = {path: random_actions(leaf, rng, horizon, sticky) for path, leaf in self._actions.items()}
-                result = self._play({"seed": seed}, self._as_actions(actions))
+                result = self._play(case, before + self._as_actions(actions))
+                if given is not None:
+                    actions = {path: np.concatenate([given[path], array]) for path, array in actions.items()}
                 taken = len(result["leaves"]["reward"]) - 1
                 result["actions"] = {path: array[:taken] for path, array in actions.items()}
             else:
                 choose = _Masked(self._actions, rng, sticky) if own is None else lambda timestep: own(timestep, rng)
-                result = self._play({"seed": seed}, range(horizon), choose)
+                result = self._play(case, range(len(before) + horizon), choose, before)
             results.append(result)
         return results
 
@@ -404,7 +422,9 @@ class SingleEnvironment:
         return {leaf.path: leaf.stack([_lookup(timestep, leaf.path) for timestep in timesteps]) for leaf in leaves}
 
     # A rollout is the hot path: everything that can be looked up once is looked up before the loop.
-    def _play(self, case: Dict[str, Any], actions: Any, choose: Optional[Callable[..., Any]] = None) -> Dict[str, Any]:
+    def _play(
+        self, case: Dict[str, Any], actions: Any, choose: Optional[Callable[..., Any]] = None, before: Any = ()
+    ) -> Dict[str, Any]:
         tape = case.get("draws")
         if tape is not None and len(tape) > len(actions) + 1:
             raise ProtocolError("draws for {} timesteps, but only {} actions".format(len(tape), len(actions)))
@@ -416,7 +436,7 @@ class SingleEnvironment:
         values = self._values(timestep)
         timesteps = [values]
         for given in actions:
-            action = given if choose is None else choose(timestep)
+            action = given if choose is None else before[given] if given < len(before) else choose(timestep)
             chosen.append(action)
             timestep = step(action) if tape is None else step(action, next(forced, []))
             try:

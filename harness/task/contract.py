@@ -303,6 +303,11 @@ class Task:
         return {path: leaf for path, leaf in self.leaves.items() if path not in self.actions}
 
     @property
+    def masked(self) -> bool:
+        """Whether a mask says which actions are legal."""
+        return any(path.split("/")[0] == "legal_actions" for path in self.leaves)
+
+    @property
     def timestep_bytes(self) -> int:
         """Bytes of one timestep of a trajectory."""
         return sum(np.dtype(leaf.dtype).itemsize * math.prod(leaf.shape) for leaf in self.outputs.values())

@@ -16,22 +16,22 @@ from functools import cached_property
 import numpy as np
 
 from harness.compare import Difference, compare_many
-from harness.model import STATE, Array, Case, Leaf, Leaves, Trajectory, feed_digest
+from harness.model import STATE, Array, Case, Leaves, Trajectory, feed_digest
 from harness.protocol.environment import Environment, Pool
 from harness.protocol.worker import Leaf as WorkerLeaf
 from harness.protocol.worker import random_actions
 from harness.support.progress import Progress
 from harness.task.contract import Mode, Task
 from harness.verify.occurrences import OccurrenceCount
+from harness.verify.start_states import StartStates
+from harness.verify.streams import Streams
 from harness.verify.suite.client import Judged, Suite
 from harness.verify.watch import Unwatched, Watch
 
-REACHED_EPISODES = 4
-REACHED_HORIZON = 128
-MOVED_SHARE = 0.3
+FEW_EPISODES = 4
 
 
-class Pair:
+class Pair(Streams):
     """What every check of a level works with.
 
     Args:
@@ -57,11 +57,11 @@ class Pair:
         stop_at_failure: bool = False,
         watch: Watch | None = None,
     ) -> None:
+        super().__init__(seed)
         self.task = task
         self.suite = suite
         self.reference = reference
         self.candidate = candidate
-        self.seed = seed
         self.progress = progress
         self.stop_at_failure = stop_at_failure
         self.watch: Watch = watch or Unwatched()
@@ -103,22 +103,15 @@ class Pair:
         """SHA-256 over all that was witnessed in this level, in order."""
         return self._evidence.hexdigest()
 
-    def derive(self, stream: str) -> int:
-        """A seed (63 bits) for one named purpose."""
-        return int.from_bytes(hashlib.sha256(f"{self.seed}/{stream}".encode()).digest()[:8], "big") >> 1
-
-    def random(self, stream: str) -> np.random.Generator:
-        """A generator of its own for one named purpose."""
-        return np.random.default_rng(self.derive(stream))
-
-    def seeds(self, stream: str, count: int) -> list[int]:
-        """`count` seeds for environments."""
-        return [int(seed) for seed in self.random(stream).integers(0, 1 << 31, count)]
-
     @property
     def can_restore(self) -> bool:
         """Whether both sides can start from a given state."""
         return all("restore" in side.capabilities for side in (self.reference.spec, self.candidate.spec))
+
+    @property
+    def finds_legal_actions(self) -> bool:
+        """Whether a mask says which actions are legal, and the reference goes on at random among them."""
+        return self.task.masked and "after" in self.reference.spec.capabilities
 
     @property
     def paired(self) -> bool:
@@ -140,15 +133,21 @@ class Pair:
         return replace(case, draws=trajectory.draws) if self.task.mode is Mode.TAPE else case
 
     def play(
-        self, cases: Sequence[Case], only: Collection[str] | None = None, *, with_episodes: bool = False
+        self,
+        cases: Sequence[Case],
+        only: Collection[str] | None = None,
+        *,
+        with_episodes: bool = False,
+        further: int = 0,
     ) -> list[tuple[Trajectory, Difference | None]]:
         """Play cases on both sides: the reference's trajectory and the first difference of each.
 
         Args:
             only: the leaves to compare; None compares all, and the draws.
             with_episodes: let the candidate follow the few episodes in the same batch, for a caller that asks for them next.
+            further: so many steps are taken after each case, at random among the legal actions.
         """
-        expected = self.reference.rollout(cases)
+        expected = self.reference.drive_after(cases, "random", further) if further else self.reference.rollout(cases)
         self.witness(expected, only)
         actual = self.follow_with_episodes(expected) if with_episodes else self.follow(expected)
         return list(zip(expected, self.differences(expected, actual, only), strict=True))
@@ -177,17 +176,9 @@ class Pair:
         }
 
     @cached_property
-    def reached(self) -> list[tuple[Leaves, Leaves]]:
-        """States that short episodes reach, each with the legal action leaves of one step that was taken there."""
-        horizon = min(self.task.budgets.horizon, REACHED_HORIZON)
-        found: list[tuple[Leaves, Leaves]] = []
-        for policy in self.task.budgets.policies:
-            seeds = self.seeds(f"reached/{policy}", REACHED_EPISODES)
-            for trajectory in self.reference.drive(policy, seeds, horizon):
-                for timestep in range(trajectory.steps):
-                    action = {path: array[timestep] for path, array in trajectory.case.actions.items()}
-                    found.append((trajectory.state(timestep), action))
-        return found
+    def starts(self) -> StartStates:
+        """Where single steps and sequences begin."""
+        return StartStates(self.task, self.reference, self, restores=self.can_restore)
 
     @cached_property
     def few_episodes(self) -> list[Trajectory]:
@@ -196,7 +187,7 @@ class Pair:
         return [
             trajectory
             for policy in self.task.budgets.policies
-            for trajectory in self.reference.drive(policy, self.seeds(f"few/{policy}", REACHED_EPISODES), horizon)
+            for trajectory in self.reference.drive(policy, self.seeds(f"few/{policy}", FEW_EPISODES), horizon)
         ]
 
     def follow_with_episodes(self, expected: Sequence[Trajectory]) -> list[Trajectory]:
@@ -223,42 +214,6 @@ class Pair:
     def judged_candidate(self) -> list[Judged]:
         """What each invariant of the task says of the candidate's answers to the few episodes."""
         return self.suite.judge(self.followed_episodes)
-
-    def near_reached(self, stream: str, count: int) -> list[tuple[Leaves, Leaves]]:
-        """`count` reached states with their actions, most of them moved within the bounds that the task states.
-
-        A leaf without bounds keeps its reached value: its author has not said that other values are possible.
-        """
-        rng = self.random(stream)
-        picks = rng.integers(0, len(self.reached), count)
-        moved = {
-            leaf.path: (rng.random(count) < MOVED_SHARE, anywhere(leaf, rng, count))
-            for leaf in self.task.state.values()
-            if leaf.low is not None and leaf.high is not None
-        }
-        states = []
-        for number, pick in enumerate(picks):
-            reached, action = self.reached[pick]
-            new = {path: values[number] for path, (chosen, values) in moved.items() if chosen[number]}
-            states.append(({**reached, **new}, action))
-        return states
-
-
-def anywhere(leaf: Leaf, rng: np.random.Generator, count: int) -> Array:
-    """`count` values within a leaf's bounds, `[count, *shape]`: mostly uniform, some exactly on a bound or just inside."""
-    dtype, shape = np.dtype(leaf.dtype), (count, *leaf.shape)
-    if dtype.kind == "b":
-        return rng.integers(0, 2, shape).astype(dtype)
-    low, high = (np.broadcast_to(np.asarray(bound, dtype=np.float64), leaf.shape) for bound in (leaf.low, leaf.high))
-    low, high = np.nan_to_num(low, neginf=-1e6), np.nan_to_num(high, posinf=1e6)
-    edge = np.where(rng.random(shape) < 0.5, low, high).astype(dtype)
-    kind = rng.random(count).reshape(-1, *[1] * len(leaf.shape))
-    if dtype.kind in "iu":
-        inside = rng.integers(low.astype(np.int64), high.astype(np.int64) + 1, shape).astype(dtype)
-        return np.where(kind < 0.2, edge, inside)
-    inside = (low + rng.random(shape) * (high - low)).astype(dtype)
-    beside = np.nextafter(edge, ((low + high) / 2).astype(dtype))
-    return np.where(kind < 0.1, edge, np.where(kind < 0.2, beside, inside))
 
 
 def step_case(state: Leaves, action: Leaves, seed: int, origin: str) -> Case:

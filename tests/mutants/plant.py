@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.task.contract import Task
@@ -24,6 +25,7 @@ class Mutant:
         steps: the rows in which it may show, as the smallest and the largest.
         rule: a regular expression for the rule that is broken.
         file: the file with the fault, relative to the candidate's directory; None for the entry.
+        others: edits of other files, by path relative to the candidate's directory.
     """
 
     name: str
@@ -35,17 +37,19 @@ class Mutant:
     steps: tuple[int, int] = (0, 10**9)
     rule: str = ".*"
     file: str | None = None
+    others: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 
 
 def plant(task: Task, mutant: Mutant, tree: Path) -> None:
     """Write a tree whose candidate has the fault."""
     shutil.copytree(task.directory / "candidate", tree / "candidate", ignore=shutil.ignore_patterns("__pycache__"))
-    file = tree / (task.candidate.entry if mutant.file is None else f"candidate/{mutant.file}")
-    source = file.read_text()
-    for old, new in mutant.edits:
-        assert source.count(old) == 1, f"{mutant.name}: {old!r} stands {source.count(old)} times in the candidate"
-        source = source.replace(old, new)
-    file.write_text(source)
+    entry = task.candidate.entry if mutant.file is None else f"candidate/{mutant.file}"
+    for name, edits in {entry: mutant.edits, **{f"candidate/{other}": e for other, e in mutant.others.items()}}.items():
+        source = (tree / name).read_text()
+        for old, new in edits:
+            assert source.count(old) == 1, f"{mutant.name}: {old!r} stands {source.count(old)} times in {name}"
+            source = source.replace(old, new)
+        (tree / name).write_text(source)
 
 
 def assert_caught(mutant: Mutant, verdict: Verdict) -> Divergence:

@@ -16,27 +16,13 @@ from harness.task.load import load_task
 from harness.verdict import Outcome, Verdict
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
-from tests.mutants.cartpole import STEP
-from tests.mutants.plant import Mutant, plant
+from tests.mutants.plant import plant
+from tests.mutants.rare import CARTPOLE_RARE, of_cartpole
 from tests.paths import ENVIRONMENTS
 
 CARTPOLE = load_task(ENVIRONMENTS / "cartpole")
 SEED = 4
 SEEDS = (1, 2, 3, 4, 5)
-PAID = '"reward": jnp.float64(1),'
-RARE = {
-    "fast to the right": "before.x_dot > 2.5",
-    "fast to the left": "before.x_dot < -2.5",
-    "very fast to the left": "before.x_dot < -2.8",
-    "a pole that swings to the right": "before.theta_dot > 3.0",
-    "a pole that swings further to the right": "before.theta_dot > 3.1",
-    "a pole that swings to the left": "before.theta_dot < -3.0",
-    "a late swing to the right": "(before.steps >= 300) & (before.theta_dot > 1.5)",
-    "a late swing to the left": "(before.steps >= 250) & (before.theta_dot < -2.0)",
-    "a late fall": "(state.steps >= 300) & (state.steps <= 480) & out_of_bounds(state.x, state.theta)",
-    "late and fast": "(before.steps > 400) & (jnp.abs(before.x_dot) > 1.0)",
-}
-"""Faults by what makes a state rare."""
 BY_THE_BATCH = {"fast to the left"}
 """From SEED, the auto-reset batch meets these before the exploration can."""
 
@@ -49,13 +35,12 @@ def verifier() -> Iterator[Verifier]:
 
 def judged(verifier: Verifier, name: str, seed: int, tree: Path) -> Verdict:
     """The verdict of level 3 on a candidate that pays one too much where a predicate holds."""
-    edits = ((STEP, f"    before = state\n{STEP}"), (PAID, f"{PAID[:-1]} + ({RARE[name]}),"))
-    plant(CARTPOLE, Mutant(name, edits, 3, "reward"), tree)
+    plant(CARTPOLE, of_cartpole(name, CARTPOLE_RARE[name]), tree)
     return verifier.verify(tree, LevelsRequest((3,), seed, stop_at_failure=True))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", RARE)
+@pytest.mark.parametrize("name", CARTPOLE_RARE)
 def test_a_fault_in_a_rare_state_is_found(verifier: Verifier, name: str, tmp_path: Path) -> None:
     verdict = judged(verifier, name, SEED, tmp_path)
     assert verdict.outcome is Outcome.FAIL, verdict.error
@@ -64,7 +49,7 @@ def test_a_fault_in_a_rare_state_is_found(verifier: Verifier, name: str, tmp_pat
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", RARE)
+@pytest.mark.parametrize("name", CARTPOLE_RARE)
 def test_it_is_found_from_every_seed_and_mostly_not_without(
     verifier: Verifier, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

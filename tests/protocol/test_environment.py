@@ -118,6 +118,41 @@ def test_a_driven_episode_can_be_repeated_from_its_case(opened_walker: Environme
     assert len({t.case.actions["action"].tobytes() for t in driven}) > 1 or policy == "outward"
 
 
+@pytest.mark.parametrize("policy", ["random", "sticky", "outward"])
+@pytest.mark.parametrize("begins", ["at a reset", "at a state"])
+def test_a_policy_goes_on_from_a_case(opened_walker: Environment, policy: str, begins: str) -> None:
+    cases = [case(seed, [0, 1, 1]) for seed in range(6)]
+    if begins == "at a state":
+        [reached] = opened_walker.rollout([case(9, [0, 0])])
+        cases = [replace(one, start=reached.state(2)) for one in cases]
+    driven = opened_walker.drive_after(cases, policy, horizon=5)
+    for one, before, again in zip(driven, cases, opened_walker.rollout([t.case for t in driven]), strict=True):
+        assert same(one, again, opened_walker)
+        assert (one.case.seed, one.case.start is None) == (before.seed, before.start is None)
+        assert one.case.actions["action"][:3].tolist() == [0, 1, 1][: one.steps]
+        assert 3 < one.steps <= 8 or one.leaves["terminated"][-1] or one.leaves["truncated"][-1]
+    assert [t.digest for t in opened_walker.drive_after(cases, policy, horizon=5)] == [t.digest for t in driven]
+
+
+def test_a_case_that_has_ended_is_not_gone_on_from(opened_walker: Environment) -> None:
+    ended = next(t for t in opened_walker.drive("outward", range(50), horizon=50) if t.steps < 50)
+    [again] = opened_walker.drive_after([ended.case], "random", horizon=5)
+    assert same(again, ended, opened_walker)
+
+
+def test_what_is_legal_is_chosen_after_a_case_too(open_walker: Callable[..., Environment]) -> None:
+    environment = open_walker("duel:Duel")
+    begun = [one.case.cut(2) for one in environment.drive("random", range(20), horizon=9)]
+    for one, before in zip(environment.drive_after(begun, "random", horizon=9), begun, strict=True):
+        assert sorted(one.case.actions["action/left"]) == [0, 1, 2, 3]
+        assert all(np.array_equal(one.case.actions[path][:2], array) for path, array in before.actions.items())
+
+
+def test_as_many_cases_as_seeds_are_gone_on_from(opened_walker: Environment) -> None:
+    with pytest.raises(BadAnswer, match="1 cases to go on from, but 2 seeds"):
+        opened_walker.ask("drive", policy="random", seeds=[1, 2], horizon=3, after=[{"actions": {}}])
+
+
 def test_seeds_that_differ_only_in_their_high_bits_are_driven_differently(opened_walker: Environment) -> None:
     low, high = opened_walker.drive("random", [7, 7 + (1 << 32)], horizon=12)
     assert low.case.actions["action"].tolist() != high.case.actions["action"].tolist()

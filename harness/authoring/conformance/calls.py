@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -49,7 +50,19 @@ def follows_policies(kit: Kit) -> Passed:
                     raise Failed(f"policy {policy} chose {path} {actions[wrong][0]}, outside its bounds in task.toml")
         replayed = kit.environment.rollout([episode.case for episode in driven])
         kit.demand_same(driven, replayed, f"an episode of policy {policy}, played again from its actions, differs")
+    if "after" in kit.spec.capabilities:
+        _goes_on_from_cases(kit, own)
     return Passed(len(own) * EPISODES, ", ".join(own) or "none but random and sticky")
+
+
+def _goes_on_from_cases(kit: Kit, own: Sequence[str]) -> None:
+    for policy in ("random", *own):
+        cases = [case.cut(case.length // 2) for case in kit.cases]
+        driven = kit.environment.drive_after(cases, policy, kit.horizon)
+        replayed = kit.environment.rollout([episode.case for episode in driven])
+        kit.demand_same(
+            driven, replayed, f"what policy {policy} does after a case, played again from its actions, differs"
+        )
 
 
 def refuses_wrong_actions(kit: Kit) -> Passed:

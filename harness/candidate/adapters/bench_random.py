@@ -4,7 +4,8 @@ An action has to be random, but choosing it must not cost what is to be measured
 taken, out of a few integer operations, which the verifier repeats in numpy: it knows the actions of a run without asking.
 The keys of the candidate's own chance are counters, from which a cipher like Threefry makes streams as good as any.
 
-What is computed here takes numpy's arrays and JAX's alike; this module imports neither JAX nor the harness.
+What is computed here takes numpy's arrays and JAX's alike; this module imports neither JAX nor more of the harness than its
+neighbour.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+from harness.candidate.adapters.legal import ranked
 
 GOLDEN = np.uint32(0x9E3779B9)
 MOST_CHOICES = 1 << 16
@@ -72,9 +75,7 @@ def random_action(
     first, second = step_key_data(key_data, env_index, timestep)
     bits = _mixed(_mixed(first + np.uint32(number)) ^ second)
     if legal is not None:
-        rank = _below(bits, legal.sum(-1, dtype=np.uint32))
-        reached = xp.cumsum(legal, -1, dtype=np.uint32) > rank[..., None]
-        return int(leaf.get("low") or 0) + xp.argmax(reached, -1).astype(np.int32)
+        return int(leaf.get("low") or 0) + ranked(xp, legal, _below(bits, legal.sum(-1, dtype=np.uint32)))
     shape = tuple(leaf["shape"])
     count = int(np.prod(shape, dtype=np.int64))
     if shape:

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.adapters.bench_random import added_up, checked_steps, random_action, run_key_data
+from harness.candidate.adapters.legal import mask_of
 from harness.measure.profile.contenders import DEADLINE_S, Cell
 from harness.measure.profile.result import SpotCheck
 from harness.model import Array, Trajectory
 from harness.task.contract import Mode
 from harness.verdict import Divergence, Outcome
 from harness.verify.levels import autoreset
-from harness.verify.levels.batch import demand_arrays, demand_batch, laws_of_batch
+from harness.verify.levels.batch import demand_arrays, demand_batch, laws_of_batch, repeated
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
 from harness.verify.statistics.laws import verdict
@@ -91,12 +92,13 @@ def _replay(
     for index in rng.permutation(len(found)):
         if left <= 0:
             break
-        chosen.append(_cut(found[index], left))
+        chosen.append(found[index].cut(left))
         left -= chosen[-1].steps
     forced = pair.task.mode in (Mode.NONE, Mode.SHARED) or "force_draws" in pair.reference.spec.capabilities
     judge = pair.reference if forced else pair.candidate
     detail = "" if forced else "against the candidate's own single steps: the reference takes no draws"
-    expected = judge.rollout([trajectory.case for trajectory in chosen])
+    both = repeated(pair, judge, chosen)
+    expected, chosen = [answer for answer, _ in both], [one for _, one in both]
     compared = frozenset(pair.task.outputs)
     for one, difference in zip(expected, pair.differences(expected, chosen, only=compared), strict=True):
         if difference is None:
@@ -121,14 +123,6 @@ def _replay(
 
 def _failed(cell: Cell, divergence: Divergence, episodes: int = 0) -> SpotCheck:
     return SpotCheck(cell.kind, cell.batch, Outcome.FAIL, episodes, detail=divergence.cause, divergence=divergence)
-
-
-def _cut(trajectory: Trajectory, steps: int) -> Trajectory:
-    if trajectory.steps <= steps:
-        return trajectory
-    case = trajectory.case.cut(steps)
-    draws = None if trajectory.draws is None else trajectory.draws[: steps + 1]
-    return Trajectory(case, {path: leaf[: steps + 1] for path, leaf in trajectory.leaves.items()}, draws)
 
 
 def _bounds_only(pair: Pair, cell: Cell, outputs: Mapping[str, Array], name: str) -> SpotCheck:
@@ -170,7 +164,7 @@ def _actions(
     timesteps = np.arange(1, length + 1, dtype=np.uint32)[:, None]
     chosen = {}
     for number, (path, leaf) in enumerate(pair.task.actions.items()):
-        mask = leaves.get("legal_actions" + path.removeprefix("action"))
+        mask = leaves.get(mask_of(path))
         described = {"dtype": leaf.dtype, "shape": leaf.shape, "low": leaf.low, "high": leaf.high}
         legal = None if mask is None else mask[:-1]
         with np.errstate(over="ignore"):

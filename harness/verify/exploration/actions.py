@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from harness.candidate.adapters.legal import mask_of
 from harness.model import Array, Leaf
-from harness.verify.pair import anywhere
+from harness.verify.leaf_values import anywhere
 
 REPEATS = (0.0, 0.5, 0.9, 0.98, 1.0)
 """With which probability an action repeats the one before."""
@@ -25,8 +26,10 @@ def first_actions(leaves: Mapping[str, Leaf], legal: Mapping[str, Array], rng: n
     leaf = leaves.get("action")
     if leaf is None or leaf.shape or np.dtype(leaf.dtype).kind not in "iu":
         return None
-    mask = legal.get("legal_actions")
+    mask = legal.get(mask_of("action"))
     low, high = int(leaf.low), int(leaf.high)
+    if mask is None and high - low < FEW:
+        return list(range(low, high + 1))
     possible = np.flatnonzero(mask) if mask is not None else np.arange(high - low + 1 if high - low < 1 << 16 else 0)
     if not len(possible):
         return None
@@ -37,7 +40,7 @@ def first_actions(leaves: Mapping[str, Leaf], legal: Mapping[str, Array], rng: n
 
 def random_legal(path: str, leaf: Leaf, legal: Mapping[str, Array], rng: np.random.Generator) -> Array:
     """One action of a leaf, `[1, *shape]`, legal where a mask says what is."""
-    mask = legal.get("legal_actions" + path[len("action") :])
+    mask = legal.get(mask_of(path))
     if mask is None or not np.any(mask):
         return anywhere(leaf, rng, 1)
     return np.array([int(leaf.low or 0) + int(rng.choice(np.flatnonzero(mask)))], leaf.dtype)

@@ -18,6 +18,10 @@ ADMITTED = 64
 """At most so many states are kept of what is added at once, each for another cell."""
 FAR = 100
 """An entry so many actions from its reset is chosen half as often: what is spent on the way is not spent on what is new."""
+LATE_SHARE = 2
+"""Of so many states that are chosen, one is by its age alone: ends, and what comes before them, are late."""
+OLDEST = 1 << 16
+"""Ages from here on are one."""
 RAREST = 4
 """A state is kept for so many of its cells."""
 
@@ -29,10 +33,12 @@ class Entry:
     Attributes:
         case: leads there: a start without actions, or a reset and the actions after it.
         legal: the leaves `legal_actions...` there.
+        age: how many steps its episode took up to there.
     """
 
     case: Case
     legal: dict[str, Array]
+    age: int
 
 
 class Archive:
@@ -45,11 +51,12 @@ class Archive:
 
     def __init__(self, cells: int, *, restores: bool) -> None:
         self._counts = np.zeros(cells, np.int64)
+        self._ages = np.zeros(OLDEST + 1, np.int64)
         self._restores = restores
         self._entries: list[Entry] = []
-        # Of each entry: its rarest cells when it came; how often it was gone on from, actions that lead there, bytes.
+        # Of each entry: its rarest cells when it came; how often it was gone on from, actions that lead there, bytes, age.
         self._cells = np.zeros((0, RAREST), np.int64)
-        self._numbers = np.zeros((0, 3), np.int64)
+        self._numbers = np.zeros((0, 4), np.int64)
 
     @property
     def known(self) -> int:
@@ -66,38 +73,49 @@ class Archive:
         """What the states, or the actions that lead there, hold in memory."""
         return int(self._numbers[:, 2].sum())
 
-    def add(self, trajectories: Sequence[Trajectory], seen: Timesteps) -> None:
-        """Count the cells of timesteps, and keep the states of the rarest."""
+    def add(self, trajectories: Sequence[Trajectory], ages: Sequence[int], seen: Timesteps) -> None:
+        """Count the cells of timesteps, and keep the states of the rarest; each trajectory began at its age."""
         if not len(seen.cells):
             return
         np.add.at(self._counts, *np.unique(seen.cells, return_counts=True))
+        reached = np.asarray(ages)[seen.trajectory] + seen.timestep
+        np.add.at(self._ages, *np.unique(reached.clip(max=OLDEST), return_counts=True))
         counts = self._counts[seen.cells]
         rarest = counts.argmin(axis=1)
         rows = np.arange(len(counts))
         order = np.argsort(counts[rows, rarest], kind="stable")
         _, firsts = np.unique(seen.cells[rows, rarest][order], return_index=True)
-        cells, numbers = [self._cells], [self._numbers]
-        for row in order[np.sort(firsts)[:ADMITTED]].tolist():
-            entry = self._entry(trajectories[int(seen.trajectory[row])], int(seen.timestep[row]))
+        admitted = order[np.sort(firsts)[:ADMITTED]]
+        rarest = np.argsort(counts[admitted], axis=1, kind="stable")[:, :RAREST]
+        cells = np.take_along_axis(seen.cells[admitted], rarest, axis=1)
+        kept, numbers = [], []
+        for place, row in enumerate(admitted.tolist()):
+            number = int(seen.trajectory[row])
+            entry = self._entry(trajectories[number], int(seen.timestep[row]), ages[number])
             if entry is not None:
                 self._entries.append(entry)
-                cells.append(seen.cells[row, np.argsort(counts[row], kind="stable")[:RAREST]][None])
-                numbers.append(np.array([(0, entry.case.length, _bytes(entry.case))]))
-        self._cells, self._numbers = np.concatenate(cells), np.concatenate(numbers)
+                kept.append(place)
+                numbers.append((0, entry.case.length, _bytes(entry.case), min(entry.age, OLDEST)))
+        if kept:
+            self._cells = np.concatenate([self._cells, cells[kept]])
+            self._numbers = np.concatenate([self._numbers, np.array(numbers)])
         self._make_room()
 
     def choose(self, rng: np.random.Generator, count: int) -> list[Entry]:
         """`count` states to go on from, one perhaps several times: the rarer and the less often chosen, the likelier."""
-        reach = np.cumsum(self._weights())
-        picked = np.searchsorted(reach, rng.random(count) * reach[-1], side="right").clip(max=len(reach) - 1)
+        used, length, _, age = self._numbers.T
+        late = 1.0 / (self._ages[age] * (1 + used) * (1 + length / FAR))
+        picked = np.concatenate(
+            [_picked(late, rng, count // LATE_SHARE), _picked(self._weights(), rng, count - count // LATE_SHARE)]
+        )
         np.add.at(self._numbers[:, 0], picked, 1)
         return [self._entries[pick] for pick in picked]
 
     def _weights(self) -> Array:
-        used, length, _ = self._numbers.T
+        used, length, _, _ = self._numbers.T
         return (1.0 / self._counts[self._cells]).sum(axis=1) / ((1 + used) * (1 + length / FAR))
 
-    def _entry(self, trajectory: Trajectory, timestep: int) -> Entry | None:
+    def _entry(self, trajectory: Trajectory, timestep: int, age: int) -> Entry | None:
         """The state after a timestep, or before it where the episode is over there; None where that is its beginning."""
         leaves = trajectory.leaves
         if any(leaves[path][timestep] for path in ENDINGS):
@@ -110,7 +128,7 @@ class Archive:
         start = (
             {path: np.array(value) for path, value in trajectory.state(timestep).items()} if self._restores else None
         )
-        return Entry(Case(case.seed, actions, start), legal)
+        return Entry(Case(case.seed, actions, start), legal, age + timestep)
 
     def _make_room(self) -> None:
         if len(self._entries) <= MOST_ENTRIES and self.bytes <= MOST_BYTES:
@@ -119,6 +137,11 @@ class Archive:
         kept = np.sort(kept[np.cumsum(self._numbers[kept, 2]) <= MOST_BYTES])
         self._entries = [self._entries[index] for index in kept]
         self._cells, self._numbers = self._cells[kept], self._numbers[kept]
+
+
+def _picked(weights: Array, rng: np.random.Generator, count: int) -> Array:
+    reach = np.cumsum(weights)
+    return np.searchsorted(reach, rng.random(count) * reach[-1], side="right").clip(max=len(reach) - 1)
 
 
 def _bytes(case: Case) -> int:

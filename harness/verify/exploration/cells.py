@@ -17,7 +17,9 @@ from harness.task.contract import Task
 from harness.verify.exploration import classes
 from harness.verify.exploration.classes import CLASSES, COARSE
 
-SMALL = 16
+AGE = "age"
+"""How many steps an episode took up to a timestep, as far as that is known: what is late is rare."""
+SMALL = 64
 """A leaf of at most so many elements is looked at in full."""
 SAMPLE = 8
 """So many elements are looked at of a larger one."""
@@ -52,16 +54,23 @@ class Cells:
         )
         self._edges: Array | None = None
         columns = [(path, number) for path in (*self._floats, *self._integers) for number in self._looked_at[path]]
+        columns.append((AGE, 0))
         self._pairs = np.array(_pairs([path for path, _ in columns], bool(task.state), rng), np.int64).reshape(-1, 2)
 
-    def of(self, trajectories: Sequence[Trajectory], new_from: Sequence[int]) -> Timesteps:
-        """The cells of all timesteps from `new_from` on, of each trajectory. The first trajectories set the quantiles."""
+    def of(self, trajectories: Sequence[Trajectory], new_from: Sequence[int], ages: Sequence[int]) -> Timesteps:
+        """The cells of all timesteps from `new_from` on, of each trajectory, which began at that age. The first trajectories
+        set the quantiles.
+        """
         lengths = np.array([trajectory.timesteps for trajectory in trajectories])
         first = np.cumsum(lengths) - lengths
         begins = np.zeros(lengths.sum(), bool)
         begins[first] = True
         floats = self._stacked(trajectories, self._floats, np.float64, len(begins))
+        number = np.repeat(np.arange(len(lengths)), lengths)
+        timestep = np.arange(len(begins)) - first[number]
+        age = np.asarray(ages, np.int64)[number] + timestep
         integers = self._stacked(trajectories, self._integers, np.int64, len(begins))
+        integers = np.concatenate([integers, age[:, None]], axis=1)
         if self._edges is None:
             self._edges = classes.quantile_edges(floats)
         scale = classes.octaves_of(self._edges)
@@ -78,8 +87,6 @@ class Cells:
             ],
             axis=1,
         )
-        number = np.repeat(np.arange(len(lengths)), lengths)
-        timestep = np.arange(len(begins)) - first[number]
         new = timestep >= np.asarray(new_from)[number]
         numbered = cells[new] + np.arange(cells.shape[1]) * CLASSES
         return Timesteps(numbered.astype(np.int32), number[new], timestep[new])
@@ -90,14 +97,16 @@ class Cells:
         floats, integers = (
             sum(len(self._looked_at[path]) for path in paths) for paths in (self._floats, self._integers)
         )
-        return (3 * floats + 2 * integers + len(self._pairs)) * CLASSES
+        return (3 * floats + 2 * (integers + 1) + len(self._pairs)) * CLASSES
 
     def _stacked(self, trajectories: Sequence[Trajectory], paths: Sequence[str], dtype: type, timesteps: int) -> Array:
         parts = [np.zeros((timesteps, 0), dtype)]
         for path in paths:
             elements = self._looked_at[path]
-            arrays = [each.leaves[path].reshape(each.timesteps, -1)[:, elements] for each in trajectories]
-            parts.append(np.concatenate(arrays).astype(dtype))
+            arrays = [each.leaves[path] for each in trajectories]
+            if arrays[0][0].size > len(elements):  # not all of a large leaf is copied
+                arrays = [array.reshape(len(array), -1)[:, elements] for array in arrays]
+            parts.append(np.concatenate(arrays).reshape(timesteps, -1).astype(dtype))
         return np.concatenate(parts, axis=1)
 
 
@@ -119,7 +128,7 @@ def _pairs(columns: Sequence[str], has_state: bool, rng: np.random.Generator) ->
     chosen = [
         number
         for number, path in enumerate(columns)
-        if path in told or path.startswith((STATE, "legal_actions")) or not has_state
+        if path in (*told, AGE) or path.startswith((STATE, "legal_actions")) or not has_state
     ]
     pairs = list(itertools.combinations(chosen, 2))
     order = rng.permutation(len(pairs))

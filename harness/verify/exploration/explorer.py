@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from harness.errors import Raised, Side
 from harness.model import Array, Case, Trajectory
 from harness.protocol.environment import Pool
 from harness.task.contract import Task
 from harness.verify.exploration.actions import FEW, first_actions, lasting, random_legal
 from harness.verify.exploration.archive import Archive, Entry
 from harness.verify.exploration.cells import Cells
+from harness.verify.refusals import answered
 
 STREAM = "exploration"
 """From which all chance comes at level 3."""
@@ -39,10 +39,31 @@ BEGUN_STEPS = 128
 LONG_SHARE = 16
 """A wave of whole episodes takes at most one part in so many of the budget."""
 STICKINESS = (0.8, 0.95, 1.0)
+BY_POLICY = 2
+"""Of so many waves, the one in which the reference's policies go on from rare states."""
 AHEAD = 2
 """Waves that are chosen before what the one before them found was looked at: the reference need not wait."""
-Played = tuple[list[tuple[Trajectory, int]], int]
-"""What the reference answered, each with its first new timestep; and how many cases were asked."""
+
+
+ActionsOf = Callable[[Entry, int | None, int], Mapping[str, Array]]
+"""The actions of a case, from the entry that it goes on from, the action that is tried first, and the case's number."""
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Where to go on from: a case that leads there, its first timestep that is new, and the age at which it begins."""
+
+    case: Case
+    new_from: int = 0
+    age: int = 0
+
+
+@dataclass(frozen=True)
+class Played:
+    """What the reference answered, each with its lead; and how many it was asked."""
+
+    answers: list[tuple[Trajectory, Lead]]
+    asked: int
 
 
 class Explorer:
@@ -64,10 +85,13 @@ class Explorer:
         self._rng = rng
         self._cells = Cells(task, rng)
         self._archive = Archive(self._cells.most, restores=restores)
-        self._masked = any(path.startswith("legal_actions") for path in task.outputs)
+        self._masked = task.masked
         own = [policy for policy in task.budgets.policies if policy not in ("random", "sticky")]
         self._policies = [*(("sticky", stickiness) for stickiness in STICKINESS), *((policy, 0.0) for policy in own)]
         self._branches = len(first_actions(task.actions, {}, rng) or range(FEW))
+        # How to play on where the reference's own worker chooses the actions: it sees each mask, and has the policies.
+        ways = [("random", 0.0), self._policies[0]] if self._masked else []
+        self._ways = [*ways, *((policy, 0.0) for policy in own)] if "after" in reference.spec.capabilities else []
         self.steps = 0
 
     @property
@@ -75,13 +99,14 @@ class Explorer:
         """What it has found."""
         return self._archive
 
-    def observe(self, played: Sequence[Trajectory], new_from: Sequence[int] | None = None) -> None:
-        """Look at what the reference did, whoever asked it; `new_from` says from which timestep on, of each trajectory."""
-        begun = [0] * len(played) if new_from is None else list(new_from)
+    def observe(self, played: Sequence[Trajectory], leads: Sequence[Lead] | None = None) -> None:
+        """Look at what the reference did, whoever asked it: whole episodes where nothing is said of where each began."""
         if not played:
             return
-        self._archive.add(played, self._cells.of(played, begun))
-        for trajectory, first in zip(played, begun, strict=True):
+        new_from = [0] * len(played) if leads is None else [lead.new_from for lead in leads]
+        ages = [0] * len(played) if leads is None else [lead.age for lead in leads]
+        self._archive.add(played, ages, self._cells.of(played, new_from, ages))
+        for trajectory, first in zip(played, new_from, strict=True):
             self.steps += max(0, trajectory.timesteps - max(first, 1))
 
     def waves(self, budget: int) -> Iterator[list[Trajectory]]:
@@ -102,20 +127,24 @@ class Explorer:
                 if not ahead:
                     return
                 wave, most = ahead.popleft()
-                played, asked = wave.result()
-                self.observe([each for each, _ in played], [first for _, first in played])
-                left += most - asked * BEGINNING - sum(trajectory.steps for trajectory, _ in played)
-                if played:
-                    yield [trajectory for trajectory, _ in played]
+                played = wave.result()
+                trajectories = [trajectory for trajectory, _ in played.answers]
+                self.observe(trajectories, [lead for _, lead in played.answers])
+                left += most - played.asked * BEGINNING - sum(trajectory.steps for trajectory in trajectories)
+                if trajectories:
+                    yield trajectories
         finally:
             thread.shutdown(cancel_futures=True)
 
     def _wave(self, number: int, left: int, budget: int) -> tuple[Callable[[], Played], int]:
         """What plays the next wave, and how much of the budget that takes at most."""
-        if number % BEGIN_EVERY and self._archive.entries:
-            cases = self._going_on(left)
-            return partial(self._play, cases), sum(BEGINNING + case.length for case, _ in cases)
-        return self._begun(number // BEGIN_EVERY, left, budget)
+        turn, way = divmod(number, BEGIN_EVERY)
+        if not way or not self._archive.entries:
+            return self._begun(turn, left, budget)
+        if self._ways and (self._masked or way == BY_POLICY):
+            return self._driven_on(number, left)
+        leads = self._going_on(left)
+        return partial(self._play, leads), sum(BEGINNING + lead.case.length for lead in leads)
 
     def _begun(self, number: int, left: int, budget: int) -> tuple[Callable[[], Played], int]:
         """The same for episodes by a policy that persists, or by the adapter's own; now and then whole ones."""
@@ -130,37 +159,68 @@ class Explorer:
 
         def play() -> Played:
             driven = self._reference.drive(policy, seeds, horizon, stickiness)
-            return [(trajectory, 0) for trajectory in driven], len(driven)
+            return Played([(trajectory, Lead(trajectory.case)) for trajectory in driven], len(driven))
 
         return play, len(seeds) * (BEGINNING + horizon)
 
-    def _going_on(self, left: int) -> list[tuple[Case, int]]:
-        """Cases that go on from rare states, each with its first new timestep, as many as the budget has room for."""
-        task, rng = self._task, self._rng
-        length = 1 if self._masked else max(LENGTHS)
-        count = max(FEW, min(WAVE, WAVE_BYTES // (length * task.timestep_bytes)))
-        lengths = np.ones(count, int) if self._masked else rng.choice(LENGTHS, count)
-        actions = lasting(task.actions, rng, count, length)
-        seeds = rng.integers(0, 1 << 31, count)
-        cases: list[tuple[Case, int]] = []
-        space = WAVE_BYTES
-        leaves, each = task.actions, task.timestep_bytes
-        for entry in self._archive.choose(rng, -(-count // self._branches)):
-            firsts = first_actions(leaves, entry.legal, rng)
-            for first in firsts if firsts is not None else [None] * FEW:
-                if (number := len(cases)) == count:
-                    return cases
-                chosen = {path: array[number, : lengths[number]] for path, array in actions.items()}
-                case, new_from = self._after(entry, chosen, first, int(seeds[number]))
-                left -= case.length + BEGINNING
-                space -= (case.length + 1) * each
-                if cases and (left < 0 or space < 0):
-                    return cases
-                cases.append((case, new_from))
-        return cases
+    def _driven_on(self, number: int, left: int) -> tuple[Callable[[], Played], int]:
+        """The same for what a policy beside the reference does from rare states on, once each action has been tried."""
+        policy, stickiness = self._ways[number % len(self._ways)]
+        horizon = int(self._rng.choice(LENGTHS))
 
-    def _after(self, entry: Entry, actions: dict[str, Array], first: int | None, seed: int) -> tuple[Case, int]:
-        """The case that goes to an entry and takes these actions, with `first` in place of those that they begin with."""
+        def actions_of(entry: Entry, first: int | None, _: int) -> Mapping[str, Array]:
+            if first is None:
+                return entry.case.actions
+            return _joined(entry.case, {"action": np.array([first], self._task.actions["action"].dtype)})
+
+        leads = self._leads(actions_of, horizon, left)
+        drive = partial(self._reference.drive_after, policy=policy, horizon=horizon, stickiness=stickiness)
+        return partial(self._play, leads, drive), sum(BEGINNING + lead.case.length + horizon for lead in leads)
+
+    def _going_on(self, left: int) -> list[Lead]:
+        """Cases that go on from rare states under actions that are chosen here, as many as the budget has room for."""
+        task, rng = self._task, self._rng
+        longest = 1 if self._masked else max(LENGTHS)
+        count = self._fitting(longest)
+        lengths = np.ones(count, int) if self._masked else rng.choice(LENGTHS, count)
+        actions = lasting(task.actions, rng, count, longest)
+
+        def actions_of(entry: Entry, first: int | None, number: int) -> Mapping[str, Array]:
+            chosen = {path: array[number, : lengths[number]] for path, array in actions.items()}
+            return self._after(entry, chosen, first)
+
+        return self._leads(actions_of, 0, left)
+
+    def _leads(self, actions_of: ActionsOf, further: int, left: int) -> list[Lead]:
+        """Cases from rare states, where each action is tried, as many as the budget has room for; each will take so many
+        `further` steps.
+        """
+        rng, each = self._rng, self._task.timestep_bytes
+        count = self._fitting(further or (1 if self._masked else max(LENGTHS)))
+        seeds = rng.integers(0, 1 << 31, count)
+        leads: list[Lead] = []
+        space = WAVE_BYTES
+        for entry in self._archive.choose(rng, -(-count // self._branches)):
+            firsts = first_actions(self._task.actions, entry.legal, rng)
+            for first in firsts if firsts is not None else [None] * FEW:
+                if len(leads) == count:
+                    return leads
+                actions = actions_of(entry, first, len(leads))
+                seed = entry.case.seed if entry.case.start is None else int(seeds[len(leads)])
+                case = Case(seed, actions, entry.case.start, origin="exploration")
+                left -= case.length + further + BEGINNING
+                space -= (case.length + further + 1) * each
+                if leads and (left < 0 or space < 0):
+                    return leads
+                leads.append(Lead(case, entry.case.length + 1, entry.age - entry.case.length))
+        return leads
+
+    def _fitting(self, steps: int) -> int:
+        """How many cases of so many steps a wave has."""
+        return max(FEW, min(WAVE, WAVE_BYTES // (steps * self._task.timestep_bytes)))
+
+    def _after(self, entry: Entry, actions: dict[str, Array], first: int | None) -> Mapping[str, Array]:
+        """The actions that lead to an entry, and then these, with `first` in place of those that they begin with."""
         if first is not None:
             actions = {path: np.array(array) for path, array in actions.items()}
             others = np.flatnonzero(actions["action"] != actions["action"][0])
@@ -168,23 +228,16 @@ class Explorer:
         elif self._masked:
             leaves = self._task.actions.items()
             actions = {path: random_legal(path, leaf, entry.legal, self._rng) for path, leaf in leaves}
-        if entry.case.start is not None:
-            return replace(entry.case, seed=seed, actions=actions, origin="exploration"), 1
-        way = entry.case.actions
-        joined = {path: np.concatenate([way[path], array]) for path, array in actions.items()}
-        case = replace(entry.case, actions=joined, origin="exploration")
-        return case.cut(max(entry.case.length + 1, self._task.budgets.horizon)), entry.case.length + 1
+        most = max(entry.case.length + 1, self._task.budgets.horizon)
+        return {path: array[:most] for path, array in _joined(entry.case, actions).items()}
 
-    def _play(self, cases: Sequence[tuple[Case, int]]) -> Played:
-        """What the reference answers, but for cases that it refuses; and how many were asked."""
-        try:
-            played = self._reference.rollout([case for case, _ in cases])
-        except Raised as refused:
-            if refused.side is not Side.REFERENCE:
-                raise
-            if len(cases) == 1:
-                return [], 1
-            middle = len(cases) // 2
-            one, other = self._play(cases[:middle])[0], self._play(cases[middle:])[0]
-            return one + other, len(cases)
-        return [(each, first) for each, (_, first) in zip(played, cases, strict=True)], len(cases)
+    def _play(self, leads: Sequence[Lead], ask: Callable[[Sequence[Case]], list[Trajectory]] | None = None) -> Played:
+        """What the reference answers when it is asked so, but for cases that it refuses."""
+        answers = answered(ask or self._reference.rollout, [lead.case for lead in leads])
+        return Played([(each, lead) for each, lead in zip(answers, leads, strict=True) if each is not None], len(leads))
+
+
+def _joined(case: Case, actions: Mapping[str, Array]) -> Mapping[str, Array]:
+    if not case.length:
+        return actions
+    return {path: np.concatenate([case.actions[path], array]) for path, array in actions.items()}

@@ -51,7 +51,7 @@ def _samplers(pair: Pair, moments: list[str], usual: Mapping[str, int]) -> Check
         starts = [0, large - max(small, ALONE), int(rng.integers(1, large - max(small, ALONE)))]
         asked: dict[str, Any] = {"at": moment, "seed": pair.derive(f"{NAME}/{moment}/keys") % (1 << 31)}
         if moment == "step":
-            state, action = pair.reached[int(rng.integers(len(pair.reached)))]
+            state, action = pair.starts.reached[int(rng.integers(len(pair.starts.reached)))]
             asked |= {"state": dict(state), "action": action}
         in_large = _sampled(pair, asked, moment, large, width=large)
         others = [("in a batch of a usual size", 0, _sampled(pair, asked, moment, usual[moment]))]

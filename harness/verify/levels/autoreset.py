@@ -18,19 +18,23 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.adapters.batch_keys import batch_key_data
+from harness.candidate.adapters.legal import legal_action, mask_of
 from harness.candidate.as_user import FINAL, User, ways
 from harness.compare import compare_leaves
+from harness.errors import BadAnswer
 from harness.model import ENDINGS, STATE, Array, Case, Draw, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Mode
 from harness.verdict import CheckResult, Divergence, Outcome
-from harness.verify.levels.batch import demand_arrays, demand_batch, demand_chance, laws_of_batch
+from harness.verify.levels.batch import demand_arrays, demand_batch, demand_chance, laws_of_batch, repeated
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
 from harness.verify.statistics.laws import LawResult, verdict
 
 LEVEL = 3
 NAME = "auto-reset batch"
+ALL_ACTIONS = "all actions"
+"""The actions of every sub-environment, as they were taken; under `actions` stand those that are looked at."""
 LANES = "lanes"
 """The part of an answer that tells the chance of many sub-environments, and nothing else of them."""
 USED = "as its users run it"
@@ -107,9 +111,30 @@ def play(pair: Pair, candidate: Environment, plan: Plan) -> dict[str, Any]:
     )
     where = "the candidate, call `autoreset`"
     checked: dict[str, Any] = demand_batch(pair, answer, plan.steps, len(plan.env_indices), where)
+    actions = dict(plan.actions)
+    if pair.task.masked:  # it takes other actions than those that were planned
+        shapes = {path: leaf.shape for path, leaf in pair.task.actions.items()}
+        actions = demand_arrays(answer, "actions", (plan.steps, plan.envs), shapes, where)
+        demand_legal(pair, checked["leaves"], plan, actions, where)
     if plan.lanes is not None:
         checked[LANES] = demand_chance(pair, answer.get(LANES), plan.steps, len(plan.lanes), where)
-    return checked | {"actions": {path: array[:, plan.env_indices] for path, array in plan.actions.items()}}
+    return checked | {
+        "actions": {path: array[:, plan.env_indices] for path, array in actions.items()},
+        ALL_ACTIONS: actions,
+    }
+
+
+def demand_legal(pair: Pair, leaves: Mapping[str, Array], plan: Plan, taken: Mapping[str, Array], where: str) -> None:
+    """Raises BadAnswer where a batch did not take the actions that follow from its plan and from the masks that it shows."""
+    for path, leaf in pair.task.actions.items():
+        wanted, given = plan.actions[path][:, plan.env_indices], taken[path][:, plan.env_indices]
+        if mask_of(path) in leaves:
+            wanted = legal_action(np, wanted, int(leaf.low or 0), leaves[mask_of(path)][:-1])
+        if not np.array_equal(given, wanted):
+            raise BadAnswer(
+                f"in its `actions`, {path} is not what was planned", where=where,
+                expected="each planned action, or the legal one in its place by the mask of the timestep before",
+            )  # fmt: skip
 
 
 def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:
@@ -143,7 +168,8 @@ def replayed(pair: Pair, answer: Mapping[str, Any], name: str) -> tuple[CheckRes
     forced = pair.task.mode in (Mode.NONE, Mode.SHARED) or "force_draws" in pair.reference.spec.capabilities
     judge = pair.reference if forced and pair.paired else pair.candidate
     detail = "" if judge is pair.reference else "against the candidate's own single steps: the reference takes no draws"
-    expected = judge.rollout([trajectory.case for trajectory in seen])
+    both = repeated(pair, judge, seen)
+    expected, seen = [answer for answer, _ in both], [one for _, one in both]
     compared = frozenset(pair.task.outputs)
     if judge is pair.reference:
         pair.watch.compared(expected, compared)
@@ -170,7 +196,8 @@ def replayed(pair: Pair, answer: Mapping[str, Any], name: str) -> tuple[CheckRes
 class Use:
     """What a user of the exported package sees of the same batch, in each way in which it is used.
 
-    The batch comes from the run's seed alone. So the user's program may be at work beside checks that leave a core idle.
+    The batch comes from the run's seed alone. So the user's program may be at work beside checks that leave a core idle; but
+    where masks decide about actions, those that the verified batch took are given to `start`.
     """
 
     def __init__(self, pair: Pair, user: User) -> None:
@@ -180,13 +207,13 @@ class Use:
 
     @property
     def starts_early(self) -> bool:
-        """Whether `close` can break it off at any moment."""
-        return self._user.may_start_early
+        """Whether nothing has to be known before, and `close` can break it off at any moment."""
+        return self._user.may_start_early and not self._pair.task.masked
 
-    def start(self) -> None:
-        """Have it played, where that has not begun."""
+    def start(self, actions: Mapping[str, Array] | None = None) -> None:
+        """Have it played, where that has not begun: with these actions, or with the planned ones."""
         if self._seen is None:
-            self._seen = self._threads.submit(self._play)
+            self._seen = self._threads.submit(self._play, actions)
 
     def then(self, follows: Callable[[], None]) -> None:
         """Call this when what was started is over, however it ends; on the thread on which it ends."""
@@ -208,10 +235,10 @@ class Use:
         self._user.stop()
         self._threads.shutdown(cancel_futures=True)
 
-    def _play(self) -> Shown:
+    def _play(self, actions: Mapping[str, Array] | None) -> Shown:
         pair, plan = self._pair, planned(self._pair)
         order = pair.random("ways of use").permutation(len(ways(pair.task)))
-        answer = self._user.play(plan.key_data, plan.actions, plan.env_indices, order)
+        answer = self._user.play(plan.key_data, actions or plan.actions, plan.env_indices, order)
         shapes = {path: leaf.shape for path, leaf in pair.task.outputs.items() if not path.startswith(STATE)}
         shapes |= {FINAL + path: shape for path, shape in shapes.items() if path.split("/")[0] == "observation"}
         return {

@@ -7,6 +7,7 @@ when it is asked for samples, and lets every episode of a batch begin alike, wou
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,8 +15,10 @@ import numpy as np
 
 from harness.errors import BadAnswer
 from harness.model import ENDINGS, STATE, Array, Trajectory
+from harness.protocol.environment import Environment, Pool
 from harness.task.contract import Law, Mode, TaskDraw
 from harness.verify.pair import Pair
+from harness.verify.refusals import answered
 from harness.verify.statistics.comparisons import element_name, orderable
 from harness.verify.statistics.laws import LawResult, independence_of_actions, independence_of_draws, test_law
 
@@ -121,7 +124,7 @@ def laws_of_batch(pair: Pair, played: Sequence[Trajectory], stream: str) -> dict
         seeds = np.array([trajectory.case.seed for trajectory in played], np.uint64)
         name = f"{SEEDS.name} at reset"
         return {name: test_law(seeds, SEEDS, seed=pair.derive(f"{stream}/{name}"))} if len(seeds) > 1 else {}
-    blind = not any(path.split("/")[0] == "legal_actions" for path in pair.task.outputs)
+    blind = not pair.task.masked
     found: dict[str, list[LawResult]] = {}
     for draw in pair.task.draws.values():
         for moment in MOMENTS:
@@ -221,3 +224,29 @@ def _numbers(situations: Sequence[tuple[Trajectory, int]]) -> dict[str, Array]:
         for index, values in enumerate(column.reshape(len(column), size).T):
             numbers[element_name(path, index, array.shape[1:])] = orderable(values)
     return numbers
+
+
+def repeated(pair: Pair, judge: Environment | Pool, seen: Sequence[Trajectory]) -> list[tuple[Trajectory, Trajectory]]:
+    """What a judge answers where a candidate chose the actions, beside what was seen of the candidate.
+
+    An action that the judge refuses was legal for the candidate. What led there is kept: it has to differ in what is legal.
+
+    Raises:
+        Raised: the judge refuses an action, though all before it is equal.
+    """
+    answers = answered(judge.rollout, [trajectory.case for trajectory in seen])
+    return [
+        _before_refusal(pair, judge, one) if answer is None else (answer, one)
+        for one, answer in zip(seen, answers, strict=True)
+    ]
+
+
+def _before_refusal(pair: Pair, judge: Environment | Pool, seen: Trajectory) -> tuple[Trajectory, Trajectory]:
+    def refuses(steps: int) -> bool:
+        return answered(judge.rollout, [seen.case.cut(steps)]) == [None]
+
+    cut = seen.cut(max(0, bisect_left(range(seen.steps + 1), True, key=refuses) - 1))
+    [answer] = judge.rollout([cut.case])
+    if pair.differences([answer], [cut], only=frozenset(pair.task.outputs)) == [None]:
+        judge.rollout([seen.case])  # raises
+    return answer, cut

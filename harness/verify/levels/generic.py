@@ -77,7 +77,7 @@ def _paths(pair: Pair, cases: list[Case]) -> CheckResult:
 def _round_trip(pair: Pair) -> CheckResult:
     """`encode(decode(state))` must give the state back, bit by bit."""
     check = "encode inverts decode"
-    states = pair.near_reached("round trip", pair.task.budgets.examples)
+    states = pair.starts.near("round trip", pair.task.budgets.examples)
     cases = [step_case(state, action, 0, "round trip").cut(0) for state, action in states]
     for case, actual in zip(cases, pair.candidate.rollout(cases), strict=True):
         assert case.start is not None
@@ -136,10 +136,10 @@ def _samples(pair: Pair, draws: Sequence[TaskDraw], moment: str) -> dict[str, Ar
     if moment == "reset":
         asked: list[dict[str, Any]] = [{"at": "reset", "seed": seed, "count": share}]
     else:
-        picks = pair.random("law states").integers(0, len(pair.reached), STEP_STATES)
+        picks = pair.random("law states").integers(0, len(pair.starts.reached), STEP_STATES)
         asked = [
             {"at": "step", "seed": seed + number, "count": share, "state": dict(state), "action": action}
-            for number, (state, action) in enumerate(pair.reached[pick] for pick in picks)
+            for number, (state, action) in enumerate(pair.starts.reached[pick] for pick in picks)
         ]
     shapes = {draw.name: drawn_shape(draw) for draw in draws}
     answers = []

@@ -50,7 +50,7 @@ def _anywhere(pair: Pair) -> st.SearchStrategy[Case]:
     length = pair.task.budgets.sequence_length
     starts: list[Any] = [None]
     if pair.can_restore:
-        starts += [state for state, _ in pair.near_reached("sequences", pair.task.budgets.sequences)]
+        starts += [state for state, _ in pair.starts.near("sequences", pair.task.budgets.sequences)]
     return st.builds(
         lambda seed, start, actions: Case(seed, actions, start, origin="level 2"),
         st.integers(0, (1 << 31) - 1),
@@ -94,15 +94,21 @@ def _sweep(pair: Pair) -> CheckResult:
     """Many random sequences at once: breadth that one search after the other would not have."""
     name = "sequences, sweep"
     count, length = SWEEP * pair.task.budgets.sequences, pair.task.budgets.sequence_length
-    starts = [state for state, _ in pair.near_reached("sweep", count)] if pair.can_restore else [None] * count
+    starts = [state for state, _ in pair.starts.near("sweep", count)] if pair.can_restore else [None] * count
+    further = length if pair.finds_legal_actions else 0
     cases = [
-        Case(seed, pair.random_case_actions(f"sweep/{number}", length), start if number % 4 else None, origin="level 2")
+        Case(
+            seed,
+            pair.random_case_actions(f"sweep/{number}", length - further),
+            start if number % 4 else None,
+            origin="level 2",
+        )
         for number, (seed, start) in enumerate(zip(pair.seeds("sweep", count), starts, strict=True))
     ]
     together = max(1, MOST_BYTES // (2 * (length + 1) * pair.task.timestep_bytes))
     judged, refused = 0, 0
     for start in range(0, count, together):
-        played, unplayed = playable(pair, cases[start : start + together], None)
+        played, unplayed = playable(pair, cases[start : start + together], None, further=further)
         judged, refused = judged + len(played), refused + unplayed
         failing = [(difference.step, n) for n, (_, difference) in enumerate(played) if difference is not None]
         if failing:

@@ -9,6 +9,7 @@ invariants that belong to it must hold, on the reference first. With the last mo
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from harness.errors import Raised, Side
 from harness.model import Array, Case, Leaves
 from harness.task.contract import Module, TaskProbe
 from harness.verdict import CheckResult, Divergence, Outcome
+from harness.verify.leaf_values import anywhere
 from harness.verify.levels import generic
 from harness.verify.levels.exhaustive import count_inputs, every_input
 from harness.verify.localise import compare_probe, localise
-from harness.verify.pair import Pair, anywhere, step_case
+from harness.verify.pair import Pair, step_case
+from harness.verify.refusals import answered
 from harness.verify.shrink import plainest
 from harness.verify.strategies import Search, probe_inputs, simplest_failure, stacked_inputs
 
@@ -204,7 +207,7 @@ def _steps(pair: Pair, module: Module) -> CheckResult:
     cases = [
         step_case(state, action, seed, "level 1")
         for (state, action), seed in zip(
-            pair.near_reached(stream, pair.task.budgets.examples),
+            pair.starts.near(stream, pair.task.budgets.examples),
             pair.seeds(stream, pair.task.budgets.examples),
             strict=True,
         )
@@ -222,19 +225,12 @@ def _steps(pair: Pair, module: Module) -> CheckResult:
 
 
 def playable(
-    pair: Pair, cases: list[Any], only: Collection[str] | None, *, with_episodes: bool = False
+    pair: Pair, cases: list[Any], only: Collection[str] | None, *, with_episodes: bool = False, further: int = 0
 ) -> tuple[list[Any], int]:
     """Play cases of which the reference may refuse some; returns what was played and how many were refused."""
-    try:
-        return pair.play(cases, only, with_episodes=with_episodes), 0
-    except Raised as refused:
-        if refused.side is not Side.REFERENCE:
-            raise
-        if len(cases) == 1:
-            return [], 1
-        middle = len(cases) // 2
-        (one, few), (other, more) = playable(pair, cases[:middle], only), playable(pair, cases[middle:], only)
-        return one + other, few + more
+    answers = answered(partial(pair.play, only=only, with_episodes=with_episodes, further=further), cases)
+    played = [answer for answer in answers if answer is not None]
+    return played, len(answers) - len(played)
 
 
 def _invariants(pair: Pair, module: str | None) -> Iterator[CheckResult]:

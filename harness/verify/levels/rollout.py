@@ -43,6 +43,8 @@ BYTES_AHEAD = 1 << 30
 OTHER_PROCESS_CASES = 8
 EXPLORED_SHARE = 2
 """Where the task states no budget, exploration takes one step for so many that the level's episodes took."""
+LEAST_EXPLORED = 16_384
+"""And so many at least, but not more than twice as many as the reference took in all of this level."""
 WAVES_AHEAD = 2
 
 
@@ -102,7 +104,7 @@ def checks(
             yield _laws(pair, pair.task.budgets.episodes, tally)
         answer = second.batch(autoreset.NAME)
         if use is not None:
-            use.start()  # beside the reference, which plays the batch again
+            use.start(answer[autoreset.ALL_ACTIONS])  # beside the reference, which plays the batch again
         batch, confirmed = autoreset.check(pair, answer)
         tally.steps += confirmed
         yield batch
@@ -271,7 +273,9 @@ def _exploration(pair: Pair, explorer: Explorer, tally: Tally, times: int) -> Ch
     """The candidate follows the reference to rare states and on from there, a wave behind."""
     name = "exploration"
     budget = pair.task.budgets.exploration
-    budget = times * (explorer.steps // EXPLORED_SHARE if budget is None else budget)
+    if budget is None:
+        budget = max(explorer.steps // EXPLORED_SHARE, min(2 * tally.steps, LEAST_EXPLORED))
+    budget *= times
     done, steps = 0, 0
     failed: tuple[Trajectory, Difference] | None = None
     with closing(_ahead(explorer.waves(budget))) as waves:

@@ -13,7 +13,8 @@ import numpy as np
 
 from harness.model import Array, Leaf, Leaves
 from harness.verify.adjacent import number_at, place_of, without_tiny
-from harness.verify.pair import Pair, anywhere
+from harness.verify.leaf_values import anywhere
+from harness.verify.pair import Pair
 
 STRAIGHT = "all floats"
 
@@ -52,10 +53,12 @@ def starts(pair: Pair, stream: str, count: int) -> list[Start]:
     rng = pair.random(f"{stream}/states")
     leaves = [leaf for leaf in pair.task.state.values() if _bounds(leaf) is not None]
     somewhere = {leaf.path: anywhere(leaf, rng, count) for leaf in leaves}
-    near = pair.near_reached(f"{stream}/near", count)
+    near = pair.starts.near(f"{stream}/near", count)
     found = []
     for number, seed in enumerate(pair.seeds(f"{stream}/seeds", count)):
-        state, action = near[number] if number % 3 == 0 else pair.reached[int(rng.integers(len(pair.reached)))]
+        state, action = (
+            near[number] if number % 3 == 0 else pair.starts.reached[int(rng.integers(len(pair.starts.reached)))]
+        )
         if number % 3 == 1:
             state = {**state, **{path: values[number] for path, values in somewhere.items()}}
         found.append(Start({path: without_tiny(np.asarray(value)) for path, value in state.items()}, action, seed))

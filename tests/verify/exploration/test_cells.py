@@ -68,7 +68,7 @@ def test_a_change_is_seen_and_not_across_trajectories() -> None:
 
 def test_only_new_timesteps_are_told_of() -> None:
     cells = Cells(TASK, np.random.default_rng(0))
-    seen = cells.of([walked([0, 1, 2]), walked([0, 1])], [1, 0])
+    seen = cells.of([walked([0, 1, 2]), walked([0, 1])], [1, 0], [0, 0])
     assert list(zip(seen.trajectory.tolist(), seen.timestep.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 0), (1, 1)]
     assert seen.cells.max() < cells.most
 
@@ -84,9 +84,10 @@ def test_the_archive_prefers_what_is_rare(restores: bool) -> None:
     cells = Cells(TASK, np.random.default_rng(0))
     kept = Archive(cells.most, restores=restores)
     common = [walked([0, 1, 0, 1, 0, 1, 0, 1], seed=number) for number in range(40)]
-    kept.add(common, cells.of(common, [0] * len(common)))
+    nil = [0] * len(common)
+    kept.add(common, nil, cells.of(common, nil, nil))
     rare = [walked([0, 1, 2, 3, 4.25], seed=99)]
-    kept.add(rare, cells.of(rare, [0]))
+    kept.add(rare, [0], cells.of(rare, [0], [0]))
     assert kept.known > 0
     chosen = kept.choose(np.random.default_rng(0), 200)
     share = np.mean([entry.case.seed == 99 for entry in chosen])
@@ -95,11 +96,25 @@ def test_the_archive_prefers_what_is_rare(restores: bool) -> None:
     assert all(restores or entry.case.length for entry in chosen)
 
 
+def test_what_is_late_is_rare_however_common_it_looks() -> None:
+    """The age at which a restored trajectory begins counts, and half of the choice goes by it alone."""
+    cells = Cells(TASK, np.random.default_rng(0))
+    kept = Archive(cells.most, restores=True)
+    early = [walked([0, 1, 0, 1, 0, 1], seed=number) for number in range(40)]
+    nil = [0] * len(early)
+    kept.add(early, nil, cells.of(early, nil, nil))
+    late = [walked([0, 1, 0], seed=99)]
+    kept.add(late, [300], cells.of(late, [0], [300]))
+    assert {entry.age for entry in kept.entries if entry.case.seed == 99} <= {300, 301, 302}
+    chosen = kept.choose(np.random.default_rng(0), 200)
+    assert np.mean([entry.age >= 300 for entry in chosen]) > 0.5
+
+
 def test_the_state_before_an_end_is_kept() -> None:
     cells = Cells(TASK, np.random.default_rng(0))
     kept = Archive(cells.most, restores=True)
     over = [walked([0, 1, 2, 3, 4, 5, 6], ended=True)]
-    kept.add(over, cells.of(over, [0]))
+    kept.add(over, [0], cells.of(over, [0], [0]))
     starts = [entry.case.start for entry in kept.entries]
     assert max(float(start["state/place"]) for start in starts if start is not None) == 5
 
@@ -113,7 +128,7 @@ def test_the_archive_is_bounded(restores: bool, monkeypatch: pytest.MonkeyPatch)
     rng = np.random.default_rng(1)
     for number in range(20):
         played = [walked([0, *rng.normal(size=20).tolist()], seed=number)]
-        kept.add(played, cells.of(played, [0]))
+        kept.add(played, [0], cells.of(played, [0], [0]))
         assert kept.bytes <= 400
         assert 0 < len(kept.entries) <= 50
 

@@ -20,6 +20,7 @@ import numpy as np
 from harness.candidate.adapters.bench_random import added_up, checked_steps, random_action, run_key_data, step_key_data
 from harness.candidate.adapters.jax.rollout import random_key
 from harness.candidate.adapters.jax.tape import held
+from harness.candidate.adapters.legal import mask_of
 from harness.candidate.faces.jax_env import Arrays, JaxEnv, output_leaves
 from harness.candidate.faces.leaves import OBSERVED, pack_action
 
@@ -187,9 +188,9 @@ def _legal(outputs: Arrays) -> Arrays:
 def _actions(env: JaxEnv, key_data: Any, env_indices: Any, timestep: Any, legal: Arrays) -> Arrays:
     x64 = bool(env.contract.get("x64"))
     return {
-        path: random_action(
-            jnp, number, leaf, key_data, env_indices, timestep, legal.get("legal_actions" + path.removeprefix("action"))
-        ).astype(held(leaf["dtype"], x64))
+        path: random_action(jnp, number, leaf, key_data, env_indices, timestep, legal.get(mask_of(path))).astype(
+            held(leaf["dtype"], x64)
+        )
         for number, (path, leaf) in enumerate(env.actions.items())
     }
 

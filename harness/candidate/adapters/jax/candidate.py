@@ -25,6 +25,7 @@ from harness.candidate.adapters.jax.program import program
 from harness.candidate.adapters.jax.rollout import Consumed, advance_one, begin_one, random_key, rollout
 from harness.candidate.adapters.jax.trace import hot_operations
 from harness.candidate.adapters.jax.vector import JaxVectorCalls
+from harness.candidate.adapters.legal import legal_action, mask_of
 from harness.candidate.faces.jax_env import JaxEnv, load_module, output_leaves
 from harness.candidate.faces.leaves import OBSERVED, pack_action
 
@@ -239,7 +240,8 @@ class JaxCandidate:
         """What users train on: `envs` instances for `steps` steps, vmapped and scanned, with auto-reset.
 
         Args:
-            actions: action leaves, each `[steps, envs, *leaf shape]`.
+            actions: action leaves, each `[steps, envs, *leaf shape]`. Where a mask says what is legal, the action that is
+                taken is the one that `legal_action` puts in the place of this.
             env_indices: the instances to tell about, `shown` of them; None tells about all.
             lanes: the instances of which only chance is told, besides; None tells of none.
 
@@ -252,6 +254,7 @@ class JaxCandidate:
             reset count in timestep 0 and where an episode ended.
             `lanes`, where they are asked for: these four of each of the lanes in place of the shown instances, and under
             `ended` `[steps + 1, lanes]` whether an episode ended.
+            `actions`, where the task has masks: the leaves as they were taken, by all instances.
         """
         env = self._env
         x64 = bool(env.contract["x64"])
@@ -309,7 +312,7 @@ def _sampler(env: JaxEnv, at: str, sample_arguments: Any) -> Callable[[Any], Any
 def _whole(first: Answer, later: Answer) -> Answer:
     """Timestep 0 and the later ones of an auto-resetting batch as one; what steps draw has no timestep 0."""
     lanes = {LANES: _whole(first.pop(LANES), later.pop(LANES))} if LANES in first else {}
-    drawn = {part: later.pop(part) for part in ("step_draws", "step_used")}
+    drawn = {part: later.pop(part) for part in ("step_draws", "step_used", "actions") if part in later}
     return lanes | drawn | jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, later)
 
 
@@ -353,11 +356,21 @@ def _autoreset(env: JaxEnv, key_data: Any, actions: Any, shown: Any, lanes: Any)
         )
         return t["state"], seen | {"step_draws": t["step_draws"], "step_used": t["step_used"]}
 
-    def body(states: Any, step_inputs: Any) -> Any:
+    def masks(timesteps: Any) -> dict[str, Any]:
+        legal = {path: timesteps["leaves"].get(mask_of(path)) for path in env.actions}
+        return {path: mask for path, mask in legal.items() if mask is not None}
+
+    def body(carry: Any, step_inputs: Any) -> Any:
+        states, legal = carry
         keys, action = step_inputs
+        chosen = {
+            path: legal_action(jnp, action[path], int(env.actions[path].get("low") or 0), mask)
+            for path, mask in legal.items()
+        }
+        action = action | chosen
         states, timesteps = jax.vmap(step)(keys, states, pack_action(action))
-        return states, kept(timesteps)
+        return (states, masks(timesteps)), kept(timesteps) | ({"actions": action} if legal else {})
 
     keys = random_key(key_data)
     states, first = jax.vmap(start)(keys[0])
-    return kept(first), jax.lax.scan(body, states, (keys[1:], actions))[1]
+    return kept(first), jax.lax.scan(body, (states, masks(first)), (keys[1:], actions))[1]

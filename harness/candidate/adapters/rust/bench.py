@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.adapters.bench_random import added_up, checked_steps, random_action, run_key_data, step_key_data
+from harness.candidate.adapters.legal import mask_of
 from harness.candidate.faces.rust_batch import BASIC, SAME_STEP, RustBatch, seeds_of
 
 Answer = dict[str, Any]
@@ -96,7 +97,7 @@ class RustBench:
     def _action(
         self, number: int, path: str, key_data: Array, env_indices: Array, timestep: int, batch: RustBatch
     ) -> Array:
-        leaf, legal = self._actions[path], batch.seen.get("legal_actions" + path.removeprefix("action"))
+        leaf, legal = self._actions[path], batch.seen.get(mask_of(path))
         return random_action(np, number, leaf, key_data, env_indices, np.uint32(timestep), legal).astype(
             leaf["dtype"], copy=False
         )

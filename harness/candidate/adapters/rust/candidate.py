@@ -16,6 +16,7 @@ import numpy as np
 
 from harness.candidate.adapters.batch_keys import batch_key_data
 from harness.candidate.adapters.contract import UNUSABLE, CandidateMistakes, Mistake
+from harness.candidate.adapters.legal import legal_action, mask_of
 from harness.candidate.adapters.rust.bench import RustBench
 from harness.candidate.adapters.rust.vector import RustVectorCalls
 from harness.candidate.adapters.rust.watched import Player, Tape, WatchedEnvs, as_taken
@@ -156,10 +157,21 @@ class RustCandidate(SingleEnvironment):
         batch.reset(seeds_of(key_data[0]))
         report = WatchedEnvs(self._contract, shown, steps, lanes)
         report.look(0, batch)
+        legal = {path: batch.seen[mask_of(path)] for path in self._actions if mask_of(path) in batch.seen}
+        taken: list[dict[str, Array]] = []
         for timestep in range(1, steps + 1):
-            batch.step({path: np.array(actions[path])[timestep - 1] for path in self._actions})
+            given = {path: np.array(actions[path])[timestep - 1] for path in self._actions}
+            given |= {
+                path: legal_action(np, given[path], int(self._actions[path].low or 0), mask)
+                for path, mask in legal.items()
+            }
+            taken.append(given)
+            batch.step(given)
             report.look(timestep, batch)
-        return report.answer(self._leaves)
+        told = (
+            {"actions": {path: np.stack([given[path] for given in taken]) for path in self._actions}} if legal else {}
+        )
+        return report.answer(self._leaves) | told
 
     # --- measured runs (harness/measure/profile) ----------------------------------------------------------------------
 

@@ -78,7 +78,7 @@ class RandomPlay:
         paths = [path for path in leaves if path.startswith(STATE)]
         before = {path: _flat(leaves[path][:-1]) for path in paths}
         after = {path: _flat(leaves[f"final/{path}"][1:]) for path in paths}
-        return self._numbers.of(before, after, flat)
+        return self._numbers.of(before, after, {path: _flat(array) for path, array in answer["actions"].items()})
 
     def _replay(self, answer: Mapping[str, Any], lanes: Array) -> None:
         shown = {part: {name: array[:, lanes] for name, array in arrays.items()} for part, arrays in answer.items()}

@@ -1,0 +1,38 @@
+"""Legal actions in the place of planned ones: computed alike by a candidate's batch and by the verifier."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from harness.candidate.adapters.legal import legal_action, mask_of
+
+LOW, VALUES = 3, 7
+
+
+def test_an_action_stays_where_all_are_legal() -> None:
+    planned = np.arange(LOW, LOW + VALUES, dtype=np.int64)
+    assert legal_action(np, planned, LOW, np.ones((VALUES, VALUES), bool)).tolist() == planned.tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint16])
+def test_each_legal_action_and_no_other_is_taken(dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    planned = rng.integers(LOW, LOW + VALUES, (200, 50)).astype(dtype)
+    mask = rng.random((200, 1, VALUES)) < 0.5
+    mask[:, 0, 2] = True
+    legal = np.broadcast_to(mask, (200, 50, VALUES))
+    taken = legal_action(np, planned, LOW, legal)
+    assert taken.dtype == dtype
+    assert np.take_along_axis(legal, taken[..., None].astype(np.int64) - LOW, -1).all()
+    assert {len(set(row.tolist())) == allowed.sum() for row, allowed in zip(taken, mask[:, 0], strict=True)} == {True}
+    assert np.array_equal(legal_action(jnp, jnp.asarray(planned), LOW, jnp.asarray(legal)), taken)
+
+
+def test_where_nothing_is_legal_there_is_an_action_all_the_same() -> None:
+    assert legal_action(np, np.array([5]), LOW, np.zeros((1, VALUES), bool)).tolist() == [LOW]
+
+
+def test_each_action_has_a_mask_of_its_own() -> None:
+    assert (mask_of("action"), mask_of("action/left")) == ("legal_actions", "legal_actions/left")

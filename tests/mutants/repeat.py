@@ -1,0 +1,91 @@
+"""How often planted faults are found, from fresh seeds: the share of verifications that fail, and by which check.
+
+    python -m tests.mutants.repeat [GROUP]... [--runs 20] [--seed N] [--out FILE]
+
+Each verification is one as an agent gets it: levels 1 to 3, up to the first failure. What is judged is written to FILE
+line by line; a run that was interrupted goes on from there. The exit status is 1 where a fault passed once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import sandboxes
+from harness.task.load import load_task
+from harness.verdict import Outcome
+from harness.verify.request import LevelsRequest
+from harness.verify.verifier import Verifier
+from tests.mutants import board, limits, rare
+from tests.mutants.plant import Mutant, plant
+from tests.paths import ENVIRONMENTS, FOUR
+
+GROUPS: Mapping[str, tuple[Path, Sequence[Mutant], str]] = {
+    "board": (FOUR, board.MUTANTS, "jax"),
+    "cartpole-limits": (ENVIRONMENTS / "cartpole", limits.CARTPOLE, "jax"),
+    "cartpole-rare": (ENVIRONMENTS / "cartpole", rare.CARTPOLE, "jax"),
+    "pong-limits": (ENVIRONMENTS / "pong", limits.PONG, "jax"),
+    "pong-rare": (ENVIRONMENTS / "pong", rare.PONG, "jax"),
+    "pong-rust": (ENVIRONMENTS / "pong", rare.PONG_RUST, "rust"),
+}
+
+
+def judged(group: str, runs: int, seed: int, out: Path) -> dict[str, Counter[str]]:
+    """By fault, how often which check found it; `passed` where none did."""
+    directory, mutants, kind = GROUPS[group]
+    known = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+    done = {(one["group"], one["fault"], one["seed"]): one["found"] for one in known}
+    task = load_task(directory).with_candidate(kind)
+    counts: dict[str, Counter[str]] = {}
+    with Verifier(task, sandboxes.choose(None), prepare=True) as verifier:
+        for mutant in mutants:
+            counts[mutant.name] = Counter()
+            with tempfile.TemporaryDirectory(prefix="lockstep-repeat-") as scratch:
+                plant(task, mutant, Path(scratch))
+                for number in range(seed, seed + runs):
+                    found = done.get((group, mutant.name, number))
+                    if found is None:
+                        found = _found(verifier, Path(scratch), number)
+                        with out.open("a") as journal:
+                            line = {"group": group, "fault": mutant.name, "seed": number, "found": found}
+                            journal.write(json.dumps(line) + "\n")
+                    counts[mutant.name][found] += 1
+            shares = ", ".join(f"{count} {found}" for found, count in counts[mutant.name].most_common())
+            print(f"{group}: {mutant.name}: {shares}", flush=True)
+    return counts
+
+
+def _found(verifier: Verifier, tree: Path, seed: int) -> str:
+    verdict = verifier.verify(tree, LevelsRequest((1, 2, 3), seed, stop_at_failure=True))
+    if verdict.outcome is Outcome.FAIL:
+        last = verdict.reports[-1]
+        return f"level {last.level}, {last.divergences[0].check}"
+    return "passed" if verdict.outcome is Outcome.PASS else f"{verdict.outcome}: {verdict.error}"
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.mutants.repeat", description=(__doc__ or "").split("\n", 1)[0]
+    )
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"default: all ({', '.join(GROUPS)})")
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1, help="the first of the seeds")
+    parser.add_argument("--out", type=Path, default=Path("repeat.jsonl"))
+    asked = parser.parse_args(given)
+    faults = missed = 0
+    for group in asked.groups or GROUPS:
+        for counts in judged(group, asked.runs, asked.seed, asked.out).values():
+            faults += 1
+            missed += any(not found.startswith("level") for found in counts)
+    print(f"{faults} faults, {asked.runs} runs each: {faults - missed} were found in every run")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
