@@ -10,6 +10,7 @@ reference took. A restored state costs about as much as several steps, so a task
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Sequence
 
@@ -69,7 +70,7 @@ def measure(name: str, rounds: int, steps: int) -> dict[str, object]:
     }
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(given: Sequence[str] = ()) -> None:
     """Measure, and print and keep the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.exploration_speed", description=__doc__)
     parser.add_argument("--task", action="append", choices=(*TASKS, "gameboy"))
@@ -81,4 +82,4 @@ def main(given: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

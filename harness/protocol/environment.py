@@ -136,26 +136,27 @@ class Environment:
 
     def drive(self, policy: str, seeds: Sequence[int], horizon: int, stickiness: float = 0.25) -> list[Trajectory]:
         """Play one episode of at most `horizon` steps for each seed under a policy; cases carry the actions taken."""
-        return self._drive(policy, [Case(int(seed), self.no_actions()) for seed in seeds], horizon, stickiness)
+        begun = [(int(seed), Case(int(seed), self.no_actions())) for seed in seeds]
+        return self._drive(policy, begun, horizon, stickiness)
 
     def drive_after(
-        self, cases: Sequence[Case], policy: str, horizon: int, stickiness: float = 0.25
+        self, begun: Sequence[tuple[int, Case]], policy: str, horizon: int, stickiness: float = 0.25
     ) -> list[Trajectory]:
-        """Go each case, and on from there for at most `horizon` steps under a policy, whose chance is that of the case's
-        seed; only where the spec has the capability `after`. A case that has ended is not gone on from.
+        """Go each case, and on from there for at most `horizon` steps under a policy, whose choices come from the seed that
+        stands beside it; only where the spec has the capability `after`. A case that has ended is not gone on from.
         """
-        return self._drive(policy, cases, horizon, stickiness, after=True)
+        return self._drive(policy, begun, horizon, stickiness, after=True)
 
     def _drive(
-        self, policy: str, cases: Sequence[Case], horizon: int, stickiness: float, *, after: bool = False
+        self, policy: str, begun: Sequence[tuple[int, Case]], horizon: int, stickiness: float, *, after: bool = False
     ) -> list[Trajectory]:
         driven: list[Trajectory] = []
-        for part in self._parts(cases, [case.length + horizon for case in cases]):
-            seeds = [case.seed for case in part]
-            extra = {"after": [_case_to_wire(case) for case in part]} if after else {}
+        for part in self._parts(begun, [case.length + horizon for _, case in begun]):
+            seeds = [seed for seed, _ in part]
+            extra = {"after": [_case_to_wire(case) for _, case in part]} if after else {}
             answers = self.ask("drive", policy=policy, seeds=seeds, horizon=horizon, stickiness=stickiness, **extra)
             _demand_count(answers, len(part), "drive")
-            for case, answer in zip(part, answers, strict=True):
+            for (_, case), answer in zip(part, answers, strict=True):
                 actions = answer.get("actions") if isinstance(answer, dict) else None
                 taken = check_arrays(actions, self.spec.actions, "drive, actions")
                 gone = replace(case, actions=actions or {}, origin=case.origin if after else f"rollout/{policy}")
@@ -312,10 +313,10 @@ class Pool:
         return self._spread(seeds, lambda environment, part: environment.drive(policy, part, horizon, stickiness))
 
     def drive_after(
-        self, cases: Sequence[Case], policy: str, horizon: int, stickiness: float = 0.25
+        self, begun: Sequence[tuple[int, Case]], policy: str, horizon: int, stickiness: float = 0.25
     ) -> list[Trajectory]:
         """`Environment.drive_after`, spread over the workers; answers in the order of the cases."""
-        return self._spread(cases, lambda environment, part: environment.drive_after(part, policy, horizon, stickiness))
+        return self._spread(begun, lambda environment, part: environment.drive_after(part, policy, horizon, stickiness))
 
     def vector(
         self,

@@ -277,7 +277,8 @@ class SingleEnvironment:
     ) -> List[Dict[str, Any]]:
         """Play one episode for each seed under a policy that lives beside the reference; actions are returned.
 
-        Where there are cases `after`, one for each seed, each is gone first, and the policy goes on from there.
+        Where there are cases `after`, one for each seed, each is gone first, and the policy goes on from there: with the
+        case's chance, and with a choice that is the seed's.
         """
         self._opened()
         if after is not None and len(after) != len(seeds):
@@ -293,7 +294,7 @@ class SingleEnvironment:
         for number, seed in enumerate(seeds):
             rng.seed((seed ^ seed >> 32 ^ 0x5EED) & 0xFFFFFFFF)
             case = {"seed": seed}  # type: Dict[str, Any]
-            case.update({} if after is None else after[number], seed=seed)
+            case.update({} if after is None else after[number])
             given = case.get("actions")
             before = [] if given is None else self._as_actions(given)
             if own is None and not masked:

@@ -179,7 +179,8 @@ class Budgets:
         episodes, horizon: level 3, whole episodes (over all policies) and steps at most in each, at level 4 too.
         policies: level 3, `random`, `sticky`, and names of scripted policies of the reference's adapter.
         samples: draws for each test of a distribution.
-        exploration: level 3, steps of the exploration; None takes half as many as the level's episodes took, 0 none.
+        exploration: level 3, steps of the exploration; None takes a quarter as many as the level's episodes took, and some
+            at least; 0 none.
     """
 
     examples: int = 200

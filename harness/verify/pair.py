@@ -147,7 +147,10 @@ class Pair(Streams):
             with_episodes: let the candidate follow the few episodes in the same batch, for a caller that asks for them next.
             further: so many steps are taken after each case, at random among the legal actions.
         """
-        expected = self.reference.drive_after(cases, "random", further) if further else self.reference.rollout(cases)
+        if further:
+            expected = self.reference.drive_after([(case.seed, case) for case in cases], "random", further)
+        else:
+            expected = self.reference.rollout(cases)
         self.witness(expected, only)
         actual = self.follow_with_episodes(expected) if with_episodes else self.follow(expected)
         return list(zip(expected, self.differences(expected, actual, only), strict=True))

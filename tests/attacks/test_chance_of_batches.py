@@ -35,7 +35,11 @@ def pair_of(draws: Sequence[TaskDraw]) -> Any:
     """As much of a pair as the laws of a batch need, for the walk's leaves with other draws."""
     task = load_task(WALK)
     seen = SimpleNamespace(
-        mode=task.mode, draws={draw.name: draw for draw in draws}, actions=task.actions, outputs=task.outputs
+        mode=task.mode,
+        masked=task.masked,
+        draws={draw.name: draw for draw in draws},
+        actions=task.actions,
+        outputs=task.outputs,
     )
     return SimpleNamespace(task=seen, derive=lambda stream: 3)
 

@@ -125,25 +125,30 @@ def test_a_policy_goes_on_from_a_case(opened_walker: Environment, policy: str, b
     if begins == "at a state":
         [reached] = opened_walker.rollout([case(9, [0, 0])])
         cases = [replace(one, start=reached.state(2)) for one in cases]
-    driven = opened_walker.drive_after(cases, policy, horizon=5)
+    begun = list(enumerate(cases))
+    driven = opened_walker.drive_after(begun, policy, horizon=5)
     for one, before, again in zip(driven, cases, opened_walker.rollout([t.case for t in driven]), strict=True):
         assert same(one, again, opened_walker)
         assert (one.case.seed, one.case.start is None) == (before.seed, before.start is None)
         assert one.case.actions["action"][:3].tolist() == [0, 1, 1][: one.steps]
         assert 3 < one.steps <= 8 or one.leaves["terminated"][-1] or one.leaves["truncated"][-1]
-    assert [t.digest for t in opened_walker.drive_after(cases, policy, horizon=5)] == [t.digest for t in driven]
+    assert [t.digest for t in opened_walker.drive_after(begun, policy, horizon=5)] == [t.digest for t in driven]
+    others = opened_walker.drive_after([(seed + 9, one) for seed, one in begun], policy, horizon=5)
+    assert ([t.digest for t in others] != [t.digest for t in driven]) == (policy != "outward"), (
+        "the choices are the seed's"
+    )
 
 
 def test_a_case_that_has_ended_is_not_gone_on_from(opened_walker: Environment) -> None:
     ended = next(t for t in opened_walker.drive("outward", range(50), horizon=50) if t.steps < 50)
-    [again] = opened_walker.drive_after([ended.case], "random", horizon=5)
+    [again] = opened_walker.drive_after([(0, ended.case)], "random", horizon=5)
     assert same(again, ended, opened_walker)
 
 
 def test_what_is_legal_is_chosen_after_a_case_too(open_walker: Callable[..., Environment]) -> None:
     environment = open_walker("duel:Duel")
     begun = [one.case.cut(2) for one in environment.drive("random", range(20), horizon=9)]
-    for one, before in zip(environment.drive_after(begun, "random", horizon=9), begun, strict=True):
+    for one, before in zip(environment.drive_after(list(enumerate(begun)), "random", horizon=9), begun, strict=True):
         assert sorted(one.case.actions["action/left"]) == [0, 1, 2, 3]
         assert all(np.array_equal(one.case.actions[path][:2], array) for path, array in before.actions.items())
 

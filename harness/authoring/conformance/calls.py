@@ -57,8 +57,8 @@ def follows_policies(kit: Kit) -> Passed:
 
 def _goes_on_from_cases(kit: Kit, own: Sequence[str]) -> None:
     for policy in ("random", *own):
-        cases = [case.cut(case.length // 2) for case in kit.cases]
-        driven = kit.environment.drive_after(cases, policy, kit.horizon)
+        begun = [(number, case.cut(case.length // 2)) for number, case in enumerate(kit.cases)]
+        driven = kit.environment.drive_after(begun, policy, kit.horizon)
         replayed = kit.environment.rollout([episode.case for episode in driven])
         kit.demand_same(
             driven, replayed, f"what policy {policy} does after a case, played again from its actions, differs"

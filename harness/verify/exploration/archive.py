@@ -77,9 +77,9 @@ class Archive:
         """Count the cells of timesteps, and keep the states of the rarest; each trajectory began at its age."""
         if not len(seen.cells):
             return
-        np.add.at(self._counts, *np.unique(seen.cells, return_counts=True))
+        self._counts += np.bincount(seen.cells.reshape(-1), minlength=len(self._counts))
         reached = np.asarray(ages)[seen.trajectory] + seen.timestep
-        np.add.at(self._ages, *np.unique(reached.clip(max=OLDEST), return_counts=True))
+        self._ages += np.bincount(reached.clip(max=OLDEST), minlength=len(self._ages))
         counts = self._counts[seen.cells]
         rarest = counts.argmin(axis=1)
         rows = np.arange(len(counts))

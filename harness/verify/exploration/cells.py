@@ -1,7 +1,7 @@
 """From timesteps to cells: one cell for each feature of a timestep.
 
 Features are, for each number that is looked at, its class, its place among the quantiles of early play, and its change; and
-pairs of numbers. Of a large leaf only a few elements are looked at.
+pairs of numbers. A state speaks for its observation. Of a large leaf only a few elements are looked at.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.model import ENDINGS, STATE, Array, Leaf, Trajectory
+from harness.model import ENDINGS, Array, Leaf, Trajectory
 from harness.task.contract import Task
 from harness.verify.exploration import classes
 from harness.verify.exploration.classes import CLASSES, COARSE
@@ -44,8 +44,9 @@ class Cells:
     """
 
     def __init__(self, task: Task, rng: np.random.Generator) -> None:
-        self._looked_at = {path: _elements(leaf, rng) for path, leaf in task.outputs.items()}
-        kinds = {path: np.dtype(leaf.dtype).kind for path, leaf in task.outputs.items()}
+        leaves = {path: leaf for path, leaf in task.outputs.items() if not (task.state and _is_observed(path))}
+        self._looked_at = {path: _elements(leaf, rng) for path, leaf in leaves.items()}
+        kinds = {path: np.dtype(leaf.dtype).kind for path, leaf in leaves.items()}
         self._floats = [path for path, kind in kinds.items() if kind == "f"]
         self._integers = [path for path, kind in kinds.items() if kind != "f"]
         self._low, self._high = (
@@ -55,7 +56,7 @@ class Cells:
         self._edges: Array | None = None
         columns = [(path, number) for path in (*self._floats, *self._integers) for number in self._looked_at[path]]
         columns.append((AGE, 0))
-        self._pairs = np.array(_pairs([path for path, _ in columns], bool(task.state), rng), np.int64).reshape(-1, 2)
+        self._pairs = np.array(_pairs([path for path, _ in columns], rng), np.int64).reshape(-1, 2)
 
     def of(self, trajectories: Sequence[Trajectory], new_from: Sequence[int], ages: Sequence[int]) -> Timesteps:
         """The cells of all timesteps from `new_from` on, of each trajectory, which began at that age. The first trajectories
@@ -110,6 +111,10 @@ class Cells:
         return np.concatenate(parts, axis=1)
 
 
+def _is_observed(path: str) -> bool:
+    return path.split("/", maxsplit=1)[0] == "observation"
+
+
 def _elements(leaf: Leaf, rng: np.random.Generator) -> Array:
     size = int(np.prod(leaf.shape, dtype=np.int64))
     return np.arange(size) if size <= SMALL else np.sort(rng.choice(size, SAMPLE, replace=False))
@@ -122,15 +127,10 @@ def _bounds(leaf: Leaf, elements: Array, side: int) -> Array:
     return np.broadcast_to(np.asarray(bound, np.float64), leaf.shape).reshape(-1)[elements]
 
 
-def _pairs(columns: Sequence[str], has_state: bool, rng: np.random.Generator) -> list[tuple[int, int]]:
-    """Pairs of columns: ends and rewards with everything, then others by chance. A state speaks for its observation."""
+def _pairs(columns: Sequence[str], rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Pairs of columns: ends and rewards with everything, then others by chance."""
     told = ("reward", *ENDINGS)
-    chosen = [
-        number
-        for number, path in enumerate(columns)
-        if path in (*told, AGE) or path.startswith((STATE, "legal_actions")) or not has_state
-    ]
-    pairs = list(itertools.combinations(chosen, 2))
+    pairs = list(itertools.combinations(range(len(columns)), 2))
     order = rng.permutation(len(pairs))
     ranked = sorted(order, key=lambda index: not any(columns[each] in told for each in pairs[index]))
     return [pairs[index] for index in ranked[:MOST_PAIRS]]

@@ -174,8 +174,13 @@ class Explorer:
             return _joined(entry.case, {"action": np.array([first], self._task.actions["action"].dtype)})
 
         leads = self._leads(actions_of, horizon, left)
-        drive = partial(self._reference.drive_after, policy=policy, horizon=horizon, stickiness=stickiness)
-        return partial(self._play, leads, drive), sum(BEGINNING + lead.case.length + horizon for lead in leads)
+        seeds = [int(seed) for seed in self._rng.integers(0, 1 << 31, len(leads))]
+
+        def play() -> Played:
+            drive = partial(self._reference.drive_after, policy=policy, horizon=horizon, stickiness=stickiness)
+            return _played(leads, answered(drive, list(zip(seeds, (lead.case for lead in leads), strict=True))))
+
+        return play, sum(BEGINNING + lead.case.length + horizon for lead in leads)
 
     def _going_on(self, left: int) -> list[Lead]:
         """Cases that go on from rare states under actions that are chosen here, as many as the budget has room for."""
@@ -231,10 +236,13 @@ class Explorer:
         most = max(entry.case.length + 1, self._task.budgets.horizon)
         return {path: array[:most] for path, array in _joined(entry.case, actions).items()}
 
-    def _play(self, leads: Sequence[Lead], ask: Callable[[Sequence[Case]], list[Trajectory]] | None = None) -> Played:
-        """What the reference answers when it is asked so, but for cases that it refuses."""
-        answers = answered(ask or self._reference.rollout, [lead.case for lead in leads])
-        return Played([(each, lead) for each, lead in zip(answers, leads, strict=True) if each is not None], len(leads))
+    def _play(self, leads: Sequence[Lead]) -> Played:
+        """What the reference answers, but for cases that it refuses."""
+        return _played(leads, answered(self._reference.rollout, [lead.case for lead in leads]))
+
+
+def _played(leads: Sequence[Lead], answers: Sequence[Trajectory | None]) -> Played:
+    return Played([(each, lead) for each, lead in zip(answers, leads, strict=True) if each is not None], len(leads))
 
 
 def _joined(case: Case, actions: Mapping[str, Array]) -> Mapping[str, Array]:

@@ -41,7 +41,7 @@ CHUNKS_AHEAD = 8
 BYTES_AHEAD = 1 << 30
 """The reference goes on playing while the candidate compiles, but not until its episodes fill the memory."""
 OTHER_PROCESS_CASES = 8
-EXPLORED_SHARE = 2
+EXPLORED_SHARE = 4
 """Where the task states no budget, exploration takes one step for so many that the level's episodes took."""
 LEAST_EXPLORED = 16_384
 """And so many at least, but not more than twice as many as the reference took in all of this level."""
