@@ -114,8 +114,8 @@ def play(pair: Pair, candidate: Environment, plan: Plan) -> dict[str, Any]:
     actions = dict(plan.actions)
     if pair.task.masked:  # it takes other actions than those that were planned
         shapes = {path: leaf.shape for path, leaf in pair.task.actions.items()}
-        actions = demand_arrays(answer, "actions", (plan.steps, plan.envs), shapes, where)
-        demand_legal(pair, checked["leaves"], plan, actions, where)
+        taken = demand_arrays(answer, "actions", (plan.steps, plan.envs), shapes, where)
+        actions = demand_legal(pair, checked["leaves"], plan, taken, where)
     if plan.lanes is not None:
         checked[LANES] = demand_chance(pair, answer.get(LANES), plan.steps, len(plan.lanes), where)
     return checked | {
@@ -124,17 +124,28 @@ def play(pair: Pair, candidate: Environment, plan: Plan) -> dict[str, Any]:
     }
 
 
-def demand_legal(pair: Pair, leaves: Mapping[str, Array], plan: Plan, taken: Mapping[str, Array], where: str) -> None:
-    """Raises BadAnswer where a batch did not take the actions that follow from its plan and from the masks that it shows."""
+def demand_legal(
+    pair: Pair, leaves: Mapping[str, Array], plan: Plan, taken: Mapping[str, Array], where: str
+) -> dict[str, Array]:
+    """The actions that a batch took, in their declared dtypes.
+
+    Raises:
+        BadAnswer: they are others than follow from its plan, and from the masks that it shows; or no such actions at all.
+    """
+    actions = {}
     for path, leaf in pair.task.actions.items():
-        wanted, given = plan.actions[path][:, plan.env_indices], taken[path][:, plan.env_indices]
+        wanted = plan.actions[path][:, plan.env_indices]
         if mask_of(path) in leaves:
             wanted = legal_action(np, wanted, int(leaf.low or 0), leaves[mask_of(path)][:-1])
-        if not np.array_equal(given, wanted):
+        with np.errstate(invalid="ignore"):
+            actions[path] = taken[path].astype(leaf.dtype)  # held in 32 bits they are told in 32 bits
+        given = actions[path][:, plan.env_indices]
+        if not (np.array_equal(actions[path], taken[path]) and np.array_equal(given, wanted)):
             raise BadAnswer(
                 f"in its `actions`, {path} is not what was planned", where=where,
                 expected="each planned action, or the legal one in its place by the mask of the timestep before",
             )  # fmt: skip
+    return actions
 
 
 def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:

@@ -51,21 +51,31 @@ def test_a_wrong_mask_is_named_and_no_error_of_the_reference(verifier: Verifier,
     assert verdict.reports[-1].divergences[0].path == "legal_actions"
 
 
-def answer(taken: list[list[int]]) -> Any:
+def answer(taken: list[list[float]], dtype: str = "int32") -> Any:
     """A batch of two steps and two sub-environments, where 0 is legal at first and then 1."""
     mask = np.array([[[True, False], [True, True]], [[False, True], [True, True]], [[True, True], [True, True]]])
     legal = {"legal_actions": mask}
     plan = autoreset.Plan(0, 2, 2, np.arange(2), {"action": np.array([[1, 1], [0, 0]])})
-    task = SimpleNamespace(actions={"action": SimpleNamespace(low=0)})
+    task = SimpleNamespace(actions={"action": SimpleNamespace(low=0, dtype="int64")})
     pair: Any = SimpleNamespace(task=task)
-    return pair, legal, plan, {"action": np.array(taken)}, "here"
+    return pair, legal, plan, {"action": np.array(taken, dtype)}, "here"
 
 
 def test_a_batch_takes_what_follows_from_its_plan_and_masks() -> None:
-    autoreset.demand_legal(*answer([[0, 1], [1, 0]]))
+    actions = autoreset.demand_legal(*answer([[0, 1], [1, 0]]))
+    assert (actions["action"].tolist(), actions["action"].dtype) == ([[0, 1], [1, 0]], np.int64)
 
 
-@pytest.mark.parametrize("taken", [[[1, 1], [0, 0]], [[0, 0], [1, 0]], [[0, 1], [1, 1]]])
-def test_a_batch_that_takes_others_has_no_answer(taken: list[list[int]]) -> None:
+@pytest.mark.parametrize(
+    ("taken", "dtype"),
+    [
+        ([[1, 1], [0, 0]], "int32"),
+        ([[0, 0], [1, 0]], "int32"),
+        ([[0, 1], [1, 1]], "int32"),
+        ([[0, 1], [1, 0.5]], "float64"),
+        ([[0, 1], [1, float("nan")]], "float64"),
+    ],
+)
+def test_a_batch_that_takes_others_has_no_answer(taken: list[list[float]], dtype: str) -> None:
     with pytest.raises(BadAnswer, match="action is not what was planned"):
-        autoreset.demand_legal(*answer(taken))
+        autoreset.demand_legal(*answer(taken, dtype))
