@@ -19,8 +19,6 @@ from harness.verify.streams import Streams
 EPISODES = 4
 HORIZON = 128
 MOVED_SHARE = 0.3
-RARE_SHARE = 0.5
-"""So many of the states come from the exploration."""
 STREAM = "start states"
 STEPS = 4096
 """The budget of that exploration; level 3 has one of its own."""
@@ -77,8 +75,9 @@ class StartStates:
             for entry in explorer.archive.entries
         ]
 
-    def near(self, stream: str, count: int) -> list[Start]:
-        """`count` reached and rare states with their actions, most of them moved within the bounds that the task states.
+    def near(self, stream: str, count: int, rare: float = 0.0) -> list[Start]:
+        """`count` states with their actions, a share of them rare, the others reached; most of them moved within the bounds
+        that the task states. Where nothing is known to be rare, all are reached ones.
 
         A leaf without bounds keeps its value: its author has not said that other values are possible.
         """
@@ -89,11 +88,11 @@ class StartStates:
             for leaf in self._task.state.values()
             if leaf.low is not None and leaf.high is not None
         }
-        rare = np.full(count, -1)
-        if self.rare:
-            rare = np.where(rng.random(count) < RARE_SHARE, rng.integers(0, len(self.rare), count), -1)
+        others = np.full(count, -1)
+        if rare and self.rare:
+            others = np.where(rng.random(count) < rare, rng.integers(0, len(self.rare), count), -1)
         states = []
-        for number, (pick, other) in enumerate(zip(picks, rare, strict=True)):
+        for number, (pick, other) in enumerate(zip(picks, others, strict=True)):
             start, action = self.reached[pick] if other < 0 else self.rare[other]
             new = {path: values[number] for path, (chosen, values) in moved.items() if chosen[number]}
             states.append(({**start, **new}, action))

@@ -141,7 +141,7 @@ def _ask(worker: Environment, question: Question) -> list[Trajectory]:
     for call, arguments in question:
         try:
             if call == "drive":
-                played += worker.drive(**arguments)
+                played += _driven(worker, **arguments)
             elif call == "rollout":
                 played += worker.rollout([_case(worker, each) for each in arguments["cases"]])
             else:
@@ -150,6 +150,20 @@ def _ask(worker: Environment, question: Question) -> list[Trajectory]:
             if not worker.alive:
                 raise
     return played
+
+
+def _driven(
+    worker: Environment,
+    policy: str,
+    seeds: Sequence[int],
+    horizon: int,
+    stickiness: float,
+    after: Sequence[Mapping[str, object]] | None = None,
+) -> list[Trajectory]:
+    if after is None:
+        return worker.drive(policy, seeds, horizon, stickiness)
+    begun = [(seed, _case(worker, wire)) for seed, wire in zip(seeds, after, strict=True)]
+    return worker.drive_after(begun, policy, horizon, stickiness)
 
 
 def _case(worker: Environment, wire: Mapping[str, object]) -> Case:

@@ -27,6 +27,8 @@ SWEEP = 8
 """The sweep plays this many times as many sequences as Hypothesis does, in batches."""
 MOST_BYTES = 1 << 30
 """The sweep's batches are smaller where timesteps are so large that both sides' answers could be more than this."""
+RARE_SHARE = 0.5
+"""So many of the states from which sequences begin are rare ones."""
 LAW_REPEATS = 200
 
 
@@ -50,7 +52,8 @@ def _anywhere(pair: Pair) -> st.SearchStrategy[Case]:
     length = pair.task.budgets.sequence_length
     starts: list[Any] = [None]
     if pair.can_restore:
-        starts += [state for state, _ in pair.starts.near("sequences", pair.task.budgets.sequences)]
+        near = pair.starts.near("sequences", pair.task.budgets.sequences, rare=RARE_SHARE)
+        starts += [state for state, _ in near]
     return st.builds(
         lambda seed, start, actions: Case(seed, actions, start, origin="level 2"),
         st.integers(0, (1 << 31) - 1),
@@ -94,7 +97,11 @@ def _sweep(pair: Pair) -> CheckResult:
     """Many random sequences at once: breadth that one search after the other would not have."""
     name = "sequences, sweep"
     count, length = SWEEP * pair.task.budgets.sequences, pair.task.budgets.sequence_length
-    starts = [state for state, _ in pair.starts.near("sweep", count)] if pair.can_restore else [None] * count
+    starts = (
+        [state for state, _ in pair.starts.near("sweep", count, rare=RARE_SHARE)]
+        if pair.can_restore
+        else [None] * count
+    )
     further = length if pair.finds_legal_actions else 0
     cases = [
         Case(

@@ -203,14 +203,13 @@ def _steps(pair: Pair, module: Module) -> CheckResult:
     """One step from each of many states near reachable ones; the leaves that the module writes must agree."""
     check = "single steps"
     only = module.leaves or None
-    stream = f"steps/{module.name}"
+    stream, count = f"steps/{module.name}", pair.task.budgets.examples
+    starts = pair.starts.near(stream, count)
+    if pair.starts.rare:  # besides, so that what is common is looked at as often
+        starts += pair.starts.near(f"{stream}/rare", count // 2, rare=1.0)
     cases = [
         step_case(state, action, seed, "level 1")
-        for (state, action), seed in zip(
-            pair.starts.near(stream, pair.task.budgets.examples),
-            pair.seeds(stream, pair.task.budgets.examples),
-            strict=True,
-        )
+        for (state, action), seed in zip(starts, pair.seeds(stream, len(starts)), strict=True)
     ]
     has_invariants = any(owner == module.name for _, owner in pair.suite.invariants)
     played, refused = playable(pair, cases, only, with_episodes=has_invariants)

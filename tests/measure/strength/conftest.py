@@ -15,7 +15,7 @@ EDITS = {
         ("low = 0, high = 45", "low = 0, high = 30"),
         ("horizon = 50", "horizon = 12"),
         ("examples = 40", "examples = 20"),
-        ("samples = 4000", "samples = 500"),
+        ("samples = 4000", "samples = 500\nexploration = 0"),
     ),
     "candidate/env.py": (
         ('state["place"] + move,', 'state["place"] + move * 1,'),
