@@ -136,8 +136,8 @@ class Environment:
 
     def drive(self, policy: str, seeds: Sequence[int], horizon: int, stickiness: float = 0.25) -> list[Trajectory]:
         """Play one episode of at most `horizon` steps for each seed under a policy; cases carry the actions taken."""
-        begun = [(int(seed), Case(int(seed), self.no_actions())) for seed in seeds]
-        return self._drive(policy, begun, horizon, stickiness)
+        none = self.no_actions()
+        return self._drive(policy, [(int(seed), Case(int(seed), none)) for seed in seeds], horizon, stickiness)
 
     def drive_after(
         self, begun: Sequence[tuple[int, Case]], policy: str, horizon: int, stickiness: float = 0.25
@@ -166,7 +166,9 @@ class Environment:
                     what = f"{steps} steps and {taken} actions where {most} steps were asked for"
                     raise BadAnswer(what, where="drive", expected="an action for each step, and steps to the end")
                 before = min(case.length, steps)
-                if any(not np.array_equal(gone.actions[p][:before], a[:before]) for p, a in case.actions.items()):
+                if before and any(
+                    not np.array_equal(gone.actions[p][:before], a[:before]) for p, a in case.actions.items()
+                ):
                     raise BadAnswer("other actions than those of the case", where="drive", expected="the case first")
         return driven
 

@@ -22,6 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from harness.candidate.adapters.legal import mask_of
 from harness.candidate.faces.leaves import bounds, is_action
 from harness.task.training import PpoConfig
 from harness.training.network import Network
@@ -111,11 +112,7 @@ class Policy:
         self.choices = [count for leaf in self.discrete for count in _choices(leaf)]
         self.most_choices = max(self.choices, default=1)
         self.numbers = sum(leaf.size for leaf in self.continuous)
-        self.masks = {
-            leaf.path: "legal_actions" + leaf.path[len("action") :]
-            for leaf in self.discrete
-            if "legal_actions" + leaf.path[len("action") :] in described
-        }
+        self.masks = {leaf.path: mask_of(leaf.path) for leaf in self.discrete if mask_of(leaf.path) in described}
         self.observed_leaves = (*self.vectors, *self.images, *self.masks.values())
         possible = np.arange(self.most_choices) < np.array(self.choices, np.int32).reshape(-1, 1)
         self._possible = possible.reshape(len(self.choices), self.most_choices)

@@ -23,7 +23,7 @@ from harness.verify.occurrences import OccurrenceCount
 RUNS = 3
 """What one exploration found by chance, another would miss."""
 SHARE = 4
-"""Each plays one part in so many of level 3's episodes, and explores as much as level 3 does for so few."""
+"""Each plays one part in so many of level 3's episodes, and explores at most as much as level 3 does for so few."""
 FEWEST_EPISODES = 4
 MARGIN = 10
 """All of them reached it so many times as often as it is required, in a small part of what level 3 does."""

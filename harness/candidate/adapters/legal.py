@@ -27,14 +27,15 @@ def ranked(xp: Any, legal: Any, rank: Any) -> Any:
     return xp.argmax(reached, -1).astype(np.int32)
 
 
-def legal_action(xp: Any, action: Any, low: int, legal: Any) -> Any:
+def legal_action(xp: Any, action: Any, low: Any, legal: Any) -> Any:
     """A legal action in the place of any: as far among the legal values as that is among all; itself where all are legal.
 
     Args:
         xp: `numpy` or `jax.numpy`.
-        action: whole numbers `[...]`, from `low` on.
+        action: whole numbers `[...]`, from `low` on; None is 0.
         legal: which of its values are legal, bool `[..., values]`; at most 65,535 values.
     """
-    place = (action - low).astype(np.uint32)
+    first = int(low or 0)
+    place = (action - first).astype(np.uint32)
     rank = place * legal.sum(-1, dtype=np.uint32) // np.uint32(legal.shape[-1])
-    return (low + ranked(xp, legal, rank)).astype(action.dtype)
+    return (first + ranked(xp, legal, rank)).astype(action.dtype)

@@ -94,18 +94,14 @@ def _replay(
             break
         chosen.append(found[index].cut(left))
         left -= chosen[-1].steps
-    forced = pair.task.mode in (Mode.NONE, Mode.SHARED) or "force_draws" in pair.reference.spec.capabilities
-    judge = pair.reference if forced else pair.candidate
-    detail = "" if forced else "against the candidate's own single steps: the reference takes no draws"
-    both = repeated(pair, judge, chosen)
-    expected, chosen = [answer for answer, _ in both], [one for _, one in both]
-    compared = frozenset(pair.task.outputs)
-    for one, difference in zip(expected, pair.differences(expected, chosen, only=compared), strict=True):
+    again = repeated(pair, chosen)
+    differences = pair.differences(again.expected, again.seen, only=frozenset(pair.task.outputs))
+    for one, difference in zip(again.expected, differences, strict=True):
         if difference is None:
             continue
-        [(alone, again)] = pair.play([one.case])
-        if again is not None:
-            divergence = localise(pair, alone, again, level=LEVEL, check=name)
+        [(alone, found_alone)] = pair.play([one.case])
+        if found_alone is not None:
+            divergence = localise(pair, alone, found_alone, level=LEVEL, check=name)
         else:
             divergence = Divergence(
                 one.case.cut(max(1, difference.step)), difference.step, difference.path, difference.expected,
@@ -117,8 +113,8 @@ def _replay(
         passed, worst_law = verdict(results)
         if not passed:
             return _failed(cell, autoreset.wrong_law(name, draw, worst_law), len(chosen))
-    steps = sum(trajectory.steps for trajectory in expected)
-    return SpotCheck(cell.kind, cell.batch, Outcome.PASS, len(chosen), steps, detail)
+    steps = sum(trajectory.steps for trajectory in again.expected)
+    return SpotCheck(cell.kind, cell.batch, Outcome.PASS, len(chosen), steps, again.detail)
 
 
 def _failed(cell: Cell, divergence: Divergence, episodes: int = 0) -> SpotCheck:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import queue
 import secrets
@@ -35,6 +34,7 @@ from harness.support.progress import Progress, silent
 from harness.task.contract import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task, directory_digest
 from harness.verdict import Outcome
 from harness.verify.request import LevelsRequest
+from harness.verify.streams import Streams
 from harness.verify.verifier import Verifier, copy_candidate
 from sandboxes import Driver
 
@@ -147,6 +147,7 @@ class _Run:
         stack.callback(self._journal.close)
         begun = next((each for each in self._journal.known if each["kind"] == BEGUN), None)
         self.seed = int(begun["seed"]) if begun else secrets.randbits(62) if seed is None else seed
+        self._streams = Streams(self.seed)
         if begun is None:
             self._journal.write(BEGUN, [{"seed": self.seed, "task": task.name}])
         self._chosen = sampled(wanted, settings.sample, self.seed)
@@ -230,7 +231,7 @@ class _Run:
             return
         self._progress("the candidate itself", 0, len(self._chosen))
         verdict = verifier.verify(
-            self._original, LevelsRequest(missing, self._derive("original"), stop_at_failure=True)
+            self._original, LevelsRequest(missing, self._streams.derive("original"), stop_at_failure=True)
         )
         if verdict.outcome is not Outcome.PASS:
             found = verdict.divergences
@@ -277,9 +278,9 @@ class _Run:
                     continue
                 if levels == [TRAINING_LEVEL] and not self._settings.every_level and self._proof(mutant, tree)["proof"]:
                     continue  # training for minutes would show nothing
-                findings = judge(verifier, tree, levels, self._derive(mutant.id))
+                findings = judge(verifier, tree, levels, self._streams.derive(mutant.id))
                 if any(finding.outcome == ERROR for finding in findings):
-                    findings = judge(verifier, tree, levels, self._derive(mutant.id))
+                    findings = judge(verifier, tree, levels, self._streams.derive(mutant.id))
                 self._journal.write(FOUND, [{"mutant": mutant.id, **finding.to_json()} for finding in findings])
                 known |= {finding.level: finding for finding in findings}
             if known.keys() >= set(self._levels) and all(f.outcome not in DETECTED for f in known.values()):
@@ -317,9 +318,6 @@ class _Run:
             proof["seconds"],
             self._explained.get(mutant.id),
         )
-
-    def _derive(self, stream: str) -> int:
-        return int.from_bytes(hashlib.sha256(f"{self.seed}/{stream}".encode()).digest()[:8], "big") >> 1
 
 
 def _only(mutants: Sequence[Mutant], ids: Sequence[str]) -> list[Mutant]:

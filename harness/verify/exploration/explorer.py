@@ -40,7 +40,7 @@ LONG_SHARE = 16
 """A wave of whole episodes takes at most one part in so many of the budget."""
 STICKINESS = (0.8, 0.95, 1.0)
 BY_POLICY = 2
-"""Of so many waves, the one in which the reference's policies go on from rare states."""
+"""Which one of BEGIN_EVERY waves it is in which the reference's policies go on from rare states."""
 AHEAD = 2
 """Waves that are chosen before what the one before them found was looked at: the reference need not wait."""
 
@@ -173,7 +173,7 @@ class Explorer:
                 return entry.case.actions
             return _joined(entry.case, {"action": np.array([first], self._task.actions["action"].dtype)})
 
-        leads = self._leads(actions_of, horizon, left)
+        leads = self._leads(actions_of, self._fitting(horizon), horizon, left)
         seeds = [int(seed) for seed in self._rng.integers(0, 1 << 31, len(leads))]
 
         def play() -> Played:
@@ -194,14 +194,13 @@ class Explorer:
             chosen = {path: array[number, : lengths[number]] for path, array in actions.items()}
             return self._after(entry, chosen, first)
 
-        return self._leads(actions_of, 0, left)
+        return self._leads(actions_of, count, 0, left)
 
-    def _leads(self, actions_of: ActionsOf, further: int, left: int) -> list[Lead]:
-        """Cases from rare states, where each action is tried, as many as the budget has room for; each will take so many
-        `further` steps.
+    def _leads(self, actions_of: ActionsOf, count: int, further: int, left: int) -> list[Lead]:
+        """At most `count` cases from rare states, where each action is tried, as far as the budget has room; each takes so
+        many `further` steps.
         """
         rng, each = self._rng, self._task.timestep_bytes
-        count = self._fitting(further or (1 if self._masked else max(LENGTHS)))
         seeds = rng.integers(0, 1 << 31, count)
         leads: list[Lead] = []
         space = WAVE_BYTES

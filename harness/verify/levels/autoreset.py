@@ -10,7 +10,7 @@ trained on would say little, and one of a known size nothing about others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -136,7 +136,7 @@ def demand_legal(
     for path, leaf in pair.task.actions.items():
         wanted = plan.actions[path][:, plan.env_indices]
         if mask_of(path) in leaves:
-            wanted = legal_action(np, wanted, int(leaf.low or 0), leaves[mask_of(path)][:-1])
+            wanted = legal_action(np, wanted, leaf.low, leaves[mask_of(path)][:-1])
         with np.errstate(invalid="ignore"):
             actions[path] = taken[path].astype(leaf.dtype)  # held in 32 bits they are told in 32 bits
         given = actions[path][:, plan.env_indices]
@@ -165,7 +165,7 @@ def check(pair: Pair, answer: Mapping[str, Any]) -> tuple[CheckResult, int]:
     return result, confirmed
 
 
-def replayed(pair: Pair, answer: Mapping[str, Any], name: str) -> tuple[CheckResult, int, list[Trajectory]]:
+def replayed(pair: Pair, answer: Mapping[str, Any], name: str) -> tuple[CheckResult, int, Sequence[Trajectory]]:
     """Every episode of an auto-resetting batch, replayed one by one.
 
     Args:
@@ -175,14 +175,10 @@ def replayed(pair: Pair, answer: Mapping[str, Any], name: str) -> tuple[CheckRes
     Returns:
         The result, how many steps the reference confirmed, and the episodes.
     """
-    seen = list(episodes(pair, answer, answer["actions"], name))
-    forced = pair.task.mode in (Mode.NONE, Mode.SHARED) or "force_draws" in pair.reference.spec.capabilities
-    judge = pair.reference if forced and pair.paired else pair.candidate
-    detail = "" if judge is pair.reference else "against the candidate's own single steps: the reference takes no draws"
-    both = repeated(pair, judge, seen)
-    expected, seen = [answer for answer, _ in both], [one for _, one in both]
+    again = repeated(pair, list(episodes(pair, answer, answer["actions"], name)))
+    expected, seen = again.expected, again.seen
     compared = frozenset(pair.task.outputs)
-    if judge is pair.reference:
+    if again.by_reference:
         pair.watch.compared(expected, compared)
     for one, other, found in zip(expected, seen, pair.differences(expected, seen, only=compared), strict=True):
         if found is None:
@@ -200,8 +196,8 @@ def replayed(pair: Pair, answer: Mapping[str, Any], name: str) -> tuple[CheckRes
                 + (" in an episode's last step" if last else " in an episode's reset" if found.step == 0 else ""),
             )  # fmt: skip
         return CheckResult(name, Outcome.FAIL, examples=len(seen), divergences=(divergence,)), 0, seen
-    confirmed = sum(trajectory.steps for trajectory in expected) if judge is pair.reference else 0
-    return CheckResult(name, Outcome.PASS, examples=len(seen), detail=detail), confirmed, seen
+    confirmed = sum(trajectory.steps for trajectory in expected) if again.by_reference else 0
+    return CheckResult(name, Outcome.PASS, examples=len(seen), detail=again.detail), confirmed, seen
 
 
 class Use:

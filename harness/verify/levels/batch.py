@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -226,19 +227,43 @@ def _numbers(situations: Sequence[tuple[Trajectory, int]]) -> dict[str, Array]:
     return numbers
 
 
-def repeated(pair: Pair, judge: Environment | Pool, seen: Sequence[Trajectory]) -> list[tuple[Trajectory, Trajectory]]:
-    """What a judge answers where a candidate chose the actions, beside what was seen of the candidate.
+@dataclass(frozen=True)
+class Repeated:
+    """Episodes of a batch, played once more without the batch around them.
 
-    An action that the judge refuses was legal for the candidate. What led there is kept: it has to differ in what is legal.
+    Attributes:
+        expected: what was answered to each; by the reference, or by the candidate where the reference takes no draws.
+        seen: the episodes, as far as they were answered.
+        by_reference: whether it was the reference.
+    """
+
+    expected: Sequence[Trajectory]
+    seen: Sequence[Trajectory]
+    by_reference: bool
+
+    @property
+    def detail(self) -> str:
+        """What a reader must know of it."""
+        return "" if self.by_reference else "against the candidate's own single steps: the reference takes no draws"
+
+
+def repeated(pair: Pair, seen: Sequence[Trajectory]) -> Repeated:
+    """Play episodes of a batch again, in which the candidate chose the chance and, by its masks, the actions.
+
+    An action that is refused was legal for the candidate. What led there is kept: it has to differ in what is legal.
 
     Raises:
-        Raised: the judge refuses an action, though all before it is equal.
+        Raised: an action is refused, though all before it is equal.
     """
+    forced = pair.task.mode in (Mode.NONE, Mode.SHARED) or "force_draws" in pair.reference.spec.capabilities
+    by_reference = forced and pair.paired
+    judge = pair.reference if by_reference else pair.candidate
     answers = answered(judge.rollout, [trajectory.case for trajectory in seen])
-    return [
+    both = [
         _before_refusal(pair, judge, one) if answer is None else (answer, one)
         for one, answer in zip(seen, answers, strict=True)
     ]
+    return Repeated([answer for answer, _ in both], [one for _, one in both], by_reference)
 
 
 def _before_refusal(pair: Pair, judge: Environment | Pool, seen: Trajectory) -> tuple[Trajectory, Trajectory]:

@@ -12,7 +12,6 @@ from typing import Any
 
 import hypothesis.strategies as st
 
-from harness.errors import Raised, Side
 from harness.model import Case
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify import strategies
@@ -20,6 +19,7 @@ from harness.verify.levels import boundaries
 from harness.verify.levels.property import playable
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
+from harness.verify.refusals import answered
 from harness.verify.statistics.laws import compare_outcomes, verdict
 
 LEVEL = 2
@@ -66,13 +66,8 @@ def _search(pair: Pair, name: str, search: Callable[..., tuple[Case | None, int]
     """What a search over cases finds; it is called with the judgement, and with the settings of one search."""
 
     def fails(case: Case) -> bool:
-        try:
-            [(_, difference)] = pair.play([case])
-        except Raised as refused:
-            if refused.side is Side.REFERENCE:
-                return False
-            raise
-        return difference is not None
+        [played] = answered(pair.play, [case])
+        return played is not None and played[1] is not None
 
     simplest, judged = search(
         fails,

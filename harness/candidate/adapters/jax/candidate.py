@@ -364,8 +364,7 @@ def _autoreset(env: JaxEnv, key_data: Any, actions: Any, shown: Any, lanes: Any)
         states, legal = carry
         keys, action = step_inputs
         chosen = {
-            path: legal_action(jnp, action[path], int(env.actions[path].get("low") or 0), mask)
-            for path, mask in legal.items()
+            path: legal_action(jnp, action[path], env.actions[path].get("low"), mask) for path, mask in legal.items()
         }
         action = action | chosen
         states, timesteps = jax.vmap(step)(keys, states, pack_action(action))

@@ -162,8 +162,7 @@ class RustCandidate(SingleEnvironment):
         for timestep in range(1, steps + 1):
             given = {path: np.array(actions[path])[timestep - 1] for path in self._actions}
             given |= {
-                path: legal_action(np, given[path], int(self._actions[path].low or 0), mask)
-                for path, mask in legal.items()
+                path: legal_action(np, given[path], self._actions[path].low, mask) for path, mask in legal.items()
             }
             taken.append(given)
             batch.step(given)

@@ -6,7 +6,6 @@ any mutant would be asked, up to the step that shows its fault. So a few verific
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import shutil
 import tempfile
@@ -40,6 +39,7 @@ from harness.task.contract import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Mode, Tas
 from harness.verdict import Outcome, Verdict
 from harness.verify.pair import Pair
 from harness.verify.request import LevelsRequest
+from harness.verify.streams import Streams
 from harness.verify.suite.client import Suite
 from harness.verify.verifier import Verifier, copy_candidate
 from sandboxes import Driver
@@ -150,10 +150,11 @@ class _Measurement:
         stack.callback(self._journal.close)
         begun = self._noted(BEGUN)
         self.seed = int(begun[0]["seed"]) if begun else secrets.randbits(62) if seed is None else seed
+        self._streams = Streams(self.seed)
         if not begun:
             self._journal.write(BEGUN, [{"seed": self.seed, "task": task.name}])
         self._resumed = bool(self._noted(PROPOSED))
-        self._numbers = Numbers.of_task(task, self._random("numbers"))
+        self._numbers = Numbers.of_task(task, self._streams.random("rare/numbers"))
         self._verifier = stack.enter_context(Verifier(task, driver, progress=progress))
         self._levels = [level for level in task.levels if level < TRAINING_LEVEL]
 
@@ -188,7 +189,12 @@ class _Measurement:
             stack.callback(worker.close)
             candidate = worker.open(self._original)
             pair = Pair(
-                self._task, Suite(), self._verifier.reference(), candidate, self._derive("play"), self._progress
+                self._task,
+                Suite(),
+                self._verifier.reference(),
+                candidate,
+                self._streams.derive("rare/play"),
+                self._progress,
             )
             play = RandomPlay(pair, self._numbers)
             wanted = self._settings.steps or min(STEPS, PLAYED_BYTES // (2 * self._task.timestep_bytes))
@@ -219,11 +225,11 @@ class _Measurement:
     def _proposed(self, play: RandomPlay, batches: int, shares: Sequence[float]) -> list[Predicate]:
         if known := self._noted(PROPOSED):
             return [Predicate.from_json(each) for each in known]
-        sample = Sample(self._numbers, batches * play.size, self._random("sample"))
+        sample = Sample(self._numbers, batches * play.size, self._streams.random("rare/sample"))
         for number, rows in enumerate(play.batches("sample", 0, batches)):
             sample.add(rows)
             self._progress("random play, to draw from", number + 1, batches)
-        drawer = Drawer(sample, self._random("predicates"))
+        drawer = Drawer(sample, self._streams.random("rare/predicates"))
         count = OVERSAMPLED * -(-self._settings.predicates // len(FAMILIES))
         found = [predicate for share in shares for predicate in drawer.proposals(share, count)]
         self._journal.write(PROPOSED, [each.to_json() for each in found])
@@ -265,7 +271,7 @@ class _Measurement:
         meeting = Meeting(self._numbers, predicates)
         self._verifier.watch = meeting
         began = time.monotonic()
-        seed = self._derive(f"run {number}")
+        seed = self._streams.derive(f"rare/run {number}")
         verdict = self._verifier.verify(self._original, self._request(seed, times))
         self._verifier.watch = None
         if verdict.outcome is not Outcome.PASS:
@@ -291,7 +297,7 @@ class _Measurement:
         seeds = {run.number: run.seed for run in runs}
         known = {each["trial"]: Planted.from_json(each) for each in self._noted(PLANTED)}
         found = []
-        chosen = _spread(trials, times, self._settings.plant, self._random("planted"))
+        chosen = _spread(trials, times, self._settings.plant, self._streams.random("rare/planted"))
         for done, place in enumerate(chosen):
             self._progress("mutants", done, len(chosen))
             if place not in known:
@@ -314,12 +320,6 @@ class _Measurement:
 
     def _noted(self, kind: str) -> list[dict[str, Any]]:
         return [each for each in self._journal.known if each["kind"] == kind]
-
-    def _random(self, stream: str) -> np.random.Generator:
-        return np.random.default_rng(self._derive(stream))
-
-    def _derive(self, stream: str) -> int:
-        return int.from_bytes(hashlib.sha256(f"{self.seed}/rare/{stream}".encode()).digest()[:8], "big") >> 1
 
 
 def _fits(predicate: Predicate, played: int) -> bool:
