@@ -15,7 +15,7 @@ from harness.task.contract import Budgets, Candidate, Limits, Module, Reference,
 from harness.task.require import Requirement
 from harness.task.training import PpoConfig
 from tests.paths import ROOT
-from tests.task.test_load import RIGHT, mistakes, read
+from tests.task.document import RIGHT, mistakes, read
 
 DOCUMENT = (ROOT / "docs" / "task.md").read_text()
 

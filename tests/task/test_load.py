@@ -18,148 +18,14 @@ from harness.task.contract import (
     Mode,
     Module,
     Peer,
-    Task,
     TaskDraw,
     Tolerance,
     Transfer,
 )
 from harness.task.load import load_task, with_candidate
-from harness.task.require import Requirement, demand_features
+from harness.task.require import Requirement
 from tests.paths import ENVIRONMENTS
-
-RIGHT = """\
-name = "walk"
-summary = "a walk in a corridor"
-workflow = "translate"
-
-[reference]
-adapter = "reference/adapter.py:Walk"
-python = ">=3.8,<4"
-requirements = ["numpy==2.4.6"]
-build = "reference/build.py"
-timeout_s = 30
-workers = 2
-
-[reference.environment]
-LD_PRELOAD = "{prefix}/lib/shim.so"
-
-[reference.options]
-frameskip = 4
-
-[candidate]
-kind = "jax"
-entry = "candidate/env.py"
-x64 = true
-xla_flags = ["--xla_cpu_max_isa=AVX"]
-packages = ["chex"]
-
-[leaves]
-"observation/view" = { dtype = "float32", shape = [2], low = [-1, "-inf"], high = [1.5, "inf"] }
-"observation/near" = { dtype = "bool" }
-action = { dtype = "int64", low = 0, high = 3 }
-reward = { dtype = "float64" }
-terminated = { dtype = "bool" }
-truncated = { dtype = "bool" }
-legal_actions = { dtype = "bool", shape = [4] }
-"state/x" = { dtype = "float64", low = -2, high = 2 }
-"state/n" = { dtype = "int32" }
-
-[[modules]]
-name = "moves"
-summary = "how a step moves"
-probes = ["move"]
-leaves = ["state/x"]
-source = ["walk/core.py:1-20"]
-
-[[modules]]
-name = "ends"
-leaves = ["terminated"]
-
-[probes.move]
-inputs = { x = { dtype = "float64", low = -2, high = 2 }, action = { dtype = "int64", low = 0, high = 3 } }
-outputs = { x = { dtype = "float64" } }
-
-[randomness]
-mode = "tape"
-
-[randomness.draws.wind]
-dtype = "float64"
-shape = [2]
-at = "step"
-capacity = 3
-law = { kind = "normal", mean = 0, std = 0.5 }
-
-[tolerance]
-"state/x" = { rtol = 1e-9, atol = 1e-12 }
-"probe/move/x" = { atol = 1e-12 }
-
-[budgets]
-examples = 10
-policies = ["random", "sticky", "forward"]
-
-[transfer]
-margin = 2.5
-because = "a tenth of a good return"
-steps = 5000
-reference_steps = 1000
-minimum_return = -3
-seeds = [3, 5]
-episodes = 8
-
-[transfer.ppo]
-num_envs = 16
-network = "gru"
-
-[profile]
-batch_sizes = [1, 64]
-
-[[peers]]
-name = "quick walk"
-requirements = ["quickwalk==1.0"]
-adapter = "reference/peer.py:Quick"
-
-[limits]
-dollars = 0
-
-[[require]]
-end = "terminated"
-times = 20
-
-[[require]]
-leaf = "state/x"
-bound = "high"
-
-[[require]]
-action = 3
-level = 2
-"""
-
-
-def directory_of(tmp_path: Path, document: str) -> Path:
-    for name in ("adapter.py", "build.py", "peer.py"):
-        file = tmp_path / "reference" / name
-        file.parent.mkdir(exist_ok=True)
-        file.write_text("")
-    (tmp_path / "task.toml").write_text(document, encoding="utf-8")
-    return tmp_path
-
-
-def read(tmp_path: Path, document: str) -> Task:
-    return load_task(directory_of(tmp_path, document))
-
-
-def mistakes(tmp_path: Path, document: str) -> tuple[str, ...]:
-    with pytest.raises(TaskError) as refused:
-        read(tmp_path, document)
-    return refused.value.mistakes
-
-
-def changed(*edits: tuple[str, str]) -> str:
-    document = RIGHT
-    for old, new in edits:
-        assert document.count(old) == 1, f"{old!r} is not once in the document"
-        document = document.replace(old, new)
-    return document
+from tests.task.document import RIGHT, assert_one_mistake, changed, mistakes, read
 
 
 def test_a_right_file_becomes_a_task(tmp_path: Path) -> None:
@@ -356,27 +222,6 @@ WRONG: list[tuple[str, str, str, str, str]] = [
     ("rtol = 1e-9", "rtol = -1e-9", 'tolerance."state/x".rtol', "at least 0", ""),
     ("rtol = 1e-9", "rtol = nan", 'tolerance."state/x".rtol', "at least 0", ""),
     ("{ atol = 1e-12 }", "{}", 'tolerance."probe/move/x"', "it says nothing", ""),
-    # requirements
-    ('end = "terminated"', 'end = "terminate"', "require[0].end", "did you mean `terminated`?", ""),
-    ("times = 20", "times = 0", "require[0].times", "an integer of at least 1", ""),
-    ("times = 20", "time = 20", "require[0].time", "did you mean `times`?", ""),
-    ("times = 20", "level = 5", "require[0].level", "one of the levels 1, 2, 3, 4", ""),
-    ("times = 20", 'leaf = "state/x"', "require[0].leaf", "`leaf` beside `bound` or `action`", ""),
-    ("times = 20", "reward = 1", "require[0]", "it asks for several things: end, reward; expected one of", "[[require]]"),
-    ('end = "terminated"\n', "", "require[0]", "it asks for nothing; expected one of `feature`, `end`", "[[require]]"),
-    ('end = "terminated"', 'feature = ""', "require[0].feature", "the name of a feature", ""),
-    ("times = 20", 'times = 1\n\n[[require]]\nfeature = "x"\nlevel = 2', "require[1].level", "expected 3 or above", "level"),
-    ('end = "terminated"', "reward = inf", "require[0].reward", "a finite number", ""),
-    ('end = "terminated"', "action = 1.5", "require[0].action", "an integer of at most 64 bits", ""),
-    ('end = "terminated"', f"action = {10**400}", "require[0].action", "an integer of at most 64 bits", ""),
-    ("action = 3", "action = 4", "require[2].action", "it is 4, which `action` is never; expected 0 to 3", ""),
-    ("action = 3", 'action = 3\nleaf = "actoin"', "require[2]", "did you mean `action`?", "[[require]]\naction"),
-    ('leaf = "state/x"', 'leaf = "state/y"', "require[1].leaf", "expected one of observation/view, state/x", ""),
-    ('leaf = "state/x"', 'leaf = "state/n"', "require[1].leaf", "`state/n` has no finite bound `high`", ""),
-    ('leaf = "state/x"', 'leaf = "action"', "require[1].leaf", "`action` has no finite bound `high`", ""),
-    ('leaf = "state/x"\n', "", "require[1]", "the key `leaf` is missing", "[[require]]\nbound"),
-    ('bound = "high"', 'bound = "hihg"', "require[1].bound", "did you mean `high`?", ""),
-    ("level = 2", 'leaf = "action"\nbound = "low"', "require[2]", "several things: action, bound", "[[require]]\naction"),
 ]  # fmt: skip
 
 
@@ -384,12 +229,7 @@ WRONG: list[tuple[str, str, str, str, str]] = [
 def test_one_mistake_is_reported_once_at_its_line(
     tmp_path: Path, old: str, new: str, key: str, said: str, begins: str
 ) -> None:
-    document = changed((old, new))
-    place = document.index(f"\n{begins}") + 1 if begins else RIGHT.index(old)
-    [mistake] = mistakes(tmp_path, document)
-    line = document.count("\n", 0, place) + 1
-    assert mistake.startswith(f"task.toml:{line}: {key}: " if key else f"task.toml:{line}: ")
-    assert said in mistake
+    assert_one_mistake(tmp_path, old, new, key, said, begins)
 
 
 def test_without_steps_a_task_has_no_level_4_and_nothing_else_may_be_said_of_training(tmp_path: Path) -> None:
@@ -428,35 +268,6 @@ def test_level_4_fixes_numbers_that_resets_draw_where_no_candidate_is_in_jax(tmp
         assert complaint in mistake
     [mistake] = mistakes(tmp_path, fix("map = 3", right.replace('"rust"', '"jax"').replace("src/lib.rs", "env.py")))
     assert "a candidate in JAX trains in a loop of its own" in mistake
-
-
-def test_level_4_is_required_only_where_there_is_one(tmp_path: Path) -> None:
-    assert read(tmp_path, changed(("level = 2", "level = 4"))).required[-1].level == 4
-    begin, end = RIGHT.index("[transfer]"), RIGHT.index("[profile]")
-    [mistake] = mistakes(tmp_path, (RIGHT[:begin] + RIGHT[end:]).replace("level = 2", "level = 4"))
-    assert "require[2].level: the task has no level 4; expected 1, 2 or 3, or `steps` in [transfer]" in mistake
-
-
-def test_a_reward_that_is_required_must_be_one_that_the_leaf_can_have(tmp_path: Path) -> None:
-    wanted = ('end = "terminated"', "reward = 0.5")
-    assert read(tmp_path, changed(wanted)).required[0] == Requirement(reward=0.5, times=20)
-    for leaf, said in (
-        ('"int8"', "it is 0.5; expected a whole number, as the leaf is int8"),
-        ('"float32", low = 1', "it is 0.5, which `reward` is never; expected 1 to inf, as float32"),
-    ):
-        [mistake] = mistakes(tmp_path, changed(wanted, ('reward = { dtype = "float64"', f"reward = {{ dtype = {leaf}")))
-        assert f"require[0].reward: {said}" in mistake
-
-
-def test_a_feature_that_is_required_must_be_declared(tmp_path: Path) -> None:
-    task = read(tmp_path, changed(('end = "terminated"', 'feature = "fell of"')))
-    demand_features(tmp_path / "task.toml", task.required, ["fell of"])
-    with pytest.raises(TaskError, match="the task requires features that it does not declare") as refused:
-        demand_features(tmp_path / "task.toml", task.required, ["fell off", "flew"])
-    line = changed().split("\n").index('end = "terminated"') + 1
-    said = "unknown feature `fell of`; expected one of fell off, flew; did you mean `fell off`?"
-    assert refused.value.mistakes == (f"task.toml:{line}: require[0].feature: {said}",)
-    assert "properties.py" in refused.value.next_step
 
 
 def test_only_a_crate_has_files_prepared(tmp_path: Path) -> None:
