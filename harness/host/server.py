@@ -37,6 +37,8 @@ LOOK_S = 0.5
 CALL_S = 60.0
 """How long a client may take to say what it wants, and to take the answer."""
 CONNECTIONS = 128
+AGAIN_S = 10
+"""How long after SIGTERM the end is asked for again, where it was not heard."""
 LOG_BYTES = 1 << 20
 
 
@@ -94,7 +96,8 @@ class Host:
         self._listener = self._held.enter_context(_listen(self._found))
         self._held.callback(self._leave)
         self._held.callback(self._jobs.abandon)
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        signal.signal(signal.SIGTERM, self._terminate)
+        signal.signal(signal.SIGALRM, self._terminate)
         return True
 
     def serve(self) -> None:
@@ -134,6 +137,13 @@ class Host:
                 self._ending = True
                 # Whoever is hung up on without an answer sees that the socket is gone, and asks the next host.
                 self._leave()
+
+    def _terminate(self, *_: object) -> None:
+        """Leave at once. Where Python ignores exceptions (in a finalizer) this one is lost: `serve` sees that the end has
+        begun, and work that goes on is left at the next alarm."""
+        self._ending = True
+        signal.alarm(AGAIN_S)
+        sys.exit(0)
 
     def _leave(self) -> None:
         with suppress(FileNotFoundError):

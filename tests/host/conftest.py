@@ -103,9 +103,12 @@ class Hosted:
         for process in self.started:
             if process.poll() is None:
                 process.terminate()
-            process.wait()
-            assert process.stdout is not None
-            process.stdout.close()
+            try:
+                process.wait(WAIT_S)
+            finally:
+                self.kill(process)
+                assert process.stdout is not None
+                process.stdout.close()
         if jobs.host_token(self.found):  # one that a call has started: the lock says which process it is
             if (pid := int(self.found.lock.read_text())) != os.getpid():
                 os.kill(pid, signal.SIGTERM)

@@ -187,6 +187,16 @@ def test_a_terminated_host_ends_at_once_and_its_jobs_are_lost(hosted: Hosted) ->
         pass
 
 
+def test_a_host_ends_although_its_exception_was_lost_in_a_finalizer(hosted: Hosted) -> None:
+    process = hosted.host()
+    hosted.write("whole.txt", "linger\n")
+    job = hosted.begin("verify", level=1)
+    until(lambda: hosted.job(job.id).what == "lingering", "the finalizer")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 0
+    assert not jobs.host_token(hosted.found)
+
+
 # Verifying
 
 
