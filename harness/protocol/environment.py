@@ -19,6 +19,7 @@ import numpy as np
 from harness.errors import BadAnswer
 from harness.model import ENDINGS, STATE, Array, Case, Draw, Leaf, Leaves, Tape, Trajectory
 from harness.protocol.channel import Channel
+from harness.protocol.columns import COLUMNS, packed, unpacked
 from harness.protocol.spec import DrawSpec, ProbeSpec, Spec, check_arrays, is_action, parse_spec, tape_to_wire
 from harness.protocol.vector import PooledVectorEnv, VectorEnv
 from harness.protocol.worker import MAX_SIDE, is_picture
@@ -85,8 +86,7 @@ class Environment:
             extra["room"] = list(room)
         played: list[Trajectory] = []
         for part in self._parts(cases, [case.length for case in cases]):
-            answers = self.ask("rollout", cases=[_case_to_wire(case) for case in part], **extra)
-            _demand_count(answers, len(part), "rollout")
+            answers = self._episodes("rollout", "cases", part, {}, **extra)
             played += [self._trajectory(case, answer, "rollout") for case, answer in zip(part, answers, strict=True)]
         return played
 
@@ -152,10 +152,14 @@ class Environment:
     ) -> list[Trajectory]:
         driven: list[Trajectory] = []
         for part in self._parts(begun, [case.length + horizon for _, case in begun]):
-            seeds = [seed for seed, _ in part]
-            extra = {"after": [_case_to_wire(case) for _, case in part]} if after else {}
-            answers = self.ask("drive", policy=policy, seeds=seeds, horizon=horizon, stickiness=stickiness, **extra)
-            _demand_count(answers, len(part), "drive")
+            cases = [case for _, case in part] if after else []
+            asked = {
+                "policy": policy,
+                "seeds": [seed for seed, _ in part],
+                "horizon": horizon,
+                "stickiness": stickiness,
+            }
+            answers = self._episodes("drive", "after" if after else "", cases, self.spec.actions, **asked)
             for (_, case), answer in zip(part, answers, strict=True):
                 actions = answer.get("actions") if isinstance(answer, dict) else None
                 taken = check_arrays(actions, self.spec.actions, "drive, actions")
@@ -203,6 +207,32 @@ class Environment:
         if self.listener is not None:
             self.listener(self, call, arguments)
         return self._channel.ask(call, **arguments)
+
+    def _episodes(
+        self, call: str, name: str, cases: Sequence[Case], actions: Mapping[str, Leaf], **arguments: Any
+    ) -> list[Any]:
+        """What the worker answers to cases, in columns if it can; a listener hears of them one by one.
+
+        Args:
+            name: of the argument that the cases are, or empty where there are none.
+            actions: the action leaves, where the worker chooses them.
+        """
+        columns = packed(cases) if COLUMNS in self.spec.capabilities else None
+        asked: dict[str, Any] = dict(arguments)
+        if name and (columns is None or self.listener is not None):
+            asked[name] = [_case_to_wire(case) for case in cases]
+        if self.listener is not None:
+            self.listener(self, call, asked)
+        if columns is None:
+            answers = self._channel.ask(call, **asked)
+        else:
+            asked = arguments | {COLUMNS: True} | ({name: columns} if name else {})
+            answers = list(unpacked(self._channel.ask(call, **asked), self.spec.outputs, actions, call))
+        count = len(cases) if name else len(arguments["seeds"])
+        if not isinstance(answers, list) or len(answers) != count:
+            what = f"{count} episodes were asked for, the answer does not hold as many"
+            raise BadAnswer(what, where=call)
+        return answers
 
     def no_actions(self) -> dict[str, Array]:
         """Action leaves of length zero."""
@@ -405,8 +435,3 @@ def _case_to_wire(case: Case) -> dict[str, Any]:
 
 def _ended(leaves: Leaves) -> Array:
     return leaves["terminated"] | leaves["truncated"]
-
-
-def _demand_count(answers: Any, count: int, where: str) -> None:
-    if not isinstance(answers, list) or len(answers) != count:
-        raise BadAnswer(f"{count} episodes were asked for, the answer does not hold as many", where=where)

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 MAX_RANK = 32
 
-CAPABILITIES = ("restore", "probe", "draws", "force_draws", "vector", "after", "render")
+CAPABILITIES = ("restore", "probe", "draws", "force_draws", "vector", "columns", "after", "render")
 MOMENTS = ("reset", "step", "both")
 
 

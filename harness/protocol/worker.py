@@ -18,7 +18,7 @@ import random
 import struct
 import sys
 import traceback
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import msgpack
 import numpy as np
@@ -32,8 +32,15 @@ SEEDS = 1 << 63
 MAX_TRACEBACK = 4000
 MAX_AXES = 64  # of an array; numpy has no more
 MAX_VALUES = 1 << 24  # in an answer, an array counted as one: an empty list is one byte of a frame and 64 of memory
+PART_BYTES = (
+    1 << 24
+)  # of leaves that are stacked together in an answer in columns: whoever keeps one episode keeps them all
 MAX_SIDE = 4096  # pixels: a picture is at most as wide and as high
 PLAIN = {"b": (bool,), "i": (int,), "u": (int,), "f": (float, int)}  # Python numbers that may stand for a dtype's kind
+
+
+Episode = Tuple[List[Any], List[Any], Optional[Dict[str, np.ndarray]]]
+"""The leaves of each timestep, the draws of each, and the actions taken where the worker chose them."""
 
 
 class ProtocolError(Exception):
@@ -181,6 +188,12 @@ class Leaf:
             "leaf {} has {} in timestep {}, its spec declares {}".format(self.path, found, timestep, declared)
         )
 
+    def rows(self, array: Any, count: int) -> List[np.ndarray]:
+        """Each of `count` stacked values as an array of its own, as `one` gives it."""
+        if not isinstance(array, np.ndarray) or (array.dtype, array.shape) != (self.dtype, (count, *self.shape)):
+            raise ProtocolError("{} must be {} {}".format(self.path, self.dtype, [count, *self.shape]))
+        return [np.array(value) for value in array]
+
     def accept(self, array: Any) -> np.ndarray:
         """What a request brings for this leaf `[timesteps, *shape]`: of its dtype, inside its bounds, or a ProtocolError."""
         if not isinstance(array, np.ndarray) or array.shape[1:] != self.shape or array.ndim != len(self.shape) + 1:
@@ -230,6 +243,7 @@ class SingleEnvironment:
         if lacking or not self._actions or not any(path.split("/")[0] == "observation" for path in paths):
             raise ProtocolError("the spec needs leaves observation, action, reward, terminated, truncated")
         self._get = operator.itemgetter(*paths)
+        self._timestep_bytes = sum(leaf.dtype.itemsize * int(np.prod(leaf.shape)) for leaf in self._leaves)
         self._shown = [leaf for leaf in self._leaves if leaf.path not in self._state]
         self._endings = paths.index("terminated"), paths.index("truncated")
         self._probes = {
@@ -242,7 +256,7 @@ class SingleEnvironment:
         self._draws_at_reset = "draws" in self._capabilities and any(at != "step" for at in moments)
         self._draws_at_step = "draws" in self._capabilities and any(at != "reset" for at in moments)
         self._policies = getattr(self._adapter, "policies", {})
-        spec["capabilities"] = sorted(self._capabilities | {"vector", "after"})
+        spec["capabilities"] = sorted(self._capabilities | {"after", "columns", "vector"})
         spec.setdefault("protocol", PROTOCOL)
         spec.setdefault("policies", sorted(self._policies))
         self._spec = spec
@@ -262,10 +276,13 @@ class SingleEnvironment:
         return self._answer([timestep], [self._taken(self._draws_at_step)])
 
     def restore(self, state: Dict[str, Any]) -> Dict[str, Any]:
-        return self._opened()._answer([self._begin({"start": state})], [[]])
+        return self._opened()._answer([self._begin({"start": self._as_state(state)})], [[]])
 
-    def rollout(self, cases: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
-        return [self._opened()._play(case, self._as_actions(case["actions"])) for case in cases]
+    def rollout(self, cases: Any, columns: bool = False) -> Any:
+        """Play whole cases, which come, and are answered, one by one or in columns."""
+        self._opened()
+        episodes = (self._play(case, actions) for case, actions, _ in self._given(cases, columns))
+        return self._answers(episodes, columns)
 
     def drive(
         self,
@@ -273,43 +290,43 @@ class SingleEnvironment:
         seeds: List[int],
         horizon: int,
         stickiness: float = 0.25,
-        after: Optional[List[Dict[str, Any]]] = None,
-    ) -> List[Dict[str, Any]]:
+        after: Any = None,
+        columns: bool = False,
+    ) -> Any:
         """Play one episode for each seed under a policy that lives beside the reference; actions are returned.
 
         Where there are cases `after`, one for each seed, each is gone first, and the policy goes on from there: with the
         case's chance, and with a choice that is the seed's.
         """
         self._opened()
-        if after is not None and len(after) != len(seeds):
-            raise ProtocolError("{} cases to go on from, but {} seeds".format(len(after), len(seeds)))
         if policy not in self._policies and policy not in ("random", "sticky"):
             known = ", ".join(sorted(self._policies)) or "no other"
             raise ProtocolError("no policy {!r}; there are random, sticky, {}".format(policy, known))
+        begun = [({}, [], None) for _ in seeds] if after is None else list(self._given(after, columns))  # type: List[Any]
+        if len(begun) != len(seeds):
+            raise ProtocolError("{} cases to go on from, but {} seeds".format(len(begun), len(seeds)))
+        return self._answers(self._driven(policy, seeds, begun, horizon, stickiness), columns)
+
+    def _driven(
+        self, policy: str, seeds: List[int], begun: List[Any], horizon: int, stickiness: float
+    ) -> Iterator[Episode]:
         sticky = stickiness if policy == "sticky" else 0.0
         masked = any(leaf.path.startswith("legal_actions") for leaf in self._leaves)
         own = self._policies.get(policy)  # type: Any
-        results = []
         rng = np.random.RandomState()  # made once: that costs as much as ten steps, seeding it nothing
-        for number, seed in enumerate(seeds):
+        for seed, (after, before, given) in zip(seeds, begun):  # noqa: B905
             rng.seed((seed ^ seed >> 32 ^ 0x5EED) & 0xFFFFFFFF)
-            case = {"seed": seed}  # type: Dict[str, Any]
-            case.update({} if after is None else after[number])
-            given = case.get("actions")
-            before = [] if given is None else self._as_actions(given)
+            case = {"seed": seed, **after}
             if own is None and not masked:
                 # Chosen in advance, which costs a tenth of asking before each step.
                 actions = {path: random_actions(leaf, rng, horizon, sticky) for path, leaf in self._actions.items()}
-                result = self._play(case, before + self._as_actions(actions))
+                timesteps, draws, _ = self._play(case, before + self._as_actions(actions))
                 if given is not None:
                     actions = {path: np.concatenate([given[path], array]) for path, array in actions.items()}
-                taken = len(result["leaves"]["reward"]) - 1
-                result["actions"] = {path: array[:taken] for path, array in actions.items()}
+                yield timesteps, draws, {path: array[: len(timesteps) - 1] for path, array in actions.items()}
             else:
                 choose = _Masked(self._actions, rng, sticky) if own is None else lambda timestep: own(timestep, rng)
-                result = self._play(case, range(len(before) + horizon), choose, before)
-            results.append(result)
-        return results
+                yield self._play(case, range(len(before) + horizon), choose, before)
 
     def render(self) -> Dict[str, Any]:
         """A picture of where the environment is now: `frame`, uint8 `[height, width, 3]`."""
@@ -425,7 +442,7 @@ class SingleEnvironment:
     # A rollout is the hot path: everything that can be looked up once is looked up before the loop.
     def _play(
         self, case: Dict[str, Any], actions: Any, choose: Optional[Callable[..., Any]] = None, before: Any = ()
-    ) -> Dict[str, Any]:
+    ) -> Episode:
         tape = case.get("draws")
         if tape is not None and len(tape) > len(actions) + 1:
             raise ProtocolError("draws for {} timesteps, but only {} actions".format(len(tape), len(actions)))
@@ -449,10 +466,79 @@ class SingleEnvironment:
                 draws.append(self._taken(True))
             if values[terminated] or values[truncated]:
                 break
-        result = {"leaves": self._stacked(timesteps), "draws": draws}
-        if choose is not None:
-            result["actions"] = self._from_actions(chosen)
-        return result
+        return timesteps, draws, None if choose is None else self._from_actions(chosen)
+
+    def _given(self, cases: Any, columns: bool) -> Iterator[Tuple[Dict[str, Any], List[Any], Dict[str, np.ndarray]]]:
+        """The cases of a request, each with its actions: as `step` takes them, and as they came."""
+        if not columns:
+            for case in cases:
+                start = case.get("start")
+                begun = {} if start is None else {"start": self._as_state(start)}
+                yield {**case, **begun}, self._as_actions(case["actions"]), case["actions"]
+            return
+        try:
+            seeds, lengths, given = cases["seeds"].tolist(), cases["lengths"].tolist(), cases["actions"]
+            started, draws = cases.get("started", np.zeros(0, int)).tolist(), dict(cases.get("draws", ()))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise ProtocolError("cases in columns have arrays of seeds and lengths, and actions")
+        actions, starts = self._as_actions(given), {}
+        if len(seeds) != len(lengths) or any(length < 0 for length in lengths) or sum(lengths) != len(actions):
+            raise ProtocolError("cases in columns have a seed and a length each, and an action for each step")
+        if not set(started) | set(draws) <= set(range(len(seeds))):
+            raise ProtocolError("cases in columns have starts and draws by the numbers of cases")
+        if started:
+            column = cases.get("starts", {})
+            _same_names("the state", column, list(self._state))
+            rows = [leaf.rows(column[path], len(started)) for path, leaf in self._state.items()]
+            starts = {index: dict(zip(self._state, row)) for index, row in zip(started, zip(*rows))}  # noqa: B905
+        end = 0
+        for index, (seed, length) in enumerate(zip(seeds, lengths)):  # noqa: B905
+            begin, end = end, end + length
+            case = {"seed": seed}
+            if index in starts:
+                case["start"] = starts[index]
+            if index in draws:
+                case["draws"] = draws[index]
+            yield case, actions[begin:end], {path: array[begin:end] for path, array in given.items()}
+
+    def _answers(self, episodes: Iterator[Episode], columns: bool) -> Any:
+        """Episodes as they are answered: one by one, or those of about PART_BYTES together, stacked end to end."""
+        if not columns:
+            return [
+                {
+                    "leaves": self._stacked(timesteps),
+                    "draws": draws,
+                    **({} if actions is None else {"actions": actions}),
+                }
+                for timesteps, draws, actions in episodes
+            ]
+        parts: List[Any] = []
+        part: List[Episode] = []
+        left = PART_BYTES
+        for episode in episodes:
+            part.append(episode)
+            left -= len(episode[0]) * self._timestep_bytes
+            if left < 0:
+                parts.append(self._part(part))
+                part, left = [], PART_BYTES
+        return {"parts": [*parts, self._part(part)] if part else parts}
+
+    def _part(self, episodes: List[Episode]) -> Dict[str, Any]:
+        try:
+            leaves = self._stacked([timestep for timesteps, _, _ in episodes for timestep in timesteps])
+        except ProtocolError:
+            for timesteps, _, _ in episodes:
+                self._stacked(timesteps)  # says in which timestep of its episode a leaf is wrong
+            raise
+        part = {
+            "timesteps": np.array([len(timesteps) for timesteps, _, _ in episodes]),
+            "leaves": leaves,
+            "draws": [draws if any(draws) else [] for _, draws, _ in episodes],
+        }  # type: Dict[str, Any]
+        if episodes[0][2] is not None:
+            taken = [actions for _, _, actions in episodes]  # type: List[Any]
+            part["actions"] = {path: np.concatenate([actions[path] for actions in taken]) for path in self._actions}
+        return part
 
     def _begin(self, case: Dict[str, Any]) -> Any:
         """The first timestep of a case: a restored state, or a reset."""
@@ -466,12 +552,11 @@ class SingleEnvironment:
             raise ProtocolError("a start state needs the capability restore")
         if tape and tape[0]:
             raise ProtocolError("a case that starts from a state has no draws in timestep 0")
-        _same_names("the state", start, list(self._state))
         if tape is None and "seed" in case:
             # The chance of the steps that follow comes from the case's seed, as it would after a reset.
             self._adapter.reset(case["seed"])
             self._taken(self._draws_at_reset)
-        return self._adapter.restore({path: leaf.one(start[path]) for path, leaf in self._state.items()})
+        return self._adapter.restore(start)
 
     def _demand_seed(self, seed: Any) -> None:
         if not isinstance(seed, int) or not 0 <= seed < SEEDS:
@@ -503,6 +588,11 @@ class SingleEnvironment:
                 raise ProtocolError("the adapter reports the draw {!r}, which its spec does not declare".format(name))
             taken.append([name, self._draws[name].one(value)])
         return taken
+
+    def _as_state(self, state: Dict[str, Any]) -> Dict[str, np.ndarray]:
+        """A canonical state as the adapter's `restore` takes it: arrays of its own."""
+        _same_names("the state", state, list(self._state))
+        return {path: leaf.one(state[path]) for path, leaf in self._state.items()}
 
     def _as_actions(self, actions: Dict[str, Any]) -> List[Any]:
         """Stacked action leaves as the list of what the adapter's `step` takes: a value, or a dict of several."""

@@ -154,8 +154,9 @@ def test_what_is_legal_is_chosen_after_a_case_too(open_walker: Callable[..., Env
 
 
 def test_as_many_cases_as_seeds_are_gone_on_from(opened_walker: Environment) -> None:
+    one = {"seed": 1, "actions": {"action": np.array([0])}}
     with pytest.raises(BadAnswer, match="1 cases to go on from, but 2 seeds"):
-        opened_walker.ask("drive", policy="random", seeds=[1, 2], horizon=3, after=[{"actions": {}}])
+        opened_walker.ask("drive", policy="random", seeds=[1, 2], horizon=3, after=[one])
 
 
 def test_seeds_that_differ_only_in_their_high_bits_are_driven_differently(opened_walker: Environment) -> None:
@@ -187,7 +188,9 @@ def test_more_than_a_frame_holds_is_asked_for_in_parts(opened_walker: Environmen
     asked: list[int] = []
     ask = opened_walker._channel.ask
     monkeypatch.setattr(opened_walker, "_timestep_bytes", PART_BYTES // 14)
-    monkeypatch.setattr(opened_walker._channel, "ask", lambda *a, **k: asked.append(len(k["cases"])) or ask(*a, **k))
+    monkeypatch.setattr(
+        opened_walker._channel, "ask", lambda *a, **k: asked.append(len(k["cases"]["seeds"])) or ask(*a, **k)
+    )
     in_parts = opened_walker.rollout(cases)
     assert asked == [3] * 6 + [2]
     assert [t.digest for t in in_parts] == [t.digest for t in at_once]
