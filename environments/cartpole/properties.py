@@ -152,9 +152,9 @@ def dynamics_inputs() -> st.SearchStrategy[dict[str, float]]:
     return st.fixed_dictionaries(
         {
             "x": _number(X_LIMIT),
-            "x_dot": _number(3.0),
+            "x_dot": _number(5.0),
             "theta": _number(THETA_LIMIT),
-            "theta_dot": _number(3.5),
+            "theta_dot": _number(4.5),
             "action": st.integers(0, 1),
         }
     )

@@ -223,6 +223,8 @@ def _as_array(value: Any) -> np.ndarray:
 class SingleEnvironment:
     """Answers the protocol's batched calls with an adapter that knows one environment and one step at a time."""
 
+    answered_here = frozenset(["after", "columns", "vector"])  # capabilities that an adapter gets for nothing
+
     def __init__(self, make: Callable[..., Any]) -> None:
         self._make = make
         self._adapter = None  # type: Any
@@ -256,7 +258,7 @@ class SingleEnvironment:
         self._draws_at_reset = "draws" in self._capabilities and any(at != "step" for at in moments)
         self._draws_at_step = "draws" in self._capabilities and any(at != "reset" for at in moments)
         self._policies = getattr(self._adapter, "policies", {})
-        spec["capabilities"] = sorted(self._capabilities | {"after", "columns", "vector"})
+        spec["capabilities"] = sorted(self._capabilities | self.answered_here)
         spec.setdefault("protocol", PROTOCOL)
         spec.setdefault("policies", sorted(self._policies))
         self._spec = spec

@@ -1,6 +1,6 @@
 """How often planted faults are found, from fresh seeds: the share of verifications that fail, and by which check.
 
-    python -m tests.mutants.repeat [GROUP]... [--runs 20] [--seed N] [--out FILE]
+    python -m tests.mutants.repeat [GROUP]... [--fault WORDS] [--runs 20] [--seed N] [--exploring 1] [--out FILE]
 
 A verification of levels 1 to 3 fails where one of them does, and each level alone asks what it asks beside the others. So the
 levels run one by one, first the one that a fault is for, up to the first failure. What is judged is written to FILE line
@@ -37,34 +37,36 @@ GROUPS: Mapping[str, tuple[Path, Sequence[Mutant], str]] = {
 }
 
 
-def judged(group: str, runs: int, seed: int, out: Path) -> dict[str, Counter[str]]:
-    """By fault, how often which check found it; `passed` where none did."""
+def judged(
+    group: str, runs: int, seed: int, out: Path, *, words: str = "", exploring: int = 1
+) -> dict[str, Counter[str]]:
+    """By fault whose name has these words, how often which check found it; `passed` where none did."""
     directory, mutants, kind = GROUPS[group]
     known = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-    done = {(one["group"], one["fault"], one["seed"]): one["found"] for one in known}
+    done = {(one["group"], one["fault"], one["seed"], one.get("exploring", 1)): one["found"] for one in known}
     task = load_task(directory).with_candidate(kind)
     counts: dict[str, Counter[str]] = {}
     with Verifier(task, sandboxes.choose(None), prepare=True) as verifier:
-        for mutant in mutants:
+        for mutant in (one for one in mutants if words in one.name):
             counts[mutant.name] = Counter()
             with tempfile.TemporaryDirectory(prefix="lockstep-repeat-") as scratch:
                 plant(task, mutant, Path(scratch))
                 for number in range(seed, seed + runs):
-                    found = done.get((group, mutant.name, number))
+                    found = done.get((group, mutant.name, number, exploring))
                     if found is None:
-                        found = _found(verifier, Path(scratch), number, mutant.level)
+                        found = _found(verifier, Path(scratch), number, mutant.level, exploring)
                         with out.open("a") as journal:
-                            line = {"group": group, "fault": mutant.name, "seed": number, "found": found}
-                            journal.write(json.dumps(line) + "\n")
+                            line = {"group": group, "fault": mutant.name, "seed": number, "exploring": exploring}
+                            journal.write(json.dumps(line | {"found": found}) + "\n")
                     counts[mutant.name][found] += 1
             shares = ", ".join(f"{count} {found}" for found, count in counts[mutant.name].most_common())
             print(f"{group}: {mutant.name}: {shares}", flush=True)
     return counts
 
 
-def _found(verifier: Verifier, tree: Path, seed: int, likely: int) -> str:
+def _found(verifier: Verifier, tree: Path, seed: int, likely: int, exploring: int) -> str:
     for level in sorted(LEVELS, key=lambda level: level != likely):
-        verdict = verifier.verify(tree, LevelsRequest((level,), seed, stop_at_failure=True))
+        verdict = verifier.verify(tree, LevelsRequest((level,), seed, stop_at_failure=True, exploring=exploring))
         if verdict.outcome is Outcome.FAIL:
             return f"level {level}, {verdict.reports[-1].divergences[0].check}"
         if verdict.outcome is not Outcome.PASS:
@@ -78,13 +80,17 @@ def main(given: Sequence[str] | None = None) -> int:
         prog="python -m tests.mutants.repeat", description=(__doc__ or "").split("\n", 1)[0]
     )
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"default: all ({', '.join(GROUPS)})")
+    parser.add_argument("--fault", metavar="WORDS", default="", help="only faults whose names have these words")
+    parser.add_argument("--exploring", type=int, default=1, help="explore so many times as long; `certify` takes 10")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1, help="the first of the seeds")
     parser.add_argument("--out", type=Path, default=Path("repeat.jsonl"))
     asked = parser.parse_args(given)
     faults = missed = 0
     for group in asked.groups or GROUPS:
-        for counts in judged(group, asked.runs, asked.seed, asked.out).values():
+        for counts in judged(
+            group, asked.runs, asked.seed, asked.out, words=asked.fault, exploring=asked.exploring
+        ).values():
             faults += 1
             missed += any(not found.startswith("level") for found in counts)
     print(f"{faults} faults, {asked.runs} runs each: {faults - missed} were found in every run")

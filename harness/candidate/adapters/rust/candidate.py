@@ -52,6 +52,7 @@ class RustCandidate(SingleEnvironment):
     """Answers the protocol's calls with a module that was compiled from a candidate; see docs/protocol.md."""
 
     answers_batches = True
+    answered_here = SingleEnvironment.answered_here - {"columns"}
 
     def __init__(self) -> None:
         self._module: ModuleType = None  # type: ignore[assignment]  # until `open`
