@@ -102,17 +102,23 @@ class Host:
 
     def serve(self) -> None:
         """Work until the host is released, or nobody has asked for long."""
-        with self._held:
-            threading.Thread(target=self._accept, name="accept", daemon=True).start()
-            while not self._ending:
-                with suppress(queue.Empty):
-                    work = self._work.get(timeout=min(LOOK_S, self._idle_s))
-                    if work is not None:
-                        work()
-                    self._last = time.monotonic()
-                _cap_log()
-                if time.monotonic() - self._last >= self._idle_s:
-                    self._end()
+        try:
+            with self._held:
+                self._work_on()
+        finally:
+            signal.alarm(0)  # while Python ends it would kill the process
+
+    def _work_on(self) -> None:
+        threading.Thread(target=self._accept, name="accept", daemon=True).start()
+        while not self._ending:
+            with suppress(queue.Empty):
+                work = self._work.get(timeout=min(LOOK_S, self._idle_s))
+                if work is not None:
+                    work()
+                self._last = time.monotonic()
+            _cap_log()
+            if time.monotonic() - self._last >= self._idle_s:
+                self._end()
 
     def close(self) -> None:
         """Let go of everything, for a host that does not serve."""
