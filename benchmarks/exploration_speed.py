@@ -46,7 +46,7 @@ def explored(task: Task, reference: Pool, steps: int, seed: int) -> float:
     for policy in task.budgets.policies:
         explorer.observe(reference.drive(policy, streams.seeds(f"episodes/{policy}", CHUNK), task.budgets.horizon))
     began = time.perf_counter()
-    taken = sum(trajectory.steps for wave in explorer.waves(steps) for trajectory in wave)
+    taken = sum(trajectory.steps for wave in explorer.waves(steps) for trajectory in wave.played)
     return taken / (time.perf_counter() - began)
 
 

@@ -724,7 +724,7 @@ CALLS = frozenset(
         "sample", "autoreset", "train", "bench_prepare", "bench_run", "bench_envs", "bench_trace", "program",
         "judge",
         # of a task's own code only
-        "count", "search", "searched",
+        "show", "search", "searched",
     ]
 )  # fmt: skip
 

@@ -43,9 +43,9 @@ class Feature:
     name: str
     check: RowCheck
 
-    def count(self, trajectory: Trajectory) -> int:
-        """The number of timesteps that show the feature."""
-        return int(np.count_nonzero(_timesteps(self.check(trajectory), trajectory.timesteps)))
+    def shown(self, trajectory: Trajectory) -> Array:
+        """The timesteps that show the feature."""
+        return np.flatnonzero(_timesteps(self.check(trajectory), trajectory.timesteps))
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def explored(task: Task, reference: Pool, run: int) -> Occurrences:
         counted.add(played)
         explorer.observe(played)
     for wave in explorer.waves(explorer.steps // EXPLORED_SHARE) if paired else ():
-        counted.add(wave)
+        counted.add(wave.played)
     table = counted.table()
     assert table is not None  # episodes were played
     return table

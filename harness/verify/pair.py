@@ -181,7 +181,7 @@ class Pair(Streams):
     @cached_property
     def starts(self) -> StartStates:
         """Where single steps and sequences begin."""
-        return StartStates(self.task, self.reference, self, restores=self.can_restore)
+        return StartStates(self.task, self.suite, self.reference, self, restores=self.can_restore)
 
     @cached_property
     def few_episodes(self) -> list[Trajectory]:

@@ -4,6 +4,8 @@ that lie near them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import Future
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +17,7 @@ from harness.verify.exploration.actions import random_legal
 from harness.verify.exploration.explorer import Explorer
 from harness.verify.leaf_values import anywhere
 from harness.verify.streams import Streams
+from harness.verify.suite.client import Shown, Suite
 
 EPISODES = 4
 HORIZON = 128
@@ -30,11 +33,12 @@ class StartStates:
     """Start states of one run.
 
     Args:
+        suite: the task's own code, whose features make states rare too.
         restores: whether both sides can begin at a given state.
     """
 
-    def __init__(self, task: Task, reference: Pool, streams: Streams, *, restores: bool) -> None:
-        self._task, self._reference, self._streams = task, reference, streams
+    def __init__(self, task: Task, suite: Suite, reference: Pool, streams: Streams, *, restores: bool) -> None:
+        self._task, self._suite, self._reference, self._streams = task, suite, reference, streams
         self._restores = restores
 
     @cached_property
@@ -62,7 +66,8 @@ class StartStates:
         if not self._restores or task.mode is Mode.LAW or task.budgets.exploration == 0:
             return []
         rng = self._streams.random(STREAM)
-        explorer = Explorer(task, self._reference, rng, restores=True)
+        shows = self._shows if self._suite.features else None
+        explorer = Explorer(task, self._reference, rng, restores=True, shows=shows)
         for played in self._episodes:
             explorer.observe(played)
         for _ in explorer.waves(STEPS):
@@ -72,8 +77,13 @@ class StartStates:
                 entry.case.start or {},
                 {path: random_legal(path, leaf, entry.legal, rng)[0] for path, leaf in task.actions.items()},
             )
-            for entry in explorer.archive.entries
+            for entry in explorer.entries
         ]
+
+    def _shows(self, played: Sequence[Trajectory]) -> Future[Shown]:
+        shown: Future[Shown] = Future()
+        shown.set_result(self._suite.show(played))
+        return shown
 
     def near(self, stream: str, count: int, rare: float = 0.0) -> list[Start]:
         """`count` states with their actions, a share of them rare, the others reached; most of them moved within the bounds

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from harness.model import ENDINGS, Array, Case, Trajectory
+from harness.model import Array, Trajectory
 from harness.verify.exploration.cells import Timesteps
+from harness.verify.exploration.entry import FAR, Entry, entry_at
 
 MOST_ENTRIES = 512
 """Few, so that what is rare is not one of many."""
@@ -16,29 +16,12 @@ MOST_BYTES = 64 << 20
 """Of all states, or actions that lead to them, that are kept."""
 ADMITTED = 64
 """At most so many states are kept of what is added at once, each for another cell."""
-FAR = 100
-"""An entry so many actions from its reset is chosen half as often: what is spent on the way is not spent on what is new."""
 LATE_SHARE = 2
 """Of so many states that are chosen, one is by its age alone: ends, and what comes before them, are late."""
 OLDEST = 1 << 16
 """Ages from here on are one."""
 RAREST = 4
 """A state is kept for so many of its cells."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A state from which to go on.
-
-    Attributes:
-        case: leads there: a start without actions, or a reset and the actions after it.
-        legal: the leaves `legal_actions...` there.
-        age: how many steps its episode took up to there.
-    """
-
-    case: Case
-    legal: dict[str, Array]
-    age: int
 
 
 class Archive:
@@ -91,11 +74,11 @@ class Archive:
         kept, numbers = [], []
         for place, row in enumerate(admitted.tolist()):
             number = int(seen.trajectory[row])
-            entry = self._entry(trajectories[number], int(seen.timestep[row]), ages[number])
+            entry = entry_at(trajectories[number], int(seen.timestep[row]), ages[number], restores=self._restores)
             if entry is not None:
                 self._entries.append(entry)
                 kept.append(place)
-                numbers.append((0, entry.case.length, _bytes(entry.case), min(entry.age, OLDEST)))
+                numbers.append((0, entry.case.length, entry.bytes, min(entry.age, OLDEST)))
         if kept:
             self._cells = np.concatenate([self._cells, cells[kept]])
             self._numbers = np.concatenate([self._numbers, np.array(numbers)])
@@ -115,21 +98,6 @@ class Archive:
         used, length, _, _ = self._numbers.T
         return (1.0 / self._counts[self._cells]).sum(axis=1) / ((1 + used) * (1 + length / FAR))
 
-    def _entry(self, trajectory: Trajectory, timestep: int, age: int) -> Entry | None:
-        """The state after a timestep, or before it where the episode is over there; None where that is its beginning."""
-        leaves = trajectory.leaves
-        if any(leaves[path][timestep] for path in ENDINGS):
-            timestep -= 1
-        if timestep < 0 or (timestep == 0 and not self._restores):
-            return None
-        legal = {path: np.array(array[timestep]) for path, array in leaves.items() if path.startswith("legal_actions")}
-        case = trajectory.case.cut(0 if self._restores else timestep)
-        actions = {path: np.array(array) for path, array in case.actions.items()}
-        start = (
-            {path: np.array(value) for path, value in trajectory.state(timestep).items()} if self._restores else None
-        )
-        return Entry(Case(case.seed, actions, start), legal, age + timestep)
-
     def _make_room(self) -> None:
         if len(self._entries) <= MOST_ENTRIES and self.bytes <= MOST_BYTES:
             return
@@ -142,7 +110,3 @@ class Archive:
 def _picked(weights: Array, rng: np.random.Generator, count: int) -> Array:
     reach = np.cumsum(weights)
     return np.searchsorted(reach, rng.random(count) * reach[-1], side="right").clip(max=len(reach) - 1)
-
-
-def _bytes(case: Case) -> int:
-    return sum(array.nbytes for part in (case.actions, case.start or {}) for array in part.values())

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,9 +20,12 @@ from harness.model import Array, Case, Trajectory
 from harness.protocol.environment import Pool
 from harness.task.contract import Task
 from harness.verify.exploration.actions import FEW, first_actions, lasting, random_legal
-from harness.verify.exploration.archive import Archive, Entry
+from harness.verify.exploration.archive import Archive
 from harness.verify.exploration.cells import Cells
+from harness.verify.exploration.declared import Declared
+from harness.verify.exploration.entry import Entry
 from harness.verify.refusals import answered
+from harness.verify.suite.client import Shown
 
 STREAM = "exploration"
 """From which all chance comes at level 3."""
@@ -41,6 +45,8 @@ LONG_SHARE = 16
 STICKINESS = (0.8, 0.95, 1.0)
 BY_POLICY = 2
 """Which one of BEGIN_EVERY waves it is in which the reference's policies go on from rare states."""
+BY_FEATURE = 4
+"""Of so many states that are gone on from, one is chosen by the declared features that show there, where any do."""
 AHEAD = 2
 """Waves that are chosen before what the one before them found was looked at: the reference need not wait."""
 
@@ -56,6 +62,13 @@ class Lead:
     case: Case
     new_from: int = 0
     age: int = 0
+
+
+class Wave(NamedTuple):
+    """Trajectories of the reference, and where declared features show in them, if that was asked."""
+
+    played: list[Trajectory]
+    shown: Future[Shown] | None
 
 
 @dataclass(frozen=True)
@@ -74,17 +87,30 @@ class Explorer:
         reference: its workers.
         rng: for all chance; `Pair.random(STREAM)` at level 3.
         restores: whether states may be restored; otherwise the actions that lead there are replayed.
+        shows: begins to find where the declared features show; None where none are declared, or they shall not matter.
 
     Attributes:
         steps: how many of the reference's steps it has looked at, those of others included.
     """
 
-    def __init__(self, task: Task, reference: Pool, rng: np.random.Generator, *, restores: bool) -> None:
+    def __init__(
+        self,
+        task: Task,
+        reference: Pool,
+        rng: np.random.Generator,
+        *,
+        restores: bool,
+        shows: Callable[[Sequence[Trajectory]], Future[Shown]] | None = None,
+    ) -> None:
         self._task = task
         self._reference = reference
         self._rng = rng
         self._cells = Cells(task, rng)
         self._archive = Archive(self._cells.most, restores=restores)
+        self._declared = Declared(restores=restores)
+        self._shows = shows
+        self._looking: deque[tuple[Sequence[Trajectory], list[int], list[int], Future[Shown]]] = deque()
+        self._chosen = itertools.count(1)
         self._masked = task.masked
         own = [policy for policy in task.budgets.policies if policy not in ("random", "sticky")]
         self._policies = [*(("sticky", stickiness) for stickiness in STICKINESS), *((policy, 0.0) for policy in own)]
@@ -99,17 +125,33 @@ class Explorer:
         """What it has found."""
         return self._archive
 
-    def observe(self, played: Sequence[Trajectory], leads: Sequence[Lead] | None = None) -> None:
-        """Look at what the reference did, whoever asked it: whole episodes where nothing is said of where each began."""
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The states from which it would go on."""
+        return [*self._archive.entries, *self._declared.entries]
+
+    def observe(self, played: Sequence[Trajectory], leads: Sequence[Lead] | None = None) -> Future[Shown] | None:
+        """Look at what the reference did, whoever asked it: whole episodes where nothing is said of where each began.
+
+        Where declared features show in it is taken in when the next are looked at: nobody waits for it.
+        """
         if not played:
-            return
+            return None
         new_from = [0] * len(played) if leads is None else [lead.new_from for lead in leads]
         ages = [0] * len(played) if leads is None else [lead.age for lead in leads]
         self._archive.add(played, ages, self._cells.of(played, new_from, ages))
         for trajectory, first in zip(played, new_from, strict=True):
             self.steps += max(0, trajectory.timesteps - max(first, 1))
+        if self._shows is None:
+            return None
+        while self._looking:
+            before, began_from, began_at, looking = self._looking.popleft()
+            self._declared.add(before, began_from, began_at, looking.result().first)
+        shown = self._shows(played)
+        self._looking.append((played, new_from, ages, shown))
+        return shown
 
-    def waves(self, budget: int) -> Iterator[list[Trajectory]]:
+    def waves(self, budget: int) -> Iterator[Wave]:
         """Explore, for about `budget` steps; what the reference answered comes in waves of at most WAVE trajectories.
 
         While one wave is looked at, the reference plays the next, which was chosen before.
@@ -129,10 +171,10 @@ class Explorer:
                 wave, most = ahead.popleft()
                 played = wave.result()
                 trajectories = [trajectory for trajectory, _ in played.answers]
-                self.observe(trajectories, [lead for _, lead in played.answers])
+                shown = self.observe(trajectories, [lead for _, lead in played.answers])
                 left += most - played.asked * BEGINNING - sum(trajectory.steps for trajectory in trajectories)
                 if trajectories:
-                    yield trajectories
+                    yield Wave(trajectories, shown)
         finally:
             thread.shutdown(cancel_futures=True)
 
@@ -204,7 +246,7 @@ class Explorer:
         seeds = rng.integers(0, 1 << 31, count)
         leads: list[Lead] = []
         space = WAVE_BYTES
-        for entry in self._archive.choose(rng, -(-count // self._branches)):
+        for entry in self._choose(-(-count // self._branches)):
             firsts = first_actions(self._task.actions, entry.legal, rng)
             for first in firsts if firsts is not None else [None] * FEW:
                 if len(leads) == count:
@@ -218,6 +260,11 @@ class Explorer:
                     return leads
                 leads.append(Lead(case, entry.case.length + 1, entry.age - entry.case.length))
         return leads
+
+    def _choose(self, count: int) -> list[Entry]:
+        by_feature = [bool(self._declared.entries) and next(self._chosen) % BY_FEATURE == 0 for _ in range(count)]
+        rare = iter(self._archive.choose(self._rng, count - sum(by_feature)))
+        return [self._declared.choose(self._rng) if declared else next(rare) for declared in by_feature]
 
     def _fitting(self, steps: int) -> int:
         """How many cases of so many steps a wave has."""

@@ -23,11 +23,12 @@ from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Mode
 from harness.verdict import CheckResult, Divergence, Outcome
-from harness.verify.exploration.explorer import STREAM, Explorer
+from harness.verify.exploration.explorer import STREAM, Explorer, Wave
 from harness.verify.levels import autoreset, wide
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
 from harness.verify.statistics.laws import compare_outcomes, verdict
+from harness.verify.suite.client import Shown
 from harness.verify.suite.features import FeatureCount
 
 LEVEL = 3
@@ -60,13 +61,24 @@ class Tally:
     steps: int = 0
     features: dict[str, int] = field(default_factory=dict)
 
-    def add(self, played: Sequence[Trajectory], pair: Pair, *, episodes: bool = True) -> None:
-        """Count episodes of the reference that the candidate was held against; only their steps where they are no trials."""
+    def add(
+        self,
+        played: Sequence[Trajectory],
+        pair: Pair,
+        *,
+        episodes: bool = True,
+        shown: Future[Shown] | None = None,
+    ) -> None:
+        """Count episodes of the reference that the candidate was held against; only their steps where they are no trials.
+
+        Args:
+            shown: where features show in them, if that was asked.
+        """
         pair.witness(played)
         self.episodes += len(played) if episodes else 0
         self.steps += sum(trajectory.steps for trajectory in played)
         self.features |= dict.fromkeys(pair.suite.features, 0)
-        self.counting.add(played)
+        self.counting.add(played, shown)
 
     def settle(self) -> None:
         """Wait until the features of all episodes are counted. Raises what counting them raised."""
@@ -92,7 +104,8 @@ def checks(
     second.begin()
     explorer = None
     if pair.paired and pair.task.budgets.exploration != 0:
-        explorer = Explorer(pair.task, pair.reference, pair.random(STREAM), restores=pair.can_restore)
+        shows = tally.counting.look if pair.suite.features else None
+        explorer = Explorer(pair.task, pair.reference, pair.random(STREAM), restores=pair.can_restore, shows=shows)
     policies = pair.task.budgets.policies
     shares = np.diff(np.linspace(0, pair.task.budgets.episodes, len(policies) + 1).astype(int))
     try:
@@ -214,9 +227,7 @@ def _episodes(
                 divergence = localise(pair, part[number], found, level=LEVEL, check=name)
                 return CheckResult(name, Outcome.FAIL, examples=done + len(part), divergences=(divergence,))
             done += len(part)
-            tally.add(part, pair)
-            if explorer is not None:
-                explorer.observe(part)
+            tally.add(part, pair, shown=None if explorer is None else explorer.observe(part))
         pair.progress(f"level 3: {policy}", done, count)
     return CheckResult(name, Outcome.PASS, examples=done)
 
@@ -279,7 +290,7 @@ def _exploration(pair: Pair, explorer: Explorer, tally: Tally, times: int) -> Ch
     done, steps = 0, 0
     failed: tuple[Trajectory, Difference] | None = None
     with closing(_ahead(explorer.waves(budget))) as waves:
-        for wave in waves:
+        for wave, shown in waves:
             actual = pair.follow(wave, room=(CHUNK, pair.task.budgets.horizon))
             found = zip(wave, pair.differences(wave, actual), strict=True)
             failing = [(each, difference) for each, difference in found if difference is not None]
@@ -288,7 +299,7 @@ def _exploration(pair: Pair, explorer: Explorer, tally: Tally, times: int) -> Ch
                 failed = min(failing, key=lambda one: one[1].step)
                 break
             steps += sum(trajectory.steps for trajectory in wave)
-            tally.add(wave, pair, episodes=False)
+            tally.add(wave, pair, episodes=False, shown=shown)
             pair.progress("level 3: exploration, steps", min(steps, budget), budget)
     if failed is not None:
         divergence = localise(pair, *failed, level=LEVEL, check=name)
@@ -298,7 +309,7 @@ def _exploration(pair: Pair, explorer: Explorer, tally: Tally, times: int) -> Ch
     )
 
 
-def _ahead(waves: Iterator[list[Trajectory]]) -> Generator[list[Trajectory]]:
+def _ahead(waves: Iterator[Wave]) -> Generator[Wave]:
     """What an iterator brings, the next few worked out while the caller is at the last."""
     thread = ThreadPoolExecutor(1, thread_name_prefix="lockstep-explore")
     try:

@@ -56,6 +56,19 @@ class Judged:
     raised: str
 
 
+@dataclass(frozen=True)
+class Shown:
+    """Where features show in some trajectories.
+
+    Attributes:
+        counts: for each feature, how many timesteps show it.
+        first: `[features, trajectories]`, the first timestep that shows it, -1 where none does.
+    """
+
+    counts: Mapping[str, int]
+    first: Array
+
+
 class Suite:
     """All that a task adds to the generic checks, by name; a worker answers for it.
 
@@ -106,23 +119,24 @@ class Suite:
     def judge(self, trajectories: Sequence[Trajectory]) -> list[Judged]:
         """What each invariant says of trajectories."""
         return [
-            Judged(tuple(first), raised) for first, raised in self._of_each("judge", len(self.invariants), trajectories)
+            Judged(tuple(first), raised)
+            for first, raised in self._of_each("judge", len(self.invariants), trajectories, _first)
         ]
 
-    def count(self, trajectories: Sequence[Trajectory]) -> dict[str, int]:
-        """In how many timesteps each feature shows.
+    def show(self, trajectories: Sequence[Trajectory]) -> Shown:
+        """Where each feature shows.
 
         Raises:
             Raised: a feature raised; the error names it.
         """
-        counts: dict[str, int] = {}
-        for name, (counted, raised) in zip(
-            self.features, self._of_each("count", len(self.features), trajectories), strict=True
-        ):
+        counts, first = {}, []
+        answers = self._of_each("show", len(self.features), trajectories, _count_and_first)
+        for name, (numbers, raised) in zip(self.features, answers, strict=True):
             if raised:
                 raise Raised(f"the feature `{name}` raised {raised}", where=NAME, next_step=f"mend {PROPERTIES_FILE}")
-            counts[name] = counts.get(name, 0) + sum(counted)
-        return counts
+            counts[name] = counts.get(name, 0) + sum(numbers[::2])
+            first.append(numbers[1::2])
+        return Shown(counts, np.array(first, np.int64).reshape(len(self.features), len(trajectories)))
 
     def search_inputs(
         self, probe: TaskProbe, fails: Callable[[dict[str, Array]], bool], *, seed: int, examples: int, shrink: bool
@@ -221,15 +235,21 @@ class Suite:
                 raise BadAnswer(f"it asks for what is no further leaf: {wanted!r:.100}", where=f"{NAME}, call `{call}`")
             read.add(wanted)
 
-    def _of_each(self, call: str, checks: int, trajectories: Sequence[Trajectory]) -> list[tuple[list[int], str]]:
-        """For each check of a kind, a number for each trajectory, up to the one on which it raised; and what it raised."""
+    def _of_each(
+        self, call: str, checks: int, trajectories: Sequence[Trajectory], most: Callable[[Trajectory], tuple[int, ...]]
+    ) -> list[tuple[list[int], str]]:
+        """For each check of a kind, the numbers for each trajectory, up to the one on which it raised; and what it raised.
+
+        Args:
+            most: the largest that the numbers for a trajectory may be.
+        """
         said: list[tuple[list[int], str]] = [([], "") for _ in range(checks)]
         for part in _parts(trajectories) if checks else ():
             answer = self._answer(call, part)
             if not isinstance(answer, list) or len(answer) != checks:
                 raise BadAnswer("it does not answer for each of its checks", where=f"{NAME}, call `{call}`")
             for number, each in enumerate(answer):
-                numbers, raised = _numbers(each, [one.timesteps - (call == "judge") for one in part], call)
+                numbers, raised = _numbers(each, [bound for one in part for bound in most(one)], call)
                 if not said[number][1]:
                     said[number] = (said[number][0] + numbers, raised)
         return said
@@ -280,13 +300,21 @@ def _parts(trajectories: Sequence[Trajectory]) -> Iterator[list[Trajectory]]:
         yield part
 
 
+def _first(trajectory: Trajectory) -> tuple[int]:
+    return (trajectory.timesteps - 1,)
+
+
+def _count_and_first(trajectory: Trajectory) -> tuple[int, int]:
+    return trajectory.timesteps, *_first(trajectory)
+
+
 def bytes_of(trajectory: Trajectory) -> int:
     """Bytes of what an environment answered."""
     return sum(array.nbytes for array in trajectory.leaves.values())
 
 
 def _numbers(answer: Any, most: Sequence[int], call: str) -> tuple[list[int], str]:
-    """What a check answered about trajectories: for each a number, not above its own `most`."""
+    """What a check answered about trajectories: numbers, none above its own `most`."""
     numbers, raised = answer if isinstance(answer, list) and len(answer) == 2 else (None, None)
     if not isinstance(numbers, list) or not isinstance(raised, str) or len(numbers) > len(most):
         raise BadAnswer("its answer is no list of numbers and a text", where=f"{NAME}, call `{call}`")

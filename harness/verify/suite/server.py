@@ -60,11 +60,11 @@ class SuiteServer:
         """
         return _of_each([(invariant.violations, _first) for invariant in self._suite.invariants], trajectories)
 
-    def count(self, trajectories: list[dict[str, Any]]) -> Answers:
-        """For each feature how many timesteps of each trajectory show it, up to the one on which it raised; and what it
-        raised.
+    def show(self, trajectories: list[dict[str, Any]]) -> Answers:
+        """For each feature two numbers for each trajectory, how many timesteps show it and the first of these, -1 where none
+        does, up to the trajectory on which it raised; and what it raised.
         """
-        return _of_each([(feature.count, int) for feature in self._suite.features], trajectories)
+        return _of_each([(feature.shown, _count_and_first) for feature in self._suite.features], trajectories)
 
     def search(self, kind: str, name: str, seed: int, examples: int, shrink: bool) -> dict[str, Any]:
         """Begin a search over what a generator (`kind` is `inputs`, `name` its probe) or a sequence (`cases`) makes.
@@ -155,7 +155,7 @@ class _Search:
 
 
 def _of_each(
-    checks: Sequence[tuple[Callable[[Trajectory], Any], Callable[[Any], int]]],
+    checks: Sequence[tuple[Callable[[Trajectory], Any], Callable[[Any], tuple[int, ...]]]],
     trajectories: Sequence[Mapping[str, Any]],
 ) -> Answers:
     played = [trajectory_from_wire(each) for each in trajectories]
@@ -166,16 +166,20 @@ def _of_each(
 
 
 def _in_turn(
-    check: Callable[[Trajectory], Any], played: Sequence[Trajectory], answer: Callable[[Any], int]
+    check: Callable[[Trajectory], Any], played: Sequence[Trajectory], answer: Callable[[Any], tuple[int, ...]]
 ) -> list[Any]:
     answers: list[int] = []
     try:
         for trajectory in played:
-            answers.append(answer(check(trajectory)))
+            answers.extend(answer(check(trajectory)))
     except Exception as error:  # whatever the task's code raises is an answer about that check alone
         return [answers, f"{type(error).__name__}: {error}"]
     return [answers, ""]
 
 
-def _first(timesteps: Any) -> int:
-    return int(timesteps[0]) if len(timesteps) else -1
+def _first(timesteps: Any) -> tuple[int]:
+    return (int(timesteps[0]) if len(timesteps) else -1,)
+
+
+def _count_and_first(timesteps: Any) -> tuple[int, int]:
+    return len(timesteps), *_first(timesteps)

@@ -24,7 +24,7 @@ def explored(pair: Pair, budget: int = BUDGET) -> tuple[list[Trajectory], Explor
     explorer = explorer_of(pair)
     for policy in ("random", "sticky"):
         explorer.observe(pair.reference.drive(policy, pair.seeds(f"episodes/{policy}", 8), 50))
-    return [trajectory for wave in explorer.waves(budget) for trajectory in wave], explorer
+    return [trajectory for wave in explorer.waves(budget) for trajectory in wave.played], explorer
 
 
 def test_it_is_a_function_of_the_seed(make_pair: MakePair) -> None:
@@ -66,6 +66,6 @@ def test_its_memory_is_bounded(make_pair: MakePair, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(module, "WAVE_BYTES", 20_000)
     pair = make_pair(6)
     explorer = explorer_of(pair)
-    waves = list(explorer.waves(BUDGET))
+    waves = [wave.played for wave in explorer.waves(BUDGET)]
     most = 20_000 / pair.task.timestep_bytes + module.FEW * (1 + max(module.LENGTHS) + pair.task.budgets.horizon)
     assert max(sum(one.timesteps for one in wave) for wave in waves) <= most

@@ -39,7 +39,7 @@ def test_they_are_a_function_of_the_seed(make_pair: MakePair) -> None:
 def test_a_task_that_is_not_explored_has_none(make_pair: MakePair) -> None:
     pair = make_pair(2)
     task = replace(pair.task, budgets=replace(pair.task.budgets, exploration=0))
-    starts = StartStates(task, pair.reference, pair, restores=pair.can_restore)
+    starts = StartStates(task, pair.suite, pair.reference, pair, restores=pair.can_restore)
     assert starts.rare == []
     places = np.array([float(state["state/place"]) for state, _ in starts.near("here", 50, rare=1.0)])
     assert np.ptp(places) > 0

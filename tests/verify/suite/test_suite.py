@@ -113,9 +113,9 @@ def test_only_what_features_read_is_sent_to_them(
         )
         for made in (episode(), episode(steps=5))
     ]
-    assert suite.count(played[:1]) == {"walked off": 0, "reads by and by": 0}
+    assert suite.show(played[:1]).counts == {"walked off": 0, "reads by and by": 0}
     assert sent.pop() == {"terminated", "state/steps"}
-    assert suite.count(played) == {"walked off": 0, "reads by and by": 0}
+    assert suite.show(played).counts == {"walked off": 0, "reads by and by": 0}
     assert sent.pop() == {"terminated", "state/steps", "reward"}
 
 
@@ -127,7 +127,9 @@ def test_invariants_and_features_answer_for_each_trajectory(
     assert suite.invariants == (("a step is counted", "moving"),)
     assert suite.features == ("walked off",) and suite.sequences == ("at the edge",)
     assert suite.judge([episode(), skipping(), episode()]) == [Judged((-1, 2, -1), "")]
-    assert suite.count([episode(ended=True), episode(), episode(ended=True)]) == {"walked off": 2}
+    shown = suite.show([episode(ended=True), episode(), episode(ended=True)])
+    assert shown.counts == {"walked off": 2} and shown.first.tolist() == [[episode().steps, -1, episode().steps]]
+    assert suite.show([]).first.shape == (1, 0)
     assert suite.judge([]) == [Judged((), "")]
 
 
@@ -140,6 +142,10 @@ def test_features_are_counted_beside_the_caller_and_in_parts(
         for _ in range(10):
             counting.add([episode(ended=True), episode()])
         assert counting.total() == {"walked off": 10}
+        looked = counting.look([episode(ended=True)])
+        assert looked.result().counts == {"walked off": 1} and counting.total() == {"walked off": 10}
+        counting.add([episode(ended=True)], looked)
+        assert counting.total() == {"walked off": 11}
 
 
 def test_without_files_there_is_no_worker_and_nothing_to_say(walk: Path) -> None:
@@ -207,7 +213,7 @@ def test_what_an_invariant_or_a_feature_raises_is_said_of_it_alone(serve: Callab
     suite = serve(load_task(walk)).open()
     assert suite.judge([episode()]) == [Judged((-1,), ""), Judged((), "KeyError: 'state/other'")]
     with pytest.raises(Raised, match="the feature `that looks for another leaf` raised KeyError: 'state/other'"):
-        suite.count([episode()])
+        suite.show([episode()])
 
 
 @pytest.mark.parametrize(
@@ -300,12 +306,12 @@ def test_a_worker_that_declares_nonsense_is_refused(serve: Callable[..., Suite],
         {"unsent": "terminated"},  # again, when it has come
     ],
 )
-@pytest.mark.parametrize("call", ["judge", "count"])
+@pytest.mark.parametrize("call", ["judge", "show"])
 def test_a_worker_that_answers_nonsense_of_a_trajectory_is_refused(
     serve: Callable[..., Suite], call: str, said: Any
 ) -> None:
-    if (call, said) == ("count", [[[4], ""]]):
-        said = [[[5], ""]]
+    if call == "show" and isinstance(said, list):  # two numbers for a trajectory: how many timesteps, and the first
+        said = [[[5, 3] if numbers == [4] else [1, *numbers] if numbers else [], raised] for numbers, raised in said]
     suite = serve(TASK, type("It", (Lying,), {"said": {"open": DECLARED, call: said}})).open()
     with pytest.raises(BadAnswer):
         getattr(suite, call)([episode()])
