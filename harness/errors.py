@@ -4,6 +4,7 @@
 
     LockstepError                 anything that Lockstep raises on purpose
     ├── TaskError                 a task file or a task directory is wrong (carries every mistake at once)
+    │   └── NoSuchTask            a name or a path means no task
     ├── SetupError                an environment for a reference could not be built
     ├── EnvironmentFailure        a reference or a candidate could not answer (infrastructure: an ERROR, never a FAIL)
     │   ├── Crashed               its process ended before it answered
@@ -13,6 +14,7 @@
     │   └── BrokenContract        a candidate's functions do not have the form that its task demands
     ├── TrainingError             a policy cannot be trained, or its checkpoint is of another training
     ├── SessionError              a session cannot do what was asked
+    │   ├── NoSuchSession         a name or a path means no session
     │   ├── SessionLocked         another process works on the same session
     │   └── TrustedFileChanged    the workspace changes files that belong to the verifier
     └── RecordError               the git record is damaged or does not verify
@@ -97,6 +99,10 @@ class TaskError(LockstepError):
         return super().as_json() | {"mistakes": "\n".join(self.mistakes)}
 
 
+class NoSuchTask(TaskError):
+    """A name or a path means no task."""
+
+
 class SetupError(LockstepError):
     """An environment for a reference could not be built."""
 
@@ -177,6 +183,10 @@ class TrainingError(LockstepError):
 
 class SessionError(LockstepError):
     """A session cannot do what was asked."""
+
+
+class NoSuchSession(SessionError):
+    """A name or a path means no session."""
 
 
 class SessionLocked(SessionError):

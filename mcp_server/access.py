@@ -17,7 +17,7 @@ from typing import Any
 from mcp.server.auth.middleware.auth_context import get_access_token
 
 from harness import operations
-from harness.errors import SessionError
+from harness.errors import NoSuchSession, SessionError
 from harness.policy.budgets import demand_budget
 from harness.policy.owners import NOBODY, owner_of
 from harness.policy.spent import LOCAL
@@ -79,16 +79,16 @@ class Access:
         """The home in which a session may be looked up under this name.
 
         Raises:
-            SessionError: there is none that the caller may know of.
+            NoSuchSession: there is none that the caller may know of.
         """
         if self.caller().is_operator:
-            with suppress(SessionError):
+            with suppress(NoSuchSession):
                 directories.find(self._home, session)  # also by its workspace
                 return self._home
         elif self.sees(session) and (self._home / directories.SESSIONS / session).is_dir():
             return self._home
         known = ", ".join(row["session"] for row in self.sessions()) or "none"
-        raise SessionError(
+        raise NoSuchSession(
             f"there is no session {session!r}",
             expected=f"the id of a session that you may use; there are: {known}",
             next_step="begin one with start_session, or ask the operator to share one (`lockstep serve --share SESSION`)",

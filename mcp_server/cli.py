@@ -10,11 +10,13 @@ from pathlib import Path
 import anyio
 import click
 
+from harness.cli.frame import Output, command
+
 TOKEN_FILE = "mcp-tokens.json"
 DEFAULT_PORT = 8765
 
 
-@click.command("serve", short_help="serve agents")
+@command("serve", "serve agents")
 @click.option("--http", is_flag=True, help="Serve streamable HTTP; default: stdio, for the client that started this.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on (with --http).")
 @click.option("--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="0: a free one.")
@@ -43,6 +45,7 @@ DEFAULT_PORT = 8765
     help="Make workspaces below this directory; default: the current one.",
 )
 def serve(
+    output: Output,
     http: bool,
     host: str,
     port: int,
@@ -60,6 +63,8 @@ def serve(
     On stdio, standard output carries the protocol and nothing else. Over HTTP every request needs a bearer token; the
     file that holds them is made when it is first needed. A session belongs to the token that began it; other tokens do not
     see it, but for operators and sessions that are shared.
+
+    With --json the document tells the new client's token, or, as soon as the server listens, where; on stdio there is none.
     """
     from harness.policy import floor
     from harness.record import directory as directories
@@ -71,6 +76,8 @@ def serve(
         raise click.UsageError("--operator goes with --add-client")
     if shared and not http:
         raise click.UsageError("--share goes with --http: on stdio every session is reached")
+    if output.json and not (http or add_client):
+        raise click.UsageError("--json goes with --http or --add-client: on stdio standard output carries the protocol")
     if floor.unisolated_allowed():
         sys.stderr.write(f"lockstep: warning: {floor.WARNING}\n")  # standard output carries the protocol
     # Before the SDK sets up its own, which draws on the terminal: standard error is guarded (`harness.support.text`).
@@ -78,7 +85,8 @@ def serve(
     if add_client:
         from mcp_server.tokens import TokenFile
 
-        click.echo(TokenFile(token_file or home / TOKEN_FILE).add(add_client, is_operator=operator))
+        token = TokenFile(token_file or home / TOKEN_FILE).add(add_client, is_operator=operator)
+        output.emit({"client": add_client, "operator": operator, "token": token}, token)
         return 0
     registry = TaskRegistry(roots(task_roots), (workspace_root or Path.cwd()).expanduser().resolve())
     if http:
@@ -86,7 +94,7 @@ def serve(
 
         shared = tuple(directories.find(home, session).id for session in shared)
         doors = Doors(host, port, hosts, origins)
-        _serve_http(home, registry, doors, token_file or home / TOKEN_FILE, shared)
+        _serve_http(output, home, registry, doors, token_file or home / TOKEN_FILE, shared)
     else:
         from mcp_server.app import build_server
 
@@ -94,7 +102,9 @@ def serve(
     return 0
 
 
-def _serve_http(home: Path, registry: object, doors: object, token_file: Path, shared: Collection[str]) -> None:
+def _serve_http(
+    output: Output, home: Path, registry: object, doors: object, token_file: Path, shared: Collection[str]
+) -> None:
     from mcp_server.app import build_server
     from mcp_server.http import Doors, http_app, serve_http, url_of
     from mcp_server.registry import TaskRegistry
@@ -110,4 +120,6 @@ def _serve_http(home: Path, registry: object, doors: object, token_file: Path, s
         made = "was made" if tokens.made else "holds the tokens"
         sys.stderr.write(f"lockstep: serving at {url}\nlockstep: {token_file} {made}\n")
         sys.stderr.flush()
+        if output.json:
+            output.emit({"url": url, "token_file": str(token_file)})
         anyio.run(serve_http, app, listener)

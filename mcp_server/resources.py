@@ -13,7 +13,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.shared.path_security import PathEscapeError, safe_join
 
 from harness import operations
-from harness.errors import LockstepError, RecordError, SessionError, TaskError
+from harness.errors import LockstepError, NoSuchTask, RecordError, SessionError
 from harness.record.event import VERDICT_FILE
 from harness.record.log import event_file
 from harness.session.view import SessionView
@@ -165,7 +165,7 @@ class Resources:
 def _task(services: Services, named: str) -> Path:
     found = services.registry.tasks().get(named)
     if found is None:
-        raise TaskError(f"there is no task {named!r}; there are: {', '.join(services.registry.tasks())}")
+        raise NoSuchTask(f"there is no task {named!r}; there are: {', '.join(services.registry.tasks())}")
     return found
 
 

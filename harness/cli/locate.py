@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.errors import SessionError
+from harness.errors import NoSuchSession
 from harness.record.directory import SessionDirectory, all_sessions
 from harness.support.home import lockstep_home
 
@@ -23,7 +23,7 @@ def session_named(which: str | None) -> SessionDirectory:
     """The session with this id or at this path; None stands for the one of the current directory.
 
     Raises:
-        SessionError: there is none.
+        NoSuchSession: there is none.
     """
     sessions = all_sessions(lockstep_home())
     path = Path(which or ".").expanduser().resolve()
@@ -32,7 +32,7 @@ def session_named(which: str | None) -> SessionDirectory:
     if found is not None and (found.id == which or path == found.workspace or path.exists()):
         return found
     known = ", ".join(session.id for session in sessions) or "none"
-    raise SessionError(
+    raise NoSuchSession(
         "there is no session here" if which is None else f"there is no session {which!r}",
         where=str(path) if which is None else str(lockstep_home()),
         expected=f"the id or the workspace of a session; there are: {known}",
@@ -46,7 +46,7 @@ def session_rather_than_task(where: str) -> SessionDirectory | None:
         return session_at(Path(where))
     try:
         return None if Path(where).exists() else session_named(where)
-    except SessionError:
+    except NoSuchSession:
         return None  # then it is the name of a task, or `find_task` says what there is
 
 
@@ -55,7 +55,7 @@ def record_named(which: str | None) -> Path:
     bundle.
 
     Raises:
-        SessionError: there is no such session, and no such file or directory.
+        NoSuchSession: there is no such session, and no such file or directory.
     """
     path = Path(which or ".").expanduser()
     if which is None or not path.exists() or session_at(path) is not None:
@@ -72,7 +72,8 @@ def opened(identifier: str, verifier: VerifierFactory | None = None) -> Session:
     """A session for this process to work on; its host, which an agent's tools may have started, is asked to let go.
 
     Raises:
-        SessionError: there is no such session, or its host is busy with a job, which is named.
+        NoSuchSession: there is none.
+        SessionError: its host is busy with a job, which is named.
         SessionLocked: another process works on it.
     """
     from harness.host.client import release

@@ -34,14 +34,14 @@ from harness.cli.transfer import transfer
 from harness.cli.usage import usage
 from harness.cli.verify import verify
 from harness.cli.watch import watch
-from harness.errors import LockstepError
+from harness.errors import LockstepError, NoSuchSession, NoSuchTask
 from harness.support.text import guarded
 
 EPILOG = """\b
 Exit codes:
     0  verified, or done as asked
     1  FAIL: a difference was found, a check failed, or an audit found something
-    2  usage: the command line is wrong
+    2  usage: the command line is wrong, or names a task or a session that is not there
     3  ERROR: infrastructure failed, or the task is wrong; says nothing of the candidate
     4  a person is needed: the session has reached a limit
     5  INCONCLUSIVE: no difference, and too little to show equality; says what would decide
@@ -118,7 +118,7 @@ def _main(given: list[str]) -> int:
         return EXIT_USAGE
     except LockstepError as error:
         report_error(output, error.as_json(), error_text(error))
-        return EXIT_ERROR
+        return EXIT_USAGE if isinstance(error, (NoSuchTask, NoSuchSession)) else EXIT_ERROR
     except (click.Abort, KeyboardInterrupt):
         report_error(
             output, {"error": "Interrupted", "what": f"interrupted; {output.kept}"}, f"interrupted: {output.kept}"

@@ -17,12 +17,13 @@ def shell(output: Output, arguments: tuple[str, ...], sandbox: str | None) -> in
 
     Without SESSION it is the one that works here.
 
-    Its /tmp is its own. The session goes on meanwhile: nothing is locked.
+    Its /tmp is its own. The session goes on meanwhile: nothing is locked. With --json what is printed there goes to standard
+    error, and standard output tells the session, the program and its exit code.
     """
     from harness.agent_sandbox import AgentSandbox
     from harness.agent_sandbox.terminal import converse
     from harness.cli.locate import session_at, session_named
-    from harness.errors import SessionError
+    from harness.errors import NoSuchSession
     from harness.session.view import SessionView
     from harness.task.load import load_task
 
@@ -30,7 +31,7 @@ def shell(output: Output, arguments: tuple[str, ...], sandbox: str | None) -> in
     name = arguments[0] if arguments and not Path(arguments[0]).is_file() else None
     try:
         found, program = session_named(name), arguments if name is None else arguments[1:]
-    except SessionError:
+    except NoSuchSession:
         here = session_at(Path.cwd())
         if here is None:
             raise
@@ -40,4 +41,8 @@ def shell(output: Output, arguments: tuple[str, ...], sandbox: str | None) -> in
         with AgentSandbox(view, load_task(view.task_directory), driver) as location:
             if driver.warning:
                 output.note(driver.warning)
-            return converse(location, program or ("/bin/bash", "-i"))
+            program = program or ("/bin/bash", "-i")
+            exit_code = converse(location, program, write_to=2 if output.json else 1)
+            if output.json:
+                output.emit({"session": found.id, "program": list(program), "exit_code": exit_code})
+            return exit_code

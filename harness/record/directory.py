@@ -20,7 +20,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import RecordError, SessionError
+from harness.errors import NoSuchSession, RecordError
 from harness.support.files import storing, sync_directory, write_durably
 from harness.support.foreign import json_of
 from sandboxes.removal import remove_tree
@@ -124,7 +124,7 @@ def find(home: Path, which: str | Path) -> SessionDirectory:
     """The session with an id, or the one that works in a directory.
 
     Raises:
-        SessionError: there is none.
+        NoSuchSession: there is none.
     """
     name = str(which)
     path = home / SESSIONS / name
@@ -139,7 +139,7 @@ def find(home: Path, which: str | Path) -> SessionDirectory:
         if session.workspace == workspace:
             return session
     # Which there are says whoever knows that the reader may see them (`harness.cli.locate`, `mcp_server.access`).
-    raise SessionError(
+    raise NoSuchSession(
         f"there is no session {name!r}",
         where=str(home / SESSIONS),
         expected="the id of a session or its workspace",

@@ -9,7 +9,7 @@ import difflib
 import os
 from pathlib import Path
 
-from harness.errors import LockstepError, TaskError
+from harness.errors import LockstepError, NoSuchTask
 
 TASK_FILE = "task.toml"  # as in harness.task.contract, which would load numpy to find a file
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -26,7 +26,7 @@ def find_task(named: str) -> Path:
     """The directory of a task, given its path or the name of an embedded one. A path that is a task goes first.
 
     Raises:
-        TaskError: there is no such task; the message lists the embedded ones.
+        NoSuchTask: there is no such task; the message lists the embedded ones.
     """
     path = Path(named).expanduser()
     if (path / TASK_FILE).is_file():
@@ -39,7 +39,7 @@ def find_task(named: str) -> Path:
     else:
         near = difflib.get_close_matches(named, embedded, n=1)
         what = f"there is no task {named!r}" + (f"; did you mean {near[0]!r}?" if near else "")
-    raise TaskError(
+    raise NoSuchTask(
         what,
         next_step=f"name a task directory, or one that comes with Lockstep: {', '.join(embedded) or 'none here'}; "
         "`lockstep new` makes a new one",

@@ -94,7 +94,7 @@ def test_a_wrong_command_line_is_a_document_too(lockstep: Run) -> None:
 
 def test_an_error_is_its_text_and_no_traceback(lockstep: Run) -> None:
     result = lockstep("setup", "cartpool")
-    assert result.code == 3
+    assert result.code == 2
     assert result.out == ""
     assert "did you mean 'cartpole'" in result.err
     assert "Traceback" not in result.err
@@ -102,8 +102,8 @@ def test_an_error_is_its_text_and_no_traceback(lockstep: Run) -> None:
 
 def test_an_error_is_one_document_with_json(lockstep: Run) -> None:
     result = lockstep("setup", "cartpool", "--json")
-    assert result.code == 3
-    assert result.document["error"] == "TaskError"
+    assert result.code == 2
+    assert result.document["error"] == "NoSuchTask"
     assert "Traceback" not in result.err
 
 

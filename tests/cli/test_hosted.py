@@ -56,6 +56,11 @@ def test_a_program_runs_where_the_agent_s_commands_run(workspace: Path, lockstep
     assert shown.code == 4
     assert "mine" in shown.out
     assert "task.toml" in shown.out
+    result = lockstep("shell", ".", "--json", "--", "sh", "-c", "cat candidate/mine.txt; exit 4")
+    session = lockstep("status", "--json").document["session"]
+    program = ["sh", "-c", "cat candidate/mine.txt; exit 4"]
+    assert result.code == 4 and result.document == {"session": session, "program": program, "exit_code": 4}
+    assert "mine" in result.err
 
 
 def test_in_a_workspace_a_program_needs_no_session_named(workspace: Path, lockstep: Run) -> None:

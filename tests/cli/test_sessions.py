@@ -124,7 +124,7 @@ def test_without_a_session_here_the_known_ones_are_named(
     session = lockstep("status", "--json").document["session"]
     monkeypatch.chdir(tmp_path)
     result = lockstep("status")
-    assert result.code == 3
+    assert result.code == 2
     assert session in result.err
     assert lockstep("status", session).code == 0
 
@@ -153,5 +153,5 @@ def test_a_package_from_a_task_directory_says_that_nothing_vouches_for_it(
 
 def test_a_name_that_is_neither_task_nor_session_is_refused(lockstep: Run, tmp_path: Path) -> None:
     result = lockstep("export", "nobody", str(tmp_path / "package"), "--json")
-    assert result.code == 3
-    assert result.document["error"] == "SessionError"
+    assert result.code == 2
+    assert result.document["error"] == "NoSuchSession"
