@@ -20,7 +20,6 @@ import anyio
 from harness.assurance.replay.changes import agents_files
 from harness.cli.locate import opened
 from harness.errors import RecordError
-from harness.host import client as host
 from harness.policy.floor import recorded
 from harness.policy.trust import FORGETTING, Trust
 from harness.record.event import Event
@@ -34,8 +33,8 @@ from harness.session.view import SessionView
 from harness.support.home import lockstep_home
 from harness.support.progress import Progress
 from harness.task.contract import TRAINING_LEVEL
-from mcp_server.results import FileWritten, SessionStatus
-from mcp_server.toolbox import Tools, connected
+from mcp_server.results import FileWritten
+from mcp_server.toolbox import Tools, begun, connected
 
 
 @dataclass(frozen=True)
@@ -129,19 +128,15 @@ def drive(
         directory = Path(scratch) / "tasks" / "recorded"
         check_out(store, files, directory)
 
-        async def session() -> tuple[str, tuple[Driven, ...]]:
+        async def driven() -> tuple[str, tuple[Driven, ...]]:
             # A digest that was given for this command is not to be known to the home afterwards.
             async with connected(directory.parent, Path(scratch), progress, {FORGETTING: "1"}) as tools:
                 called = {"task": str(directory), "workspace": "workspace", "sandbox": sandbox}
-                begun = SessionStatus.model_validate(await tools.call("start_session", **called))
-                player = _Player(store, tools, begun.session, Path(begun.workspace))
-                try:
-                    return begun.session, await player.play(events, levels, tell)
-                finally:
-                    with anyio.CancelScope(shield=True):
-                        await anyio.to_thread.run_sync(host.release, begun.session)
+                async with begun(tools, **called) as session:
+                    player = _Player(store, tools, session.session, Path(session.workspace))
+                    return session.session, await player.play(events, levels, tell)
 
-        identifier, verdicts = anyio.run(session)
+        identifier, verdicts = anyio.run(driven)
     return Drive(identifier, verdicts, time.monotonic() - began)
 
 

@@ -9,13 +9,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
 from harness.errors import LockstepError
+from harness.host import client as host
 from harness.policy import floor, quota
 from harness.support.progress import Progress
-from mcp_server.results import JobStatus, Verification
+from mcp_server.results import JobStatus, SessionStatus, Verification
 
 PASSED_ON = (
     "LOCKSTEP_HOME",
@@ -66,6 +68,17 @@ class Tools:
 
     async def _on_progress(self, progress: float, total: float | None, message: str | None) -> None:
         self._progress(message or "verifying", int(progress), int(total or 0))
+
+
+@asynccontextmanager
+async def begun(tools: Tools, **asked: Any) -> AsyncIterator[SessionStatus]:
+    """A session that begins with this. Its host ends with it, whatever it is at: nobody will ask it for more."""
+    session = SessionStatus.model_validate(await tools.call("start_session", **asked))
+    try:
+        yield session
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(host.end, session.session)
 
 
 @asynccontextmanager

@@ -98,6 +98,28 @@ def release(session: str, home: Path | None = None) -> bool:
     return True
 
 
+def end(session: str, home: Path | None = None) -> None:
+    """Have a session's host end whatever it is at, which loses no verified commit; nothing happens where none runs.
+
+    Raises:
+        SessionError: a job did not end although it was cancelled.
+    """
+    home = (home or lockstep_home()).resolve()
+    found = directories.find(home, session)
+    deadline = time.monotonic() + ANSWER_S
+    while jobs.host_token(found) is not None:
+        for job in jobs.recent(found):
+            if job.state == jobs.RUNNING:
+                with suppress(FileNotFoundError, ConnectionRefusedError):
+                    _exchange(found, request("cancel", {"job": job.id}, ""))
+        try:
+            release(found.id, home)
+        except SessionError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(PAUSE_S)
+
+
 def _exchange(found: SessionDirectory, message: Mapping[str, Any]) -> dict[str, Any]:
     """One call. Raises FileNotFoundError or ConnectionRefusedError where no host takes it."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as connection:

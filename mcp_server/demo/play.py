@@ -16,7 +16,6 @@ import anyio
 
 from harness.assurance.audit import AuditReport, audit
 from harness.errors import SetupError
-from harness.host import client as host
 from harness.record.directory import find
 from harness.support.embedded import find_task
 from harness.support.home import lockstep_home
@@ -27,7 +26,7 @@ from mcp_server.demo import agent
 from mcp_server.demo.agent import Diagnosis
 from mcp_server.demo.faults import Fault, faulty
 from mcp_server.results import FileText, FileWritten, Finding, SessionStatus, StepView
-from mcp_server.toolbox import Tools, connected
+from mcp_server.toolbox import Tools, begun, connected
 
 TASK = "cartpole"
 MAX_ATTEMPTS = 40
@@ -143,29 +142,16 @@ def play(
     with tempfile.TemporaryDirectory(prefix="lockstep-demo-task-") as scratch:
         prepared, budgets = _prepare(Path(scratch), faulty(verified, faults))
 
-        async def session() -> tuple[str, list[Attempt | Repair], str]:
-            async with connected(Path(scratch), workspace.parent, progress) as tools:
-                begun = SessionStatus.model_validate(
-                    await tools.call(
-                        "start_session", task=str(prepared), workspace=workspace.name, sandbox=sandbox or ""
-                    )
-                )
-                tell(Started(begun.session, Path(begun.workspace), tuple(faults), budgets))
-                work = _Work(tools, begun.session, load_task(prepared).candidate.entry, verified, tell)
-                try:
-                    return begun.session, *await work.until_verified(tuple(faults))
-                finally:
-                    with anyio.CancelScope(shield=True):
-                        await anyio.to_thread.run_sync(_let_go, begun.session)
+        async def played() -> tuple[str, list[Attempt | Repair], str]:
+            asked = {"task": str(prepared), "workspace": workspace.name, "sandbox": sandbox or ""}
+            async with connected(Path(scratch), workspace.parent, progress) as tools, begun(tools, **asked) as session:
+                tell(Started(session.session, Path(session.workspace), tuple(faults), budgets))
+                work = _Work(tools, session.session, load_task(prepared).candidate.entry, verified, tell)
+                return session.session, *await work.until_verified(tuple(faults))
 
-        identifier, events, state = anyio.run(session)
+        identifier, events, state = anyio.run(played)
     record = find(lockstep_home(), identifier).repository
     return Played(identifier, workspace, record, tuple(events), state, audit(record), time.monotonic() - began)
-
-
-def _let_go(session: str) -> None:
-    """The session's host would wait for more calls; nobody will make any."""
-    host.release(session)
 
 
 class _Work:

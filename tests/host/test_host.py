@@ -76,6 +76,17 @@ def test_a_busy_host_does_not_let_go_and_says_what_it_does(hosted: Hosted) -> No
     assert client.release(hosted.id, hosted.home) is True
 
 
+def test_a_busy_host_is_ended_with_its_jobs_where_nobody_waits_for_them(hosted: Hosted) -> None:
+    process = hosted.host()
+    hosted.write("whole.txt", "wait")
+    command, judged = hosted.begin("run_command", command="sleep 1000"), hosted.begin("verify")
+    hosted.working(judged)
+    client.end(hosted.id, hosted.home)
+    assert process.wait(30) == 0
+    assert [hosted.job(job.id).state for job in (command, judged)] == ["cancelled", "cancelled"]
+    client.end(hosted.id, hosted.home)
+
+
 def test_a_host_that_nobody_asks_ends(hosted: Hosted) -> None:
     process = hosted.host(idle_s=0.05)
     assert process.wait(30) == 0

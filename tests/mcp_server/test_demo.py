@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.errors import LockstepError
+from harness.host import jobs
+from harness.record.directory import all_sessions
 from harness.support.embedded import find_task
 from harness.support.home import lockstep_home
 from mcp_server.demo import agent, faults
@@ -127,6 +133,22 @@ def test_the_whole_session_ends_verified_and_audited(home: Path, tmp_path: Path)
         event.commit for event in reported if isinstance(event, Attempt) and event.commit
     ]
     assert result.audit.rows[-1].level == 3
+
+
+@pytest.mark.slow
+def test_an_interrupted_demo_says_what_is_kept_and_leaves_no_host(home: Path) -> None:
+    command = [sys.executable, "-c", "from harness.cli import main; raise SystemExit(main())", "demo"]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stderr is not None
+        said = next(line for line in process.stderr if "level 1" in line)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        said += process.stderr.read()
+    assert process.returncode == 130 and "Traceback" not in said
+    [session] = all_sessions(home)
+    assert f"interrupted: the session {session.id} and its commits are kept" in said
+    assert jobs.host_token(session) is None and [job.state for job in jobs.recent(session)] == ["cancelled"]
 
 
 @pytest.mark.slow
