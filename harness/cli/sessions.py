@@ -92,10 +92,12 @@ def explain(output: Output, session: str | None, event: int | None, index: int |
     found_text = f": {document['finding']}" if document["finding"] else ""
     shown = [one_line(f"event {document['event']}: {document['outcome']}{found_text}")]
     if document["divergence"] is not None:
-        shown += ["", document["divergence"], f"\nreproduce with\n  {document['reproduce']}\n"]
-        output.emit(document, *shown, show.said("REPAIR PROMPT", "bold"), "", document["repair_prompt"])
-    else:
-        output.emit(document, *shown)
+        shown = [
+            *show.repair(document["repair_prompt"]),
+            *shown,
+            *show.reproduced(document["divergence"], document["reproduce"]),
+        ]
+    output.emit(document, *shown)
     return EXIT_OK
 
 

@@ -139,6 +139,16 @@ def divergence(found: Divergence) -> RenderableType:
     return Group(Text("DIVERGENCE", "bold red"), indented(table))
 
 
+def reproduced(divergence: RenderableType, call: str) -> list[RenderableType]:
+    """A divergence, and the call that shows it in a line of its own, which is not broken: it is there to be copied."""
+    return ["", divergence, f"\nreproduce with\n  {call}\n"]
+
+
+def repair(prompt: str) -> list[RenderableType]:
+    """A prompt for a repair. It stands before all else, so that a terminal ends with the divergence, whatever its height."""
+    return [said("REPAIR PROMPT", "bold"), "", prompt, ""]
+
+
 def first_difference(both: SideBySide, rows: Sequence[tuple[str, str, str, str, bool]]) -> RenderableType:
     """The first difference of one case, and the elements around it: the reference a row before, and both sides."""
     found, is_probe = both.difference, both.case is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_NEE
 from harness.session.request import VerificationRequest
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from harness.session.session import Verification
     from harness.task.contract import Task
     from harness.verdict import Divergence, Verdict
@@ -135,12 +137,15 @@ def _verify_session(
     if done is None:
         output.emit(document, show.status(document), _how_to_resume(identifier))
         return EXIT_NEEDS_HUMAN
+    prompt: list[RenderableType] = []
     output_lines = _tell_recorded(identifier, done, request.seed)
     if judged.found is not None:
-        output_lines += _tell_divergence(task, judged.found, document, again)
+        prompt = _repair_prompt(task, judged.found, document, again)
+        output_lines += show.reproduced(show.divergence(judged.found), document["reproduce"])
     asks = done.verdict.outcome != "PASS" and document["state"] == "needs_human"
     output.emit(
         document,
+        *prompt,
         *show.verdict(done.verdict),
         *show.coverage(document["coverage"]),
         "",
@@ -198,32 +203,27 @@ def _verify_directory(
         seed = secrets.randbits(63) if request.seed is None else request.seed
         judged = verify_directory(task, permitted(sandbox), LevelsRequest(levels, seed, module), progress)
     extra: dict[str, Any] = {"recorded": False, "verdict": judged.to_json()}
+    prompt: list[RenderableType] = []
     output_lines: list[Any] = ["nothing was recorded: this is no session's workspace (`lockstep start` begins one)"]
     found = first(judged.divergences)
     if found is not None:
         calls = shell_calls(again, task.directory, candidate)
         extra |= first_of(task, found, _keep_case(task, found), calls, task.directory)
-        output_lines += _tell_divergence(task, found, extra, again)
-    output.emit({"outcome": str(judged.outcome), **extra}, *show.verdict(judged), "", *output_lines)
+        prompt = _repair_prompt(task, found, extra, again)
+        output_lines += show.reproduced(show.divergence(found), extra["reproduce"])
+    output.emit({"outcome": str(judged.outcome), **extra}, *prompt, *show.verdict(judged), "", *output_lines)
     return _exit_code(judged)
 
 
-def _tell_divergence(task: Task, found: Divergence, document: Mapping[str, Any], again: str) -> Sequence[Any]:
-    """The block and the prompt for the divergence that the document tells."""
+def _repair_prompt(task: Task, found: Divergence, document: Mapping[str, Any], again: str) -> list[RenderableType]:
+    """The prompt for the divergence that the document tells."""
     from harness.cli import show
     from harness.session.prompts import repair_prompt
 
-    reproduce = document["reproduce"]
-    prompt = repair_prompt(found, task, reproduce=reproduce, verify=again, shown="(shown above, under DIVERGENCE)")
-    # The call stands in a line of its own, which is not broken: it is there to be copied.
-    return [
-        "",
-        show.divergence(found),
-        f"\nreproduce with\n  {reproduce}\n",
-        show.said("REPAIR PROMPT", "bold"),
-        "",
-        prompt,
-    ]
+    prompt = repair_prompt(
+        found, task, reproduce=document["reproduce"], verify=again, shown="(shown below, under DIVERGENCE)"
+    )
+    return show.repair(prompt)
 
 
 def _keep_case(task: Task, found: Divergence) -> Path | None:

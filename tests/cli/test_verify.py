@@ -16,6 +16,7 @@ from harness.policy.floor import VARIABLE
 from tests.cli.conftest import RIGHT, WRONG, Result, edit
 
 Run = Callable[..., Result]
+ROWS_OF_A_TERMINAL = 24
 CHARACTERS_IN_A_TOKEN = 3  # far fewer than the usual four, to be on the safe side
 
 
@@ -32,7 +33,8 @@ def test_a_failure_shows_the_difference_the_call_that_repeats_it_and_the_prompt(
     edit(walk / "candidate" / "env.py", RIGHT, WRONG)
     failed = lockstep("verify", "--level", "1")
     assert failed.code == 1
-    block = failed.out[failed.out.index("DIVERGENCE") : failed.out.index("REPAIR PROMPT")]
+    prompt, block = failed.out.split("\nDIVERGENCE\n")
+    assert prompt.startswith("REPAIR PROMPT") and len(block.splitlines()) < ROWS_OF_A_TERMINAL
     assert len(block) / CHARACTERS_IN_A_TOKEN < 2000
     for name in ("level 1", "moving", "state/place", "expected", "actual", "cause", "actions"):
         assert name in block
@@ -41,7 +43,6 @@ def test_a_failure_shows_the_difference_the_call_that_repeats_it_and_the_prompt(
     compared = lockstep(*shlex.split(call.group(1))[1:], "--json")
     assert compared.code == 1
     assert compared.document["difference"]["path"] == "state/place"
-    prompt = failed.out[failed.out.index("REPAIR PROMPT") :]
     assert "Understand it before you edit" in prompt
     assert call.group(1) in prompt
 
