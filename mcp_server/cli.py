@@ -16,7 +16,7 @@ TOKEN_FILE = "mcp-tokens.json"
 DEFAULT_PORT = 8765
 
 
-@command("serve", "serve agents")
+@command("serve", "serve agents", "lockstep serve --http --port 8765", "lockstep serve --add-client ada")
 @click.option("--http", is_flag=True, help="Serve streamable HTTP; default: stdio, for the client that started this.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on (with --http).")
 @click.option("--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="0: a free one.")

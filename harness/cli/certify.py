@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.trusted import trust_in, trust_option
 from harness.cli.verify import sandbox_option
@@ -26,13 +27,23 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 MATCH_COLOURS = {"exact": "green", "within tolerance": "yellow", "measured again": "green"}
 
 
-@command("certify", "certify a finished translation, or check a certificate")
-@click.argument("where", metavar="[SESSION|RECORD]", required=False)
+@command(
+    "certify",
+    "certify a finished translation, or check a certificate",
+    "lockstep certify",
+    "lockstep certify --check record.bundle",
+)
+@click.argument("where", metavar="[SESSION|RECORD]", required=False, shell_complete=completion.records)
 @click.option(
     "--check", is_flag=True, help="Come to the newest certificate of a record again, from its commit and its seed."
 )
 @click.option("--key", type=_FILE, help="With --check: a public key (PEM) that must vouch for the record.")
-@click.option("--level", type=click.IntRange(1, 4), help="Verify up to this level; default: all that the task has.")
+@click.option(
+    "--level",
+    type=click.IntRange(1, 4),
+    shell_complete=completion.levels,
+    help="Verify up to this level; default: all that the task has.",
+)
 @click.option(
     "--mutants",
     type=click.IntRange(0),

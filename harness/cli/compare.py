@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice, sandbox_option, seed_option
 
@@ -29,7 +30,7 @@ def played_options(run: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--steps", type=click.IntRange(1), help="Its length at most; default: the task's horizon."),
         click.option("--policy", default="random", show_default=True, help="Or an episode under this policy."),
         click.option("--case", "case_file", type=file, help="Play the case in this file."),
-        click.argument("directory", default="."),
+        click.argument("directory", default=".", shell_complete=completion.tasks_and_sessions),
     ):
         run = option(run)
     return run
@@ -64,7 +65,12 @@ def what_to_play(task: Task, case_file: Path | None, policy: str, steps: int | N
     return side_by_side.Episode(policy, secrets.randbits(31) if seed is None else seed, steps or task.budgets.horizon)
 
 
-@command("compare", "play one case on both sides")
+@command(
+    "compare",
+    "play one case on both sides",
+    "lockstep compare cartpole --policy random --seed 7",
+    "lockstep compare --case cases/a-case.json",
+)
 @played_options
 def compare(
     output: Output,

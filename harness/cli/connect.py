@@ -12,7 +12,9 @@ from harness.cli.frame import EXIT_OK, Output, command
 NAMES = ("claude", "codex", "cursor", "gemini")
 
 
-@command("connect", "let a coding agent use Lockstep's server")
+@command(
+    "connect", "let a coding agent use Lockstep's server", "lockstep connect claude", "lockstep connect codex --remove"
+)
 @click.argument("client", type=click.Choice(NAMES))
 @click.option("--remove", is_flag=True, help="Take it out again, exactly.")
 @click.option("--yes", is_flag=True, help="Write without asking.")

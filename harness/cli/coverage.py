@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import EXIT_ERROR, EXIT_OK, Output, command
 from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice, sandbox_option, seed_option
 from harness.measure.coverage.asking import ASKING_SECONDS
@@ -22,9 +23,21 @@ if TYPE_CHECKING:
 HEADER = ("level", "lines", "", "adds", "branches", "", "adds", "features", "asked again", "seconds")
 
 
-@command("coverage", "what the tests of each level reach of the reference, and of a crate")
-@click.argument("where", metavar="[TASK|SESSION]", default=".")
-@click.option("--level", "levels", type=click.IntRange(1, 3), multiple=True, help="Only these levels; default: 1 to 3.")
+@command(
+    "coverage",
+    "what the tests of each level reach of the reference, and of a crate",
+    "lockstep coverage cartpole",
+    "lockstep coverage --level 1    # in a session's workspace; recorded there",
+)
+@click.argument("where", metavar="[TASK|SESSION]", default=".", shell_complete=completion.tasks_and_sessions)
+@click.option(
+    "--level",
+    "levels",
+    type=click.IntRange(1, 3),
+    multiple=True,
+    shell_complete=completion.levels,
+    help="Only these levels; default: 1 to 3.",
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),

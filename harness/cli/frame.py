@@ -104,8 +104,12 @@ class Output:
             bar.start()
 
 
-def command(name: str, summary: str) -> Callable[[Callable[..., int]], click.Command]:
-    """A command that takes --json. Its function gets the `Output` first and returns the exit code."""
+def command(name: str, summary: str, *examples: str) -> Callable[[Callable[..., int]], click.Command]:
+    """A command that takes --json. Its function gets the `Output` first and returns the exit code.
+
+    Args:
+        examples: lines that its help ends with.
+    """
 
     def declare(run: Callable[..., int]) -> click.Command:
         @functools.wraps(run)
@@ -117,7 +121,8 @@ def command(name: str, summary: str) -> Callable[[Callable[..., int]], click.Com
                 return run(output, **options)
 
         offered = click.option("--json", is_flag=True, help="Print one JSON document and nothing else.")
-        return click.command(name, short_help=summary)(offered(wrapped))
+        epilog = "\n".join(("\b", "Examples:", *(f"    {example}" for example in examples))) if examples else None
+        return click.command(name, short_help=summary, epilog=epilog)(offered(wrapped))
 
     return declare
 

@@ -16,7 +16,7 @@ def images() -> None:
     """The image in which the sandbox driver `docker` runs candidates and agents' commands."""
 
 
-@command("build", "build the image")
+@command("build", "build the image", "lockstep images build")
 @click.option("--cuda", is_flag=True, help="For NVIDIA GPUs, beside the image for CPUs.")
 @click.option("--base", metavar="IMAGE", help="A Debian image to begin with; best by its digest.")
 @click.option(
@@ -54,7 +54,7 @@ def build(output: Output, base: str | None, packages: tuple[str, ...], **given: 
     return EXIT_OK
 
 
-@command("check", "is the image there and up to date")
+@command("check", "is the image there and up to date", "lockstep images check")
 @click.option("--cuda", is_flag=True, help="The one for NVIDIA GPUs.")
 def check(output: Output, cuda: bool) -> int:
     """Say whether the engine has the image as this version would build it."""

@@ -20,7 +20,7 @@ def key() -> None:
     driver `process`. Whoever audits a record can pin the public half of its key (docs/audit.md)."""
 
 
-@command("show", "which keys sign, and where their public halves are")
+@command("show", "which keys sign, and where their public halves are", "lockstep key show")
 def show_key(output: Output) -> int:
     """Show the present keys; the first use makes the one for sessions that isolate."""
     from harness.policy.rings import exposed
@@ -40,7 +40,7 @@ def show_key(output: Output) -> int:
     return EXIT_OK
 
 
-@command("rotate", "make a new key; the old one hands its sessions over")
+@command("rotate", "make a new key; the old one hands its sessions over", "lockstep key rotate")
 @click.option(
     "--which",
     type=click.Choice((ISOLATED, UNISOLATED, BOTH)),

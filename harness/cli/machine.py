@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.cli.frame import EXIT_ERROR, EXIT_OK, Output, command
 
 
-@command("doctor", "what this machine offers and lacks")
+@command("doctor", "what this machine offers and lacks", "lockstep doctor")
 def doctor(output: Output) -> int:
     """Look at what this machine offers and lacks, and say what to do about it."""
     from harness.cli import show

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice, sandbox_option, seed_option
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 EXITS = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL, "ERROR": EXIT_ERROR}
 
 
-@command("profile", "measure a candidate's speed beside reference and peers")
-@click.argument("where", metavar="[TASK|SESSION]", default=".")
+@command("profile", "measure a candidate's speed beside reference and peers", "lockstep profile cartpole --batch 1024")
+@click.argument("where", metavar="[TASK|SESSION]", default=".", shell_complete=completion.tasks_and_sessions)
 @click.option("--batch", "batches", type=click.IntRange(1), multiple=True, help="Batch size; default: the task's.")
 @click.option(
     "--seconds-per",

@@ -6,14 +6,26 @@ from pathlib import Path
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import EXIT_OK, Output, command
 
 
-@command("prompt", "what to tell an agent for a step of the recipe")
+@command(
+    "prompt",
+    "what to tell an agent for a step of the recipe",
+    "lockstep prompt translate --module dynamics",
+    "lockstep prompt properties --task cartpole",
+)
 @click.argument("name", required=False)
 @click.option("--session", "which", metavar="ID", help="The session it is for; default: the one that works here.")
-@click.option("--task", "directory", metavar="TASK", help="A task alone, by its path or name, instead of a session.")
-@click.option("--module", help="The module it is about; default: the recipe's next.")
+@click.option(
+    "--task",
+    "directory",
+    metavar="TASK",
+    shell_complete=completion.tasks,
+    help="A task alone, by its path or name, instead of a session.",
+)
+@click.option("--module", shell_complete=completion.modules, help="The module it is about; default: the recipe's next.")
 @click.option("--event", type=click.IntRange(0), help="repair: the verdict to repair; default: the newest that failed.")
 @click.option(
     "--measured",

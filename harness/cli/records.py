@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.replay import exit_of, rerun_verdicts
 from harness.cli.trusted import trust_in, trust_option
@@ -30,13 +31,24 @@ class _Rerun(click.ParamType):
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@command("audit", "check a record: signatures, chain, ancestry")
-@click.argument("record", required=False)
+@command(
+    "audit",
+    "check a record: signatures, chain, ancestry",
+    "lockstep audit",
+    "lockstep audit record.bundle --key lockstep.pem --level 3",
+    "lockstep audit --rerun    # reaches its verdicts again",
+)
+@click.argument("record", required=False, shell_complete=completion.records)
 @click.option("--key", type=_FILE, help="A public key (PEM) that must vouch for it.")
 @click.option(
     "--known-event", metavar="DIGEST", help="The last event that an earlier audit saw; it must still be there."
 )
-@click.option("--level", type=click.IntRange(1, 4), help="The newest commit must have passed so far, for all modules.")
+@click.option(
+    "--level",
+    type=click.IntRange(1, 4),
+    shell_complete=completion.levels,
+    help="The newest commit must have passed so far, for all modules.",
+)
 @click.option(
     "--matches",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -80,8 +92,8 @@ def audit(
     return exit_of(repeated)
 
 
-@command("bundle", "write a session's whole record into one file")
-@click.argument("names", metavar="[SESSION] FILE", nargs=-1, required=True)
+@command("bundle", "write a session's whole record into one file", "lockstep bundle record.bundle")
+@click.argument("names", metavar="[SESSION] FILE", nargs=-1, required=True, shell_complete=completion.records)
 def bundle(output: Output, names: tuple[str, ...]) -> int:
     """Write the record of a session (default: the one that works here) into one file.
 
@@ -99,8 +111,13 @@ def bundle(output: Output, names: tuple[str, ...]) -> int:
     return EXIT_OK
 
 
-@command("export", "make an installable package of a candidate")
-@click.argument("source", metavar="TASK|SESSION|PACKAGE")
+@command(
+    "export",
+    "make an installable package of a candidate",
+    "lockstep export SESSION package/",
+    "lockstep export --check package/ --key lockstep.pem",
+)
+@click.argument("source", metavar="TASK|SESSION|PACKAGE", shell_complete=completion.tasks_and_sessions)
 @click.argument("destination", type=click.Path(path_type=Path), required=False)
 @candidate_option
 @click.option("--check", "checking", is_flag=True, help="Hold a package against the attestation that it carries.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.trusted import trust_in, trust_option
 from harness.support.extensions import DRIVE, extensions
@@ -22,8 +23,14 @@ if TYPE_CHECKING:
 HIGHEST_LEVEL = 4
 
 
-@command("replay", "go through a recorded session again")
-@click.argument("record", required=False)
+@command(
+    "replay",
+    "go through a recorded session again",
+    "lockstep replay",
+    "lockstep replay record.bundle --verify all --trust-task DIGEST",
+    "lockstep replay --step",
+)
+@click.argument("record", required=False, shell_complete=completion.records)
 @click.option(
     "--step", "stepping", is_flag=True, help="Walk through the events one by one, with what changed in the files."
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import EXIT_OK, Output, command
 
 _KEY = click.option(
@@ -16,8 +17,13 @@ _KEY = click.option(
 )
 
 
-@command("report", "write a session's report, one page that needs no network")
-@click.argument("record", metavar="[SESSION|RECORD]", required=False)
+@command(
+    "report",
+    "write a session's report, one page that needs no network",
+    "lockstep report --out report.html",
+    "lockstep report record.bundle",
+)
+@click.argument("record", metavar="[SESSION|RECORD]", required=False, shell_complete=completion.records)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -57,8 +63,8 @@ def report(output: Output, record: str | None, out: Path | None, key: Path | Non
     return EXIT_OK
 
 
-@command("view", "the same page live, in a browser of this machine")
-@click.argument("record", metavar="[SESSION|RECORD]", required=False)
+@command("view", "the same page live, in a browser of this machine", "lockstep view --open")
+@click.argument("record", metavar="[SESSION|RECORD]", required=False, shell_complete=completion.records)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: a free one.")
 @click.option("--open", "browse", is_flag=True, help="Open it in the browser.")
 @_KEY

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from harness.operations.comparison import Compared
 
 
-@command("rollout", "play an episode on both sides, and film it")
+@command(
+    "rollout", "play an episode on both sides, and film it", "lockstep rollout pong --policy track --video film.mp4"
+)
 @played_options
 @click.option(
     "--video",

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from harness.calls import ShellCalls
+from harness.cli import completion
 from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
 from harness.support.text import one_line
 
 
-@command("start", "begin a session on a task")
-@click.argument("task")
+@command("start", "begin a session on a task", "lockstep start cartpole --workspace work --fresh")
+@click.argument("task", shell_complete=completion.tasks)
 @click.option("--workspace", type=click.Path(file_okay=False, path_type=Path), help="Default: ./<task>-session.")
 @click.option(
     "--fresh", is_flag=True, help="Begin with an empty candidate instead of the one that comes with the task."
@@ -47,8 +48,8 @@ def start(
     return EXIT_OK
 
 
-@command("status", "where a session stands")
-@click.argument("session", required=False)
+@command("status", "where a session stands", "lockstep status")
+@click.argument("session", required=False, shell_complete=completion.sessions)
 def status(output: Output, session: str | None) -> int:
     """Where a session stands: what has passed, what comes next, what it has cost."""
     from harness import operations
@@ -60,8 +61,8 @@ def status(output: Output, session: str | None) -> int:
     return EXIT_NEEDS_HUMAN if described["needs_human"] else EXIT_OK
 
 
-@command("history", "everything that happened in a session")
-@click.argument("session", required=False)
+@command("history", "everything that happened in a session", "lockstep history")
+@click.argument("session", required=False, shell_complete=completion.sessions)
 def history(output: Output, session: str | None) -> int:
     """Everything that happened in a session, oldest first."""
     from harness import operations
@@ -73,8 +74,8 @@ def history(output: Output, session: str | None) -> int:
     return EXIT_OK
 
 
-@command("explain", "what a verification found")
-@click.argument("session", required=False)
+@command("explain", "what a verification found", "lockstep explain", "lockstep explain --event 12 --index 1")
+@click.argument("session", required=False, shell_complete=completion.sessions)
 @click.option("--event", type=click.IntRange(0), help="The verdict's number in the history; default: the newest.")
 @click.option(
     "--index", type=click.IntRange(0), help="Which of its divergences; default: the one that is reported first."
@@ -101,8 +102,12 @@ def explain(output: Output, session: str | None, event: int | None, index: int |
     return EXIT_OK
 
 
-@command("resume", "let a session that reached its limits go on")
-@click.argument("session", required=False)
+@command(
+    "resume",
+    "let a session that reached its limits go on",
+    "lockstep resume --reason 'the tolerance of the angle was too small'",
+)
+@click.argument("session", required=False, shell_complete=completion.sessions)
 @click.option("--reason", required=True, help="Why it may go on; recorded.")
 def resume(output: Output, session: str | None, reason: str) -> int:
     """Let a session that has reached its limits go on: a person's decision, counted from here."""

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import Output, command
 
 
-@command("shell", "a shell in the agent's sandbox")
-@click.argument("arguments", nargs=-1, metavar="[SESSION] [-- PROGRAM ...]")
+@command(
+    "shell", "a shell in the agent's sandbox", "lockstep shell", "lockstep shell SESSION -- python candidate/env.py"
+)
+@click.argument("arguments", nargs=-1, metavar="[SESSION] [-- PROGRAM ...]", shell_complete=completion.sessions)
 @click.option("--sandbox", metavar="DRIVER", help="Default: the session's.")
 def shell(output: Output, arguments: tuple[str, ...], sandbox: str | None) -> int:
     """A shell in the sandbox of a session's agent, or another program there: what an agent's commands see, you see.

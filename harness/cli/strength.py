@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice, sandbox_option, seed_option
 
@@ -18,11 +19,17 @@ if TYPE_CHECKING:
 COLOURS = {"survived": "bold yellow", "unjudged": "bold magenta", "argued": "yellow", "equivalent": "dim"}
 
 
-@command("strength", "measure how many planted faults the tests find")
-@click.argument("where", metavar="[TASK|SESSION]", default=".")
+@command(
+    "strength",
+    "measure how many planted faults the tests find",
+    "lockstep strength pong --sample 150 --seed 7",
+    "lockstep strength cartpole --rare",
+)
+@click.argument("where", metavar="[TASK|SESSION]", default=".", shell_complete=completion.tasks_and_sessions)
 @click.option(
     "--level",
     type=click.IntRange(1, 4),
+    shell_complete=completion.levels,
     default=3,
     show_default=True,
     help="The highest level to run; level 4 trains, and only judges what survives the others.",

@@ -9,10 +9,16 @@ from pathlib import Path
 import click
 
 from harness.calls import ShellCalls
+from harness.cli import completion
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
 
 
-@command("new", "make a task from an environment")
+@command(
+    "new",
+    "make a task from an environment",
+    "lockstep new pole --gymnasium CartPole-v1",
+    "lockstep new mine --factory my_package.envs:make",
+)
 @click.argument("name")
 @click.option("--gymnasium", metavar="ID", help="An environment that Gymnasium makes, such as CartPole-v1.")
 @click.option("--factory", metavar="MODULE:FUNCTION", help="A function that returns a Gymnasium environment.")
@@ -76,8 +82,8 @@ def new(
     return EXIT_OK
 
 
-@command("setup", "build the environment of a task's reference")
-@click.argument("task", default=".")
+@command("setup", "build the environment of a task's reference", "lockstep setup pong")
+@click.argument("task", default=".", shell_complete=completion.tasks)
 def setup(output: Output, task: str) -> int:
     """Build the environment of a task's reference, once; a second call finds it built."""
     from harness.reference.install import setup as build
@@ -93,8 +99,8 @@ def setup(output: Output, task: str) -> int:
     return EXIT_OK
 
 
-@command("check-reference", "find out what is wrong with a reference")
-@click.argument("task", default=".")
+@command("check-reference", "find out what is wrong with a reference", "lockstep check-reference mine")
+@click.argument("task", default=".", shell_complete=completion.tasks)
 def check_reference(output: Output, task: str) -> int:
     """Find out what is wrong with a reference or its adapter before anything is compared with it."""
     from harness.authoring.conformance import check_reference as check

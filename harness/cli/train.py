@@ -8,12 +8,18 @@ from typing import Any
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import EXIT_OK, Output, command
 from harness.cli.verify import candidate_option, chosen_candidate, sandbox_option
 
 
-@command("train", "train policies in a candidate or in the reference")
-@click.argument("directory", default=".")
+@command(
+    "train",
+    "train policies in a candidate or in the reference",
+    "lockstep train cartpole --seeds 4",
+    "lockstep train pong --in reference --steps 200000",
+)
+@click.argument("directory", default=".", shell_complete=completion.tasks)
 @click.option(
     "--in", "backend", type=click.Choice(["candidate", "reference"]), default="candidate", show_default=True,
     help="Where to train.",

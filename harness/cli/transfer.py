@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import Output, command
 from harness.cli.verify import candidate_option, message_option, run, sandbox_option, seed_option, session_option
 from harness.session.request import VerificationRequest
@@ -11,8 +12,8 @@ from harness.session.request import VerificationRequest
 LEVEL = 4
 
 
-@command("transfer", "train policies in both backends and compare what they earn")
-@click.argument("directory", required=False)
+@command("transfer", "train policies in both backends and compare what they earn", "lockstep transfer cartpole")
+@click.argument("directory", required=False, shell_complete=completion.tasks_and_sessions)
 @session_option
 @message_option
 @seed_option

@@ -8,12 +8,19 @@ from typing import Any
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
 from harness.support.text import one_line
 
 
-@command("usage", "what a session has cost, per commit")
-@click.argument("session", required=False)
+@command(
+    "usage",
+    "what a session has cost, per commit",
+    "lockstep usage",
+    "lockstep usage --import",
+    "lockstep usage --budgets",
+)
+@click.argument("session", required=False, shell_complete=completion.sessions)
 @click.option(
     "--import", "reading", is_flag=True, help="First count what local transcripts show: Claude Code's and Codex's."
 )

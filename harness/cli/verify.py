@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.calls import ShellCalls
+from harness.cli import completion
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
 from harness.session.request import VerificationRequest
 
@@ -45,15 +46,30 @@ def demand_no_choice(kind: str | None) -> None:
 
 
 session_option = click.option(
-    "--session", "session_id", metavar="ID", help="The session to verify in; default: the one that works here."
+    "--session",
+    "session_id",
+    metavar="ID",
+    shell_complete=completion.sessions,
+    help="The session to verify in; default: the one that works here.",
 )
 
 
-@command("verify", "verify a candidate, and commit it if that is progress")
-@click.argument("directory", required=False)
+@command(
+    "verify",
+    "verify a candidate, and commit it if that is progress",
+    "lockstep verify    # in a workspace: the next step",
+    "lockstep verify cartpole --level 2",
+    "lockstep verify --module dynamics",
+)
+@click.argument("directory", required=False, shell_complete=completion.tasks_and_sessions)
 @session_option
-@click.option("--level", type=click.IntRange(1), help="Verify up to this level; default: the recipe's next step.")
-@click.option("--module", help="Verify level 1 of this module only.")
+@click.option(
+    "--level",
+    type=click.IntRange(1),
+    shell_complete=completion.levels,
+    help="Verify up to this level; default: the recipe's next step.",
+)
+@click.option("--module", shell_complete=completion.modules, help="Verify level 1 of this module only.")
 @message_option
 @seed_option
 @candidate_option

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.cli import completion
 from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
 from harness.support.text import one_line
 
@@ -23,8 +24,8 @@ BAR = 30
 DONE, NEXT, OPEN = "✓", "▶", "·"
 
 
-@command("watch", "watch a session while it runs")
-@click.argument("session", required=False)
+@command("watch", "watch a session while it runs", "lockstep watch SESSION --until-done")
+@click.argument("session", required=False, shell_complete=completion.sessions)
 @click.option("--until-done", is_flag=True, help="End when everything has passed.")
 def watch(output: Output, session: str | None, until_done: bool) -> int:
     """Watch a session while an agent works in it: where the recipe stands, what runs, what was found, what it cost.

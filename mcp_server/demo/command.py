@@ -9,7 +9,7 @@ import click
 from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
 
 
-@command("demo", "watch a whole session")
+@command("demo", "watch a whole session", "lockstep demo --seed 3")
 @click.option(
     "--keep", type=click.Path(file_okay=False, path_type=Path), help="The agent's workspace; default: a temporary one."
 )

@@ -140,3 +140,23 @@ def test_a_planted_fault_the_old_name_of_a_tool_is_found(name: str) -> None:
     tools = {f"{each}_now" if each == name else each: arguments for each, arguments in offered().tools.items()}
     found = mistakes("docs/mcp.md", (ROOT / "docs/mcp.md").read_text(), replace(offered(), tools=tools))
     assert any(f"there is no tool `{name}`" in each for each in found)
+
+
+def commands(group: click.Group) -> dict[str, click.Command]:
+    """Every command, by its name."""
+    context = click.Context(group)
+    found = {name: group.get_command(context, name) for name in group.list_commands(context)}
+    groups = {name: commands(each) for name, each in found.items() if isinstance(each, click.Group)}
+    inner = {f"{name} {below}": each for name, some in groups.items() for below, each in some.items()}
+    return inner | {name: each for name, each in found.items() if each is not None and name not in groups}
+
+
+def test_the_help_of_each_command_ends_with_examples_of_it() -> None:
+    every = commands(offered().commands)
+    assert len(every) > 30
+    for name, each in every.items():
+        lines = [line.strip() for line in (each.epilog or "").splitlines()[2:]]
+        assert lines and "Examples:" in (each.epilog or ""), f"{name} has no examples"
+        for line in lines:
+            assert line.startswith(f"lockstep {name}"), line
+            assert list(wrong_command(line.partition("  #")[0], offered().commands, whole=True)) == [], line

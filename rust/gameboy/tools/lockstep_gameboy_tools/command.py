@@ -16,7 +16,7 @@ def gameboy() -> None:
     """The Game Boy's emulator in Rust (docs/gameboy.md)."""
 
 
-@command("check-roms", "run every test ROM of a folder")
+@command("check-roms", "run every test ROM of a folder", "lockstep gameboy check-roms roms/")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
     "--mode", type=click.Choice(["hardware", "pyboy"]), default="hardware", show_default=True,

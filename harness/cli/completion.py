@@ -1,0 +1,78 @@
+"""What a shell offers when a word is completed: tasks, sessions, levels and modules, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from harness.support.text import visible
+
+if TYPE_CHECKING:
+    from harness.task.contract import Task
+
+
+def tasks(context: click.Context, parameter: click.Parameter, word: str) -> list[CompletionItem]:
+    """The tasks that come with Lockstep, and directories."""
+    from harness.support.embedded import embedded_tasks
+
+    return [_directories(word), *_beginning(word, embedded_tasks())]
+
+
+def sessions(context: click.Context, parameter: click.Parameter, word: str) -> list[CompletionItem]:
+    """The sessions of this home, newest first, and directories."""
+    from harness.record.directory import all_sessions
+    from harness.support.home import lockstep_home
+
+    found = sorted(all_sessions(lockstep_home()), key=lambda session: session.id, reverse=True)
+    return [_directories(word), *_beginning(word, (session.id for session in found))]
+
+
+def tasks_and_sessions(context: click.Context, parameter: click.Parameter, word: str) -> list[CompletionItem]:
+    """Both."""
+    return [*tasks(context, parameter, word), *sessions(context, parameter, word)[1:]]
+
+
+def records(context: click.Context, parameter: click.Parameter, word: str) -> list[CompletionItem]:
+    """Sessions, and files: bundles are such."""
+    return [CompletionItem(word, type="file"), *sessions(context, parameter, word)[1:]]
+
+
+def levels(context: click.Context, parameter: click.Parameter, word: str) -> list[CompletionItem]:
+    """The levels of the task that the line names, or of the one here."""
+    task = _task(context)
+    return _beginning(word, map(str, range(1, 5) if task is None else task.levels))
+
+
+def modules(context: click.Context, parameter: click.Parameter, word: str) -> list[CompletionItem]:
+    """The modules of the task that the line names, or of the one here."""
+    task = _task(context)
+    return [] if task is None else _beginning(word, (module.name for module in task.modules))
+
+
+def _task(context: click.Context) -> Task | None:
+    """The task that the words before name, by itself or by a session; None where that is no task that can be read."""
+    from harness.cli.locate import session_rather_than_task
+    from harness.errors import LockstepError
+    from harness.support.embedded import find_task
+    from harness.task.load import load_task
+
+    # Of a line that ends with an option nothing is parsed: its words are left as they are.
+    words = [context.params.get(name) for name in ("session_id", "where", "directory")] + context.args
+    named = next((word for word in words if isinstance(word, str) and not word.startswith("-")), ".")
+    try:
+        session = session_rather_than_task(named)
+        return load_task(find_task(named) if session is None else session.workspace)
+    except LockstepError:
+        return None
+
+
+def _directories(word: str) -> CompletionItem:
+    """Asks the shell for directories. It comes first: Bash forgets what came before, and offers these where no name fits."""
+    return CompletionItem(word, type="dir")
+
+
+def _beginning(word: str, names: Iterable[str]) -> list[CompletionItem]:
+    return [CompletionItem(visible(name)) for name in names if name.startswith(word)]
