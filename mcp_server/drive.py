@@ -8,7 +8,6 @@ commit. Another divergence may be found first.
 from __future__ import annotations
 
 import shlex
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from harness.support.progress import Progress
 from harness.task.contract import TRAINING_LEVEL
 from mcp_server.results import FileWritten
 from mcp_server.toolbox import Tools, begun, connected
+from sandboxes.removal import scratch_directory
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def drive(
     sandbox = sandbox or recorded(events[0].detail.get("sandbox")) or ""
     files = store.files(snapshot_of(events[:1]))
     trust.demand(task_digest(store, trusted_part(files)), task)
-    with tempfile.TemporaryDirectory(prefix="lockstep-drive-") as scratch:
+    with scratch_directory("lockstep-drive-") as scratch:
         # Not by the name that the record gives it: that is any text, a path to somewhere else included.
         directory = Path(scratch) / "tasks" / "recorded"
         check_out(store, files, directory)

@@ -6,7 +6,6 @@ A driver adds how a command becomes a job (`Wrap`), and whether commands see mou
 from __future__ import annotations
 
 import secrets
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +23,7 @@ from .execution import Supervised, communicate
 from .landlock import Domain
 from .launch import Here, Launch
 from .paths import View, Views
-from .removal import remove_tree
+from .removal import new_directory, remove_tree
 from .seccomp import calls, program
 from .worker import Worker
 
@@ -75,7 +74,7 @@ class State:
     """A directory of the host for one open sandbox; `temporary` is what commands have as /tmp."""
 
     def __init__(self) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="lockstep-sandbox-")).resolve()
+        self.directory = new_directory("lockstep-sandbox-").resolve()
         self.temporary = self.directory / "tmp"
         self.temporary.mkdir(mode=0o700)
         self.remove = weakref.finalize(self, remove_tree, str(self.directory))

@@ -1,14 +1,16 @@
-"""Removing directories in which somebody else has written: unreadable, read-only, or of any depth."""
+"""Temporary directories, and removing what somebody else has written there: unreadable, read-only, or of any depth."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+_MARKED = re.compile(r"-(?P<process>\d+)\.\d+\.(?P<space>\d+)-")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -29,11 +31,43 @@ def remove_tree(directory: Path | str) -> None:
             return
 
 
+def new_directory(prefix: str) -> Path:
+    """A new temporary directory. Its name tells this process and when it began, so that what a killed one left is known."""
+    return Path(tempfile.mkdtemp(prefix=f"{prefix}{_mark(os.getpid())}-"))
+
+
 @contextlib.contextmanager
 def scratch_directory(prefix: str) -> Iterator[Path]:
     """A new temporary directory for as long as this lasts, whatever is written into it."""
-    directory = tempfile.mkdtemp(prefix=prefix)
+    directory = new_directory(prefix)
     try:
-        yield Path(directory)
+        yield directory
     finally:
         remove_tree(directory)
+
+
+def left_behind(directory: Path) -> list[Path]:
+    """The temporary directories in a directory that processes of this user made, which are no more.
+
+    Those of processes that cannot be seen from here, as from inside of a container, are not among them.
+    """
+    here = _mark(os.getpid()).rpartition(".")[2]
+    found = ((path, _MARKED.search(path.name)) for path in directory.iterdir())
+    ours = ((path, marked) for path, marked in found if marked and marked["space"] == here and _own(path))
+    return sorted(path for path, marked in ours if _mark(int(marked["process"])) != marked[0].strip("-"))
+
+
+def _mark(process: int) -> str:
+    """A process, when it began in ticks since the machine did (0 where it is no more), and where its number means it."""
+    try:
+        began = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        began = "0"
+    return f"{process}.{began}.{os.stat('/proc/self/ns/pid').st_ino}"
+
+
+def _own(path: Path) -> bool:
+    try:
+        return path.lstat().st_uid == os.getuid()
+    except OSError:
+        return False  # it has just been removed

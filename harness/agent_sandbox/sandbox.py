@@ -14,7 +14,6 @@ The reference is not there, nor anything else of the workspace, such as the sett
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,7 @@ from harness.policy.quota import quota_bytes
 from harness.session.view import SessionView
 from harness.task.contract import CASES_DIRECTORY, GUIDE_FILE, REFERENCE_DIRECTORY, WRITABLE, Task
 from sandboxes import Driver, Limits, Mount, Sandbox, SandboxSpec
-from sandboxes.removal import remove_tree
+from sandboxes.removal import new_directory, remove_tree
 
 WORKSPACE = "/workspace"
 BIN = "/lockstep/bin"
@@ -182,7 +181,7 @@ class AgentSandbox:
                 )
 
     def _open(self) -> Sandbox:
-        self._scratch = Path(tempfile.mkdtemp(prefix="lockstep-agent-"))
+        self._scratch = new_directory("lockstep-agent-")
         try:
             return self.driver.open(self._spec(self._scratch))
         except BaseException:

@@ -31,6 +31,7 @@ from harness.support.foreign import json_of
 from harness.task.contract import CANDIDATE_DIRECTORY, REFERENCE_DIRECTORY, Candidate, Reference, Task
 from harness.task.kinds import PINNED, problem_with_requirement
 from harness.task.load import load_task
+from sandboxes.removal import scratch_directory
 
 TEMPLATES = Path(__file__).parent / "templates"
 ADAPTER = f"{REFERENCE_DIRECTORY}/adapter.py"
@@ -182,7 +183,7 @@ def _provisional(name: str, made: Path, reference: Reference, candidate: str) ->
 def _discover(task: Task, environment: Installed) -> dict[str, Any]:
     """What `gymnasium_discover.py` finds out in the environment's own Python, in a sandbox in which it changes a copy."""
     reference = task.directory / REFERENCE_DIRECTORY
-    with tempfile.TemporaryDirectory(prefix="lockstep-new-") as directory:
+    with scratch_directory("lockstep-new-") as directory:
         answer, copy = Path(directory) / "facts.json", Path(directory) / REFERENCE_DIRECTORY
         shutil.copytree(reference, copy)
         script, options = str(TEMPLATES / "gymnasium_discover.py"), json.dumps(task.reference.options)

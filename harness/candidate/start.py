@@ -7,7 +7,6 @@ candidate may import (`harness.candidate.interpreter`).
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,7 +22,7 @@ from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
 from harness.task.contract import CANDIDATE_DIRECTORY, Mode, Task, caches
 from sandboxes import Driver, Limits, Mount, Running, Sandbox, SandboxSpec
-from sandboxes.removal import remove_tree
+from sandboxes.removal import new_directory, remove_tree
 
 TRAINING_PACKAGES = ("equinox", "optax")
 JUDGE_MEMORY_MB = 1024
@@ -72,7 +71,7 @@ class SandboxedWorker:
         memory_mb: int,
         counts: Path | None = None,
     ) -> None:
-        self._directory = Path(tempfile.mkdtemp(prefix="lockstep-candidate-"))
+        self._directory = new_directory("lockstep-candidate-")
         self._code = self._directory / "code"
         self._code.mkdir()
         runtime = python_runtime(driver, self._directory / "site", packages)

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,15 +23,13 @@ from harness.policy.budgets import all_standing
 from harness.policy.rings import exposed
 from harness.support.home import lockstep_home
 from sandboxes import UNASKED, DockerDriver, SandboxError, drivers
+from sandboxes.removal import left_behind, remove_tree
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_NODE = 18
 ENOUGH_DISK = 5 << 30
 JAX_SECONDS = 90.0
 PROGRAM_SECONDS = 10.0
-ORPHAN_SECONDS = 24 * 3600.0
-"""No verification lasts this long, so a temporary directory of this age belongs to nobody."""
-TEMPORARY = tuple(f"lockstep-{what}-" for what in ("tree", "candidate", "sandbox", "bundle", "build", "crates"))
 
 # Only this program's own environment decides which backend JAX finds, as it does for a candidate.
 _ASK_JAX = "import jax; print(jax.__version__, jax.default_backend(), *jax.devices(), sep='|')"
@@ -196,17 +193,15 @@ def _disk() -> Item:
 
 
 def _orphans(directory: Path) -> Item:
-    """Temporary directories that a killed process left behind."""
-    before = time.time() - ORPHAN_SECONDS
-    left = sorted(
-        str(path) for path in directory.iterdir() if path.name.startswith(TEMPORARY) and _abandoned(path, before)
-    )
+    """Temporary directories of killed processes: nobody can want them any more, so they are removed."""
+    name = "temporary files"
+    left = left_behind(directory)
+    for each in left:
+        remove_tree(each)
     if not left:
-        return Item("temporary files", Health.OK, f"nothing left behind in {directory}")
-    shown = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
-    return Item(
-        "temporary files", Health.LIMITED, f"{len(left)} left behind by killed processes: {shown}", "remove them"
-    )
+        return Item(name, Health.OK, f"nothing left behind in {directory}")
+    shown = ", ".join(map(str, left[:3])) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
+    return Item(name, Health.OK, f"{len(left)} left behind by killed processes, and removed now: {shown}")
 
 
 def _containers(docker: DockerDriver) -> Item:
@@ -224,14 +219,6 @@ def _containers(docker: DockerDriver) -> Item:
         return Item(name, Health.OK, "none left behind")
     shown = ", ".join(orphan.name for orphan in orphans[:3]) + (" and others" if len(orphans) > 3 else "")
     return Item(name, Health.OK, f"{len(orphans)} left behind by killed processes, and removed now: {shown}")
-
-
-def _abandoned(path: Path, before: float) -> bool:
-    try:
-        location = path.lstat()
-    except OSError:
-        return False  # it has just been removed by its owner
-    return location.st_uid == os.getuid() and location.st_mtime < before
 
 
 def _answer(command: list[str]) -> str:

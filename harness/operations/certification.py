@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from harness.record.received import opened
 from harness.record.rotation import key_in_force
 from harness.session.session import Session
 from harness.support.progress import Progress
+from sandboxes.removal import scratch_directory
 
 
 def certify(
@@ -52,7 +52,7 @@ def check(
         RecordError: there is no certificate, or the record does not hold together.
         TaskError: the recorded task cannot be read by this version.
     """
-    with opened(record) as store, tempfile.TemporaryDirectory(prefix="lockstep-certify-") as scratch:
+    with opened(record) as store, scratch_directory("lockstep-certify-") as scratch:
         held = audit(store, key, unisolated=Keyring(trust.home, isolated=False).public)
         if not held.ok:
             raise RecordError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from harness.verify.pair import Pair
 from harness.verify.side_by_side import Episode, SideBySide
 from harness.verify.verifier import copy_candidate
 from sandboxes import Driver
+from sandboxes.removal import scratch_directory
 
 MAX_ROWS = 200
 _COLUMNS = ("address", "before", "expected", "actual", "differs")
@@ -56,7 +56,7 @@ def compared(
     task: Task, workspace: Path, driver: Driver, what: Case | ProbeCase | Episode, progress: Progress = silent
 ) -> Iterator[tuple[Compared, Pair]]:
     """`compare`, with both sides still running."""
-    with tempfile.TemporaryDirectory(prefix="lockstep-tree-") as tree:
+    with scratch_directory("lockstep-tree-") as tree:
         copy_candidate(workspace, Path(tree))
         with side_by_side.played(task, Path(tree), driver, what, progress) as (both, pair):
             yield _described(task, both), pair

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from harness.verdict import Outcome
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import copy_candidate
 from sandboxes import Driver
+from sandboxes.removal import scratch_directory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +137,7 @@ def coverage_directory(
         SetupError: the environment in which that is measured cannot be built.
         TaskError: the task is wrong.
     """
-    with tempfile.TemporaryDirectory(prefix="lockstep-tree-") as tree:
+    with scratch_directory("lockstep-tree-") as tree:
         copy_candidate(task.directory, Path(tree))
         return _measured(task, driver, Path(tree), levels, seed, progress, seconds)
 

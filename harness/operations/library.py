@@ -6,7 +6,6 @@ Each takes a task as it is at hand (a name, a directory, or a loaded one), shows
 from __future__ import annotations
 
 import secrets
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from harness.task.contract import Task
 from harness.verdict import Verdict
 from harness.verify.levels.known import ProbeCase
 from harness.verify.side_by_side import Episode, SideBySide, read_case
+from sandboxes.removal import scratch_directory
 
 if TYPE_CHECKING:
     from harness.measure.profile.result import Profile
@@ -179,7 +179,7 @@ def train(
         raise TaskError(f"there is no backend {backend!r}", next_step="train in `candidate` or in `reference`")
     loaded = load_task(task, candidate=candidate)
     config = training.configured(loaded, settings or {})
-    with _shown(progress) as report, tempfile.TemporaryDirectory(prefix="lockstep-training-") as location:
+    with _shown(progress) as report, scratch_directory("lockstep-training-") as location:
         policies, _ = training.train(
             loaded, permitted(sandbox), backend=backend, config=config, steps=steps, seeds=seeds, episodes=0,
             checkpoints=Path(location), progress=report,
@@ -217,7 +217,7 @@ def profile(
 
     loaded = load_task(task, candidate=candidate)
     settings = run.Settings(batches=None if batches is None else tuple(batches), seconds_per=seconds_per)
-    with _shown(progress) as report, tempfile.TemporaryDirectory(prefix="lockstep-tree-") as tree:
+    with _shown(progress) as report, scratch_directory("lockstep-tree-") as tree:
         copy_candidate(loaded.directory, Path(tree))
         return run.profile(loaded, Path(tree), permitted(sandbox), settings, seed=seed, progress=report)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -18,6 +17,7 @@ from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verify.verifier import copy_candidate
 from sandboxes import Driver
+from sandboxes.removal import scratch_directory
 
 PROFILE = "profile"
 """The kind of event that a profile leaves in a session's record."""
@@ -28,7 +28,7 @@ def profile_directory(
     task: Task, driver: Driver, settings: Settings, seed: int | None = None, progress: Progress = silent
 ) -> ProfileReport:
     """Profile the candidate in a task directory, outside any session: nothing is recorded."""
-    with tempfile.TemporaryDirectory(prefix="lockstep-tree-") as tree:
+    with scratch_directory("lockstep-tree-") as tree:
         copy_candidate(task.directory, Path(tree))
         measured = profile(task, Path(tree), driver, settings, seed=seed, progress=progress)
     return ProfileReport(profile=measured)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -26,6 +25,7 @@ from harness.support.embedded import find_task
 from harness.support.home import lockstep_home
 from harness.task.contract import TASK_FILE, caches
 from harness.task.load import load_task, with_candidate
+from sandboxes.removal import scratch_directory
 
 
 def start(
@@ -57,7 +57,7 @@ def start(
         source = find_task(task)
         demand_no_workspace(home or lockstep_home(), source)  # before a copy of it is prepared
         if fresh or candidate is not None:
-            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-")))
+            scratch = stack.enter_context(scratch_directory("lockstep-"))
             source = _prepared(source, scratch, fresh, candidate)
         session = stack.enter_context(
             Session.start(source, workspace, home, sandbox=sandbox, ssh_key=ssh_key, owner=owner)

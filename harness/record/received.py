@@ -8,9 +8,7 @@ looked at before.
 from __future__ import annotations
 
 import os
-import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,7 +41,9 @@ def opened(path: Path) -> Iterator[Store]:
     Raises:
         RecordError: it is none of these, or holds what no record holds.
     """
-    temporary = Path(tempfile.mkdtemp(prefix="lockstep-record-"))
+    from sandboxes.removal import new_directory, remove_tree  # a status needs no sandboxes
+
+    temporary = new_directory("lockstep-record-")
     try:
         if path.is_file():
             _unpack(path, temporary)
@@ -56,7 +56,7 @@ def opened(path: Path) -> Iterator[Store]:
             with Store(repository, settings=temporary) as store:
                 yield store
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        remove_tree(temporary)
 
 
 def _unpack(bundle: Path, into: Path) -> None:

@@ -17,7 +17,6 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +30,7 @@ from harness.reference.building import run_step
 from harness.reference.sandbox import Installed
 from harness.support.home import KEY_DIGITS, locked, lockstep_home
 from harness.task.contract import REFERENCE_DIRECTORY, Task
+from sandboxes.removal import scratch_directory
 
 OLDEST_PYTHON = (3, 8)
 MARKER = "lockstep-environment.json"
@@ -108,7 +108,7 @@ def setup(task: Task, progress: Progress = lambda line: None, *, coverage: bool 
         if prefix.exists():
             progress(f"removing an unfinished environment at {prefix}")
             shutil.rmtree(prefix)
-        with tempfile.TemporaryDirectory(prefix="lockstep-building-") as scratch:
+        with scratch_directory("lockstep-building-") as scratch:
             _build(_as_keyed(task, Path(scratch)), interpreter, prefix, progress, coverage)
     return Installed(prefix, _python_in(prefix))
 

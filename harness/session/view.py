@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -140,10 +139,12 @@ class SessionView:
             SessionError: nothing is verified yet.
             RecordError: the tree is damaged.
         """
+        from sandboxes.removal import scratch_directory  # a status needs no sandboxes
+
         head, subject = self.verified()
         with (
-            tempfile.TemporaryDirectory(prefix="lockstep-tree-") as scratch,
-            exported(self.store, subject.tree, Path(scratch) / "tree") as tree,
+            scratch_directory("lockstep-tree-") as scratch,
+            exported(self.store, subject.tree, scratch / "tree") as tree,
         ):
             yield head, tree
 

@@ -7,7 +7,6 @@ in which it happened; only PASS verifies.
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -37,6 +36,7 @@ from harness.verify.suite.client import Suite, start_suite
 from harness.verify.suite.features import FeatureCount
 from harness.verify.watch import Watch
 from sandboxes import Driver, SandboxError
+from sandboxes.removal import scratch_directory
 
 CONTRACT = "contract"
 VECTOR_CALLS = frozenset(("vector", "advance"))
@@ -382,7 +382,7 @@ def copy_candidate(source: Path, destination: Path) -> None:
 def verify_directory(task: Task, driver: Driver, request: LevelsRequest, progress: Progress = silent) -> Verdict:
     """Verify a task directory as it is, outside any session: nothing is committed or recorded."""
     with ExitStack() as stack:
-        tree = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-tree-")))
+        tree = stack.enter_context(scratch_directory("lockstep-tree-"))
         copy_candidate(task.directory, tree)
         verifier = stack.enter_context(Verifier(task, driver, progress=progress))
         return verifier.verify(tree, request)

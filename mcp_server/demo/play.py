@@ -27,6 +27,7 @@ from mcp_server.demo.agent import Diagnosis
 from mcp_server.demo.faults import Fault, faulty
 from mcp_server.results import FileText, FileWritten, Finding, SessionStatus, StepView
 from mcp_server.toolbox import Tools, begun, connected
+from sandboxes.removal import scratch_directory
 
 TASK = "cartpole"
 MAX_ATTEMPTS = 40
@@ -139,7 +140,7 @@ def play(
     began = time.monotonic()
     workspace = workspace or Path(tempfile.mkdtemp(prefix="lockstep-demo-")) / "workspace"
     verified = (find_task(TASK) / "candidate" / "env.py").read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory(prefix="lockstep-demo-task-") as scratch:
+    with scratch_directory("lockstep-demo-task-") as scratch:
         prepared, budgets = _prepare(Path(scratch), faulty(verified, faults))
 
         async def played() -> tuple[str, list[Attempt | Repair], str]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +13,9 @@ import pytest
 
 from harness.cli import doctor
 from harness.cli.doctor import Health, Item
+from sandboxes.removal import scratch_directory
 from tests.cli.conftest import Result
+from tests.paths import ROOT
 
 Run = Callable[..., Result]
 
@@ -80,16 +85,26 @@ def test_a_home_that_cannot_be_made_is_missing(tmp_path: Path, monkeypatch: pyte
     assert found("disk").health is Health.MISSING
 
 
-def test_what_killed_processes_left_behind_is_found(
+def test_what_killed_processes_left_behind_is_removed_and_nothing_else(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    old, fresh, other = (tmp_path / name for name in ("lockstep-tree-old", "lockstep-tree-new", "something-else"))
-    for path in (old, fresh, other):
-        path.mkdir()
-    for path in (old, other):
-        os.utime(path, (0, 0))
-    item = found("temporary files")
-    assert item.health is Health.LIMITED
-    assert str(old) in item.found
-    assert str(fresh) not in item.found and str(other) not in item.found
+    make = "from sandboxes.removal import new_directory; print(new_directory('lockstep-tree-'), flush=True)"
+    wait = [sys.executable, "-c", f"{make}; input()"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        wait, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as one:
+        assert one.stdout is not None
+        left = Path(one.stdout.readline().strip())
+        with scratch_directory("lockstep-tree-") as ours:
+            elsewhere = tmp_path / re.sub(r"\.\d+-", ".7-", left.name)  # made where processes have other numbers
+            others = [left, ours, elsewhere, tmp_path / "something-else", tmp_path / "lockstep-demo-x"]
+            for path in others[2:]:
+                path.mkdir()
+            assert "nothing left behind" in found("temporary files").found
+            one.kill()
+            one.wait()
+            item = found("temporary files")
+            assert item.health is Health.OK and str(left) in item.found and "1 left behind" in item.found
+            assert [path.exists() for path in others] == [False, True, True, True, True]

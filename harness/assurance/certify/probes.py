@@ -8,7 +8,6 @@ Nothing here looks at what the candidate's code says.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from harness.task.contract import CANDIDATE_DIRECTORY, Mode, Task
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.pair import Pair
 from sandboxes import Driver
+from sandboxes.removal import scratch_directory
 
 LEVEL = 3
 RULE = "occasion"
@@ -47,7 +47,7 @@ def starter(task: Task, driver: Driver, tree: Path, stack: object) -> Another:
         stack.callback(worker.close)  # type: ignore[attr-defined]
         if not moved:
             return worker.open(tree)
-        with tempfile.TemporaryDirectory(prefix="lockstep-tree-") as scratch:
+        with scratch_directory("lockstep-tree-") as scratch:
             location = Path(scratch) / CANDIDATE_DIRECTORY / moved
             shutil.copytree(tree / CANDIDATE_DIRECTORY, location)
             return worker.open(Path(scratch))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from harness.assurance.replay.reproduction import Match, Reproduction, reproduction, verdict_digest
@@ -30,6 +28,7 @@ from harness.task.load import load_task
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from sandboxes import Driver, SandboxUnavailable
+from sandboxes.removal import scratch_directory
 
 ALL = "all"
 REPRODUCED = (Match.EXACT, Match.WITHIN)
@@ -142,7 +141,7 @@ class Rerun:
         self._levels = levels
         self._sandbox = sandbox
         self._stack = ExitStack()
-        self._scratch = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-replay-")))
+        self._scratch = self._stack.enter_context(scratch_directory("lockstep-replay-"))
         self._task = self._scratch / "task"
         self._reported = 0
         self._verifiers: dict[str, Verifier] = {}

@@ -13,7 +13,6 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from harness.support.embedded import rust_sources
 from harness.support.home import KEY_DIGITS, locked, lockstep_home
 from harness.task.contract import files_digest
 from sandboxes import Driver, Finished, Limits, Mount, Sandbox, SandboxSpec
+from sandboxes.removal import scratch_directory
 
 VENDOR = "/lockstep/crates"
 MODULE = "release/liblockstep_binding.so"
@@ -141,7 +141,7 @@ def _vendor(origin: Path, location: Path) -> None:
         "--manifest-path", str(origin / "Cargo.toml"), str(location),
     ]  # fmt: skip
     # Cargo writes beside the manifest, which may lie where this user cannot write.
-    with tempfile.TemporaryDirectory(prefix="lockstep-crates-") as scratch:
+    with scratch_directory("lockstep-crates-") as scratch:
         copy = Path(scratch) / "rust"
         shutil.copytree(origin, copy, ignore=shutil.ignore_patterns("target"))
         command[command.index(str(origin / "Cargo.toml"))] = str(copy / "Cargo.toml")
@@ -158,7 +158,7 @@ def _vendor(origin: Path, location: Path) -> None:
 
 def _compile(driver: Driver, rust: Toolchain, crates: Path, target: Path) -> None:
     target.mkdir()
-    with tempfile.TemporaryDirectory(prefix="lockstep-crates-") as scratch:
+    with scratch_directory("lockstep-crates-") as scratch:
         project = Path(scratch) / "project"
         write_project(project, "blank", rust_sources() / "blank", "candidate", "lockstep-blank", None)
         shutil.copytree(rust_sources() / "clock", project / "clock")

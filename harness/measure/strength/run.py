@@ -6,7 +6,6 @@ import os
 import queue
 import secrets
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -37,6 +36,7 @@ from harness.verify.request import LevelsRequest
 from harness.verify.streams import Streams
 from harness.verify.verifier import Verifier, copy_candidate
 from sandboxes import Driver
+from sandboxes.removal import scratch_directory
 
 BASELINE, FOUND, PROGRAM = "baseline", "found", "program"
 
@@ -99,7 +99,7 @@ def measure(
         )
     began = time.monotonic()
     with ExitStack() as stack:
-        original = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-strength-")))
+        original = stack.enter_context(scratch_directory("lockstep-strength-"))
         copy_candidate(tree, original)
         make_writable(original)  # an exported tree is read-only, and so are copies of it
         shutil.rmtree(original / "proposed", ignore_errors=True)  # what an agent proposes is no test of the task
@@ -262,7 +262,7 @@ class _Run:
     def _judge(self, verifier: Verifier, mutant: Mutant) -> None:
         if self._proofs.get(mutant.id, {}).get("proof") == BYTECODE:
             return
-        with tempfile.TemporaryDirectory(prefix="lockstep-mutant-") as location:
+        with scratch_directory("lockstep-mutant-") as location:
             tree = Path(location)
             copy_candidate(self._original, tree)
             file = tree / CANDIDATE_DIRECTORY / mutant.file

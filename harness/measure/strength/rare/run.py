@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -43,6 +42,7 @@ from harness.verify.streams import Streams
 from harness.verify.suite.client import Suite
 from harness.verify.verifier import Verifier, copy_candidate
 from sandboxes import Driver
+from sandboxes.removal import scratch_directory
 
 SHARES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 STEPS = 20_000_000
@@ -116,7 +116,7 @@ def measure(
         raise StrengthError("mutants of predicates are made in JAX only", where=task.name, expected="no --plant")
     began = time.monotonic()
     with ExitStack() as stack:
-        original = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lockstep-rare-")))
+        original = stack.enter_context(scratch_directory("lockstep-rare-"))
         copy_candidate(tree, original)
         make_writable(original)
         shutil.rmtree(original / "proposed", ignore_errors=True)
@@ -310,7 +310,7 @@ class _Measurement:
         said = trial.met[times]
         request = self._request(seed, times)
         request = replace(request, levels=[level for level in request.levels if level >= level_of(said)])
-        with tempfile.TemporaryDirectory(prefix="lockstep-mutant-") as location:
+        with scratch_directory("lockstep-mutant-") as location:
             plant(self._task, self._original, self._numbers, trial.predicate, Path(location))
             verdict = self._verifier.verify(Path(location), request)
         found = judged(place, said, verdict)
