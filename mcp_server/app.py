@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from mcp.server.auth.settings import AuthSettings
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.server.subscriptions import InMemorySubscriptionBus
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
@@ -82,14 +83,19 @@ _CACHE: dict[CacheableMethod, CacheHint] = {
 
 
 class _Server(MCPServer[Services]):
-    """The SDK's server, but for two answers to mistakes of a client: an unknown name is reported, and never in full."""
+    """The SDK's server, but for two answers to mistakes of a client: an unknown name is -32602, and never told in full."""
+
+    def __init__(self, *given: Any, tools: Sequence[Tool], **named: Any) -> None:
+        super().__init__(*given, tools=list(tools), **named)
+        self._offered = frozenset(tool.name for tool in tools)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Services, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """A tool's result; see `MCPServer.call_tool`. A name that no tool can have does not come back with the error."""
-        if len(name) > ID_CHARACTERS:
-            raise ToolError(f"there is no tool {visible(texts.cut(name, ID_CHARACTERS))}; tools/list names all of them")
+        """A tool's result; see `MCPServer.call_tool`. Raises MCPError where there is no such tool."""
+        if name not in self._offered:
+            what = f"there is no tool {visible(texts.cut(name, ID_CHARACTERS))}; tools/list names all of them"
+            raise MCPError(code=INVALID_PARAMS, message=what)
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -133,6 +139,7 @@ def build_server(
             yield services
             group.cancel_scope.cancel()
 
+    tools = [*session_tools(), *verification_tools(), *transfer_tools(), *profile_tools(), *workspace_tools()]
     # There is no authorisation server behind these tokens, so none is announced (`resource_server_url`).
     auth = None if tokens is None else AuthSettings(issuer_url=AnyHttpUrl(url), resource_server_url=None)
     server = _Server(
@@ -141,7 +148,7 @@ def build_server(
         description="Proves that a fast translation of an RL environment is its slow reference.",
         instructions=INSTRUCTIONS,
         version=__version__,
-        tools=[*session_tools(), *verification_tools(), *transfer_tools(), *profile_tools(), *workspace_tools()],
+        tools=tools,
         lifespan=running,
         cache_hints=_CACHE,
         subscriptions=bus,
@@ -150,7 +157,7 @@ def build_server(
         auth=auth,
         log_level="WARNING",
     )
-    add_resources(server, services)
+    add_resources(server, services, tools)
     add_prompts(server, services)
     add_completions(server, services)
     # The SDK has no public way to these methods (2.3.0).

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.server.mcpserver.tools import Tool
 from mcp.shared.path_security import PathEscapeError, safe_join
 
 from harness import operations
@@ -19,7 +20,7 @@ from harness.record.log import event_file
 from harness.session.view import SessionView
 from harness.support.embedded import TASK_FILE
 from harness.support.text import visible, visible_document
-from mcp_server import texts
+from mcp_server import schemas, texts
 from mcp_server.limits import RESOURCE_CHARACTERS
 from mcp_server.services import Services
 
@@ -27,9 +28,9 @@ JSON, TEXT, MARKDOWN, TOML = "application/json", "text/plain", "text/markdown", 
 PAGE = 200
 
 
-def add_resources(server: MCPServer[Services], services: Services) -> None:
-    """Register every resource."""
-    read = Resources(services)
+def add_resources(server: MCPServer[Services], services: Services, tools: Sequence[Tool]) -> None:
+    """Register every resource; the results of these tools are described by one."""
+    read = Resources(services, tools)
 
     def offer(uri: str, mime: str, function: Callable[..., str]) -> None:
         described = " ".join((function.__doc__ or "").split())
@@ -38,6 +39,7 @@ def add_resources(server: MCPServer[Services], services: Services) -> None:
 
     offer("lockstep://tasks", JSON, read.tasks)
     offer("lockstep://sessions", JSON, read.sessions)
+    offer("lockstep://results", JSON, read.results)
     offer("lockstep://tasks/{task}", TOML, read.contract)
     offer("lockstep://tasks/{task}/quirks", MARKDOWN, read.quirks)
     offer("lockstep://tasks/{task}/reference", JSON, read.reference)
@@ -75,8 +77,9 @@ def _as_text(function: Callable[..., Any]) -> Callable[..., str]:
 class Resources:
     """Reads them; the SDK runs these beside its event loop."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, tools: Sequence[Tool]) -> None:
         self._services = services
+        self._tools = tools
 
     @_as_text
     def tasks(self) -> Any:
@@ -94,6 +97,11 @@ class Resources:
     def sessions(self) -> Any:
         """Every session that you may see: its id, task, workspace and state."""
         return self._services.access.sessions()
+
+    @_as_text
+    def results(self) -> Any:
+        """What the result of each tool holds, field by field: JSON Schema, whose parts are told once."""
+        return schemas.whole(self._tools)
 
     @_as_text
     def contract(self, task: str) -> Any:

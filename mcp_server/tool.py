@@ -12,12 +12,12 @@ from mcp.types import ToolAnnotations
 from pydantic import ValidationError
 
 from harness.errors import LockstepError
-from mcp_server import texts
+from mcp_server import schemas, texts
 from mcp_server.catalog import TITLES
 from mcp_server.limits import RESULT_CHARACTERS
 from sandboxes import SandboxError
 
-READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 
 class StrictTool(Tool):
@@ -55,17 +55,20 @@ def tool(function: Callable[..., Any], *, hints: ToolAnnotations) -> StrictTool:
         function,
         title=TITLES[function.__name__],
         description=" ".join((function.__doc__ or "").split()),
-        annotations=hints.model_copy(update={"title": TITLES[function.__name__]}),
+        annotations=hints,
     )
-    made.parameters["additionalProperties"] = False
     assert isinstance(made, StrictTool)
+    made.parameters = schemas.of_arguments(made.parameters)
+    whole = made.fn_metadata.output_schema
+    assert whole is not None  # each answers with a model of `results`
+    made.fn_metadata.output_schema = schemas.of_result(whole)
     return made
 
 
 def changes(*, destructive: bool, idempotent: bool = False) -> ToolAnnotations:
     """The hints of a tool that changes something."""
     return ToolAnnotations(
-        read_only_hint=False, destructive_hint=destructive, idempotent_hint=idempotent, open_world_hint=False
+        read_only_hint=False, destructive_hint=destructive, idempotent_hint=idempotent or None, open_world_hint=False
     )
 
 

@@ -13,6 +13,7 @@ import click
 
 from harness.cli.main import cli
 from harness.session.prompts import templates
+from mcp_server import schemas
 from mcp_server.profile_tools import profile_tools
 from mcp_server.session_tools import session_tools
 from mcp_server.transfer_tools import transfer_tools
@@ -72,7 +73,7 @@ def offered() -> Offered:
     """What this version offers."""
     tools = [*session_tools(), *verification_tools(), *transfer_tools(), *profile_tools(), *workspace_tools()]
     prompts = templates().values()
-    words = {name for tool in tools for name in _fields(tool.output_schema)}
+    words = set(_fields(schemas.whole(tools)))
     words |= {prompt.name for prompt in prompts} | {each.name for prompt in prompts for each in prompt.arguments}
     return Offered(
         cli,
