@@ -22,6 +22,7 @@ from harness.host.jobs import CANCELLED, COMPARE, DONE, FAILED, PROFILE, REPLAY,
 from harness.operations import verification
 from harness.operations.next_calls import tool_calls
 from harness.policy.trust import Trust
+from harness.session.attempt import asked_step
 from harness.session.request import VerificationRequest
 from harness.session.session import Session
 from harness.support.home import lockstep_home
@@ -73,6 +74,7 @@ class MainJobs:
         """Begin a verification: of the recipe's next step, or up to a level."""
         if len(request.message) > MAX_MESSAGE:
             raise SessionError(f"the message has {len(request.message)} characters", expected=f"at most {MAX_MESSAGE}")
+        asked_step(self._session.state, request)  # a step that there is not is a mistake of the call, and no job
         with self._beginning:
             for other in self._jobs.running:
                 if other.operation == VERIFY:

@@ -295,8 +295,6 @@ def test_a_refused_verification_is_a_failed_job_with_the_reason(hosted: Hosted) 
     assert job.state == "failed"
     assert (job.error or {})["error"] == "TrustedFileChanged"
     assert isinstance(rebuilt(job.error or {}), TrustedFileChanged)
-    wrong = hosted.ended(hosted.begin("verify", level=9))
-    assert "this session has no level 9" in (wrong.error or {})["what"]
 
 
 def test_a_session_at_its_limits_asks_for_a_person_and_goes_on_when_one_says_so(hosted: Hosted) -> None:
@@ -377,3 +375,20 @@ def test_errors_cross_the_socket_with_their_class_and_words() -> None:
         assert str(again) == str(error)
     bug = rebuilt(described(ZeroDivisionError("x")))
     assert "bug of Lockstep" in bug.next_step and "ZeroDivisionError" in bug.what
+
+
+@pytest.mark.parametrize(
+    ("asked", "complaint"),
+    [
+        ({"module": "nonsense"}, "there is no module 'nonsense'"),
+        ({"level": 9}, "this session has no level 9"),
+        ({"level": 2, "module": "start"}, "level 2 is about all modules together"),
+    ],
+)
+def test_a_step_that_is_not_there_is_a_mistake_of_the_call_and_no_job(
+    hosted: Hosted, asked: dict[str, Any], complaint: str
+) -> None:
+    hosted.host()
+    with pytest.raises(SessionError, match=complaint):
+        hosted.ask("verify", **asked)
+    assert jobs.recent(hosted.found) == [] and hosted.ask("status")["attempts"] == 0
