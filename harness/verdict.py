@@ -367,6 +367,12 @@ class Verdict:
         return "\n".join([*lines, *([self.error] if self.error else [])])
 
     @property
+    def reason(self) -> str:
+        """Why not everything could be judged: `error`, and what ended a level; empty unless the outcome is ERROR."""
+        errors = [check.detail or check.name for check in self.checks if check.outcome is Outcome.ERROR]
+        return "; ".join(filter(None, [self.error, *errors]))
+
+    @property
     def ran_in(self) -> dict[str, Any]:
         """The sandbox, JSON-ready."""
         return {"driver": self.sandbox, "isolated": self.isolated} | ({"image": self.image} if self.image else {})

@@ -130,7 +130,7 @@ def verification(job: Job, also: list[str]) -> Verification:
         levels=[level_line(report) for report in verdict.reports],
         transfer=_transfer(verdict),
         reached=document.get("coverage", {}).get("summary", []),
-        error=verdict.error,
+        error=verdict.reason,
         new_cases=document["new_cases"],
         found=_finding(verdict),
         divergence=document.get("divergence") or "",

@@ -140,3 +140,15 @@ def test_recorded_verdicts_are_read(name: str) -> None:
                     for new in ("path", "index", "case_file"):
                         del found[new]
             assert again == recorded
+
+
+def test_an_error_tells_its_reason_wherever_it_stands() -> None:
+    def reason(*checks: CheckResult, error: str = "") -> str:
+        return Verdict((LevelReport(1, None, checks, 7),), 7, "ab", "process", isolated=False, error=error).reason
+
+    passed, failed = CheckResult("resets", Outcome.PASS), CheckResult("steps", Outcome.FAIL)
+    broken = CheckResult("workers", Outcome.ERROR, detail="the reference, call `drive`: RuntimeError: no board")
+    assert reason(passed, failed) == ""
+    assert reason(passed, broken) == broken.detail
+    assert reason(passed, CheckResult("workers", Outcome.ERROR)) == "workers"
+    assert reason(broken, error="the sandbox is gone") == f"the sandbox is gone; {broken.detail}"

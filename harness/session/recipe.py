@@ -296,8 +296,7 @@ def verdict_detail(verdict: Verdict, *, counts: bool) -> dict[str, Any]:
         "sandbox": verdict.ran_in,
     }
     if verdict.outcome is Outcome.ERROR:
-        errors = [check.detail for check in verdict.checks if check.outcome is Outcome.ERROR]
-        return detail | {"finding": "; ".join(filter(None, [verdict.error, *errors]))[:FINDING_AT_MOST]}
+        return detail | {"finding": verdict.reason[:FINDING_AT_MOST]}
     undecided = next((report for report in reports if report.outcome is Outcome.INCONCLUSIVE), None)
     if undecided is not None:
         open_checks = [check for check in undecided.checks if check.outcome is Outcome.INCONCLUSIVE]

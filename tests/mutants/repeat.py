@@ -70,7 +70,7 @@ def _found(verifier: Verifier, tree: Path, seed: int, likely: int, exploring: in
         if verdict.outcome is Outcome.FAIL:
             return f"level {level}, {verdict.reports[-1].divergences[0].check}"
         if verdict.outcome is not Outcome.PASS:
-            return f"{verdict.outcome}: {verdict.error}"
+            return f"{verdict.outcome}: {verdict.reason}"
     return "passed"
 
 

@@ -235,7 +235,7 @@ class _Run:
         )
         if verdict.outcome is not Outcome.PASS:
             found = verdict.divergences
-            why = verdict.error or (f"{found[0].check}, {found[0].address}" if found else "no verdict")
+            why = verdict.reason or (f"{found[0].check}, {found[0].address}" if found else "no verdict")
             raise StrengthError(
                 f"the candidate itself does not pass ({verdict.outcome}: {why})",
                 where=self._task.name,

@@ -342,7 +342,7 @@ def _spread(trials: Sequence[Trial], times: int, count: int, rng: np.random.Gene
 
 
 def _why(verdict: Verdict) -> str:
-    if verdict.error:
-        return verdict.error
+    if verdict.reason:
+        return verdict.reason
     failed = [check for report in verdict.reports for check in report.checks if check.outcome is not Outcome.PASS]
     return failed[0].name if failed else "no verdict"
