@@ -72,7 +72,7 @@ def test_what_lies_in_a_workspace_is_no_task(project: Path, home: Path) -> None:
     for named in (workspace.name, str(workspace), str(workspace / "candidate" / "own")):
         with pytest.raises(TaskError, match="this server offers no task"):
             registry.task(named)
-    resources = Resources(Services(home, registry))
+    resources = Resources(Services(home, registry), ())
     with pytest.raises(Exception, match="there is no task"):
         resources.reference_file(workspace.name, "secret")
     for place in (workspace, workspace / "candidate" / "own"):

@@ -34,7 +34,7 @@ ARGUMENTS: dict[str, Any] = {"command": "true", "path": "candidate/env.py", "tex
 """What tools demand besides a session. A tool that demands anything else has to be added here to be tried."""
 WITHOUT_SESSION = {"start_session"}
 VALUES = {"event": "0", "level": "1", "number": "1"}
-SERVER_WIDE = {"lockstep://tasks", "lockstep://sessions"}
+SERVER_WIDE = {"lockstep://tasks", "lockstep://sessions", "lockstep://results"}
 
 
 @dataclass

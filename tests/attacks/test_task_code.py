@@ -182,7 +182,7 @@ def test_what_a_task_declares_reaches_nothing_when_it_is_imported_or_called(
         suite.open()
         judged = dict(zip((name for name, _ in suite.invariants), suite.judge(episodes), strict=True))
         assert judged["nothing is reached"].first == (-1, -1) and judged["nothing is reached"].raised == ""
-        assert suite.count(episodes)["something was reached"] == 0
+        assert suite.show(episodes).counts["something was reached"] == 0
         found = suite.search_inputs(task.probes["ending"], lambda inputs: False, seed=1, examples=5, shrink=True)
         assert found == (None, 5)
         assert suite.search_cases("reaching out", lambda case: False, seed=1, examples=5, shrink=True) == (None, 5)
