@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,7 @@ def modules(context: click.Context, parameter: click.Parameter, word: str) -> li
 
 
 def _task(context: click.Context) -> Task | None:
-    """The task that the words before name, by itself or by a session; None where that is no task that can be read."""
+    """The task that a word before names, by itself or by a session, or else the one here; None where there is none."""
     from harness.cli.locate import session_rather_than_task
     from harness.errors import LockstepError
     from harness.support.embedded import find_task
@@ -61,12 +62,11 @@ def _task(context: click.Context) -> Task | None:
 
     # Of a line that ends with an option nothing is parsed: its words are left as they are.
     words = [context.params.get(name) for name in ("session_id", "where", "directory")] + context.args
-    named = next((word for word in words if isinstance(word, str) and not word.startswith("-")), ".")
-    try:
-        session = session_rather_than_task(named)
-        return load_task(find_task(named) if session is None else session.workspace)
-    except LockstepError:
-        return None
+    for named in [*(word for word in words if isinstance(word, str) and not word.startswith("-")), "."]:
+        with contextlib.suppress(LockstepError):
+            session = session_rather_than_task(named)
+            return load_task(find_task(named) if session is None else session.workspace)
+    return None
 
 
 def _directories(word: str) -> CompletionItem:

@@ -74,3 +74,4 @@ def test_sessions_and_what_belongs_to_them_are_offered(
     assert complete("verify", "--module", "m") == []
     monkeypatch.chdir(place)
     assert complete("verify", "--module", "m") == ["moving"]
+    assert complete("prompt", "translate", "--module", "m") == ["moving"]
