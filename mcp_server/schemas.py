@@ -42,10 +42,9 @@ def _argument(schema: Mapping[str, Any]) -> Schema:
     shown = {key: value for key, value in schema.items() if key not in ("title", "anyOf")}
     if shown.get("default") in NOTHING:
         shown.pop("default", None)
-    some = schema.get("anyOf", [])
-    if len(some) == 2 and some[1] == {"type": "null"}:
-        return {**some[0], "type": [some[0]["type"], "null"], **shown}
-    return shown | ({"anyOf": some} if some else {})
+    # What may be null may be left out; several types of one argument are more than some models' interfaces take.
+    some = [each for each in schema.get("anyOf", []) if each != {"type": "null"}]
+    return {**some[0], **shown} if len(some) == 1 else shown | ({"anyOf": some} if some else {})
 
 
 def _types(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:

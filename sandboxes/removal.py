@@ -63,7 +63,11 @@ def _mark(process: int) -> str:
         began = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
     except OSError:
         began = "0"
-    return f"{process}.{began}.{os.stat('/proc/self/ns/pid').st_ino}"
+    try:
+        space = os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        space = 0
+    return f"{process}.{began}.{space}"
 
 
 def _own(path: Path) -> bool:

@@ -76,10 +76,10 @@ def test_arguments_keep_their_bounds_words_and_the_defaults_that_say_something()
     assert schemas.of_arguments(Asked.model_json_schema()) == {
         "type": "object",
         "properties": {
-            "level": {"type": ["integer", "null"], "minimum": 1, "maximum": 4, "description": "Up to it."},
+            "level": {"type": "integer", "minimum": 1, "maximum": 4, "description": "Up to it."},
             "text": {"type": "string"},
             "wait": {"type": "integer", "default": 30},
-            "either": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]},
+            "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
         },
         "additionalProperties": False,
     }

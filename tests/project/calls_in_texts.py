@@ -34,7 +34,9 @@ FOREIGN_OPTIONS = {
 OTHER_NAMES = {
     "half_width": "a key of the noise floor, which is data of level 4",
     "test_image_content": "a fixture of the protocol's conformance suite",
+    "test_logging_tool": "a fixture of the protocol's conformance suite",
     "test_missing_capability": "a fixture of the protocol's conformance suite",
+    "test_streaming_elicitation": "a fixture of the protocol's conformance suite",
 }
 """Names in texts for agents that are neither of a tool nor of its arguments or results."""
 TOOLS = frozenset({

@@ -184,7 +184,7 @@ def test_sequences_that_would_fill_the_memory_are_swept_in_parts(walk: Walk, mon
 
     plain = Pair.play
     assert swept(part=7) == swept(part=None)
-    walk.edit("candidate/env.py", [("move,", 'move + jnp.where(state["steps"] == 17, 0.5, 0.0),')])
+    walk.edit("candidate/env.py", [("move,", 'move + jnp.where(state["steps"] == 11, 0.5, 0.0),')])
     sweep, _ = swept(part=7)
     assert (sweep.outcome, sweep.divergences[0].path) == (Outcome.FAIL, "state/place")
     assert sweep.examples > 7, "the first part shows it already, so the others could have been left out"
