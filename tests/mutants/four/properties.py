@@ -22,18 +22,34 @@ def _lines() -> Array:
     return np.array(lines)
 
 
-def _line_feature(cells: Array) -> Any:
+LINES = _lines()
+_completable: dict[int, tuple[Trajectory, Array]] = {}
+"""Of the last trajectories, by their identity: which lines can be completed, `[timesteps, 69]`, asked by 69 features."""
+MOST = 512
+
+
+def _lines_to_complete(trajectory: Trajectory) -> Array:
+    found = _completable.get(id(trajectory))
+    if found is not None and found[0] is trajectory:
+        return found[1]
+    board = trajectory.leaves["state/board"].reshape(trajectory.timesteps, -1)
+    below = np.concatenate([np.ones((len(board), WIDTH), bool), board[:, :-WIDTH] != 0], axis=1)
+    playable = (board == 0) & below
+    own = board == trajectory.leaves["state/mover"][:, None]
+    can = (own[:, LINES].sum(axis=2) == LINE - 1) & playable[:, LINES].any(axis=2)
+    if len(_completable) >= MOST:
+        _completable.clear()
+    _completable[id(trajectory)] = trajectory, can
+    return can
+
+
+def _line_feature(number: int) -> Any:
     """Declares that whoever moves can complete this line at once."""
-    below = cells - WIDTH
 
     def check(trajectory: Trajectory) -> Array:
-        board = trajectory.leaves["state/board"].reshape(trajectory.timesteps, -1)
-        line = board[:, cells]
-        own = np.sum(line == trajectory.leaves["state/mover"][:, None], axis=1) == LINE - 1
-        playable = (line == 0) & ((below < 0) | (board[:, below] != 0))
-        return own & np.any(playable, axis=1)
+        return _lines_to_complete(trajectory)[:, number]
 
-    check.__name__ = f"the_line_{'_'.join(map(str, cells))}_can_be_completed"
+    check.__name__ = f"the_line_{'_'.join(map(str, LINES[number]))}_can_be_completed"
     return feature(check)
 
 
@@ -42,4 +58,4 @@ def the_board_is_full(trajectory: Trajectory) -> Array:
     return np.all(trajectory.leaves["state/board"] != 0, axis=(1, 2))
 
 
-globals().update((f"line_{number}", _line_feature(cells)) for number, cells in enumerate(_lines()))
+globals().update((f"line_{number}", _line_feature(number)) for number in range(len(LINES)))
