@@ -125,12 +125,12 @@ def drive(
     trust.demand(task_digest(store, trusted_part(files)), task)
     with scratch_directory("lockstep-drive-") as scratch:
         # Not by the name that the record gives it: that is any text, a path to somewhere else included.
-        directory = Path(scratch) / "tasks" / "recorded"
+        directory = scratch / "tasks" / "recorded"
         check_out(store, files, directory)
 
         async def driven() -> tuple[str, tuple[Driven, ...]]:
             # A digest that was given for this command is not to be known to the home afterwards.
-            async with connected(directory.parent, Path(scratch), progress, {FORGETTING: "1"}) as tools:
+            async with connected(directory.parent, scratch, progress, {FORGETTING: "1"}) as tools:
                 called = {"task": str(directory), "workspace": "workspace", "sandbox": sandbox}
                 async with begun(tools, **called) as session:
                     player = _Player(store, tools, session.session, Path(session.workspace))

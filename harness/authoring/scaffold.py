@@ -184,11 +184,11 @@ def _discover(task: Task, environment: Installed) -> dict[str, Any]:
     """What `gymnasium_discover.py` finds out in the environment's own Python, in a sandbox in which it changes a copy."""
     reference = task.directory / REFERENCE_DIRECTORY
     with scratch_directory("lockstep-new-") as directory:
-        answer, copy = Path(directory) / "facts.json", Path(directory) / REFERENCE_DIRECTORY
+        answer, copy = directory / "facts.json", directory / REFERENCE_DIRECTORY
         shutil.copytree(reference, copy)
         script, options = str(TEMPLATES / "gymnasium_discover.py"), json.dumps(task.reference.options)
         command = [str(environment.python), "-B", "-W", "ignore", script, str(copy), str(answer), options]
-        writable = Path(directory)
+        writable = directory
         with open_sandbox(task, environment, command, {}, "finding out", writable, shown=(TEMPLATES,)) as sandbox:
             finished = sandbox.run(command)
         facts = _written(answer)

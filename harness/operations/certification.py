@@ -66,7 +66,7 @@ def check(
         event = newest(events)
         signer = key_in_force(events[: event.seq + 1])
         driver = driver_for(event.arguments["sandbox"], sandbox)
-        parts = recheck(store, event, signer, driver, Path(scratch) / "commit", progress, described)
+        parts = recheck(store, event, signer, driver, scratch / "commit", progress, described)
         return Recheck(
             event=event.seq,
             commit=event.arguments["commit"],

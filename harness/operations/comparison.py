@@ -57,8 +57,8 @@ def compared(
 ) -> Iterator[tuple[Compared, Pair]]:
     """`compare`, with both sides still running."""
     with scratch_directory("lockstep-tree-") as tree:
-        copy_candidate(workspace, Path(tree))
-        with side_by_side.played(task, Path(tree), driver, what, progress) as (both, pair):
+        copy_candidate(workspace, tree)
+        with side_by_side.played(task, tree, driver, what, progress) as (both, pair):
             yield _described(task, both), pair
 
 

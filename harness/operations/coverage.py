@@ -138,8 +138,8 @@ def coverage_directory(
         TaskError: the task is wrong.
     """
     with scratch_directory("lockstep-tree-") as tree:
-        copy_candidate(task.directory, Path(tree))
-        return _measured(task, driver, Path(tree), levels, seed, progress, seconds)
+        copy_candidate(task.directory, tree)
+        return _measured(task, driver, tree, levels, seed, progress, seconds)
 
 
 def coverage_session(

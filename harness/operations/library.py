@@ -182,7 +182,7 @@ def train(
     with _shown(progress) as report, scratch_directory("lockstep-training-") as location:
         policies, _ = training.train(
             loaded, permitted(sandbox), backend=backend, config=config, steps=steps, seeds=seeds, episodes=0,
-            checkpoints=Path(location), progress=report,
+            checkpoints=location, progress=report,
         )  # fmt: skip
     return policies
 
@@ -218,8 +218,8 @@ def profile(
     loaded = load_task(task, candidate=candidate)
     settings = run.Settings(batches=None if batches is None else tuple(batches), seconds_per=seconds_per)
     with _shown(progress) as report, scratch_directory("lockstep-tree-") as tree:
-        copy_candidate(loaded.directory, Path(tree))
-        return run.profile(loaded, Path(tree), permitted(sandbox), settings, seed=seed, progress=report)
+        copy_candidate(loaded.directory, tree)
+        return run.profile(loaded, tree, permitted(sandbox), settings, seed=seed, progress=report)
 
 
 def _played(task: Task, what: Case | ProbeCase | Episode, sandbox: str | None, progress: bool) -> SideBySide:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import Any
 
 from harness.measure.profile import text
@@ -29,8 +28,8 @@ def profile_directory(
 ) -> ProfileReport:
     """Profile the candidate in a task directory, outside any session: nothing is recorded."""
     with scratch_directory("lockstep-tree-") as tree:
-        copy_candidate(task.directory, Path(tree))
-        measured = profile(task, Path(tree), driver, settings, seed=seed, progress=progress)
+        copy_candidate(task.directory, tree)
+        measured = profile(task, tree, driver, settings, seed=seed, progress=progress)
     return ProfileReport(profile=measured)
 
 

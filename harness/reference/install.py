@@ -109,7 +109,7 @@ def setup(task: Task, progress: Progress = lambda line: None, *, coverage: bool 
             progress(f"removing an unfinished environment at {prefix}")
             shutil.rmtree(prefix)
         with scratch_directory("lockstep-building-") as scratch:
-            _build(_as_keyed(task, Path(scratch)), interpreter, prefix, progress, coverage)
+            _build(_as_keyed(task, scratch), interpreter, prefix, progress, coverage)
     return Installed(prefix, _python_in(prefix))
 
 

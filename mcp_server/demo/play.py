@@ -141,11 +141,11 @@ def play(
     workspace = workspace or Path(tempfile.mkdtemp(prefix="lockstep-demo-")) / "workspace"
     verified = (find_task(TASK) / "candidate" / "env.py").read_text(encoding="utf-8")
     with scratch_directory("lockstep-demo-task-") as scratch:
-        prepared, budgets = _prepare(Path(scratch), faulty(verified, faults))
+        prepared, budgets = _prepare(scratch, faulty(verified, faults))
 
         async def played() -> tuple[str, list[Attempt | Repair], str]:
             asked = {"task": str(prepared), "workspace": workspace.name, "sandbox": sandbox or ""}
-            async with connected(Path(scratch), workspace.parent, progress) as tools, begun(tools, **asked) as session:
+            async with connected(scratch, workspace.parent, progress) as tools, begun(tools, **asked) as session:
                 tell(Started(session.session, Path(session.workspace), tuple(faults), budgets))
                 work = _Work(tools, session.session, load_task(prepared).candidate.entry, verified, tell)
                 return session.session, *await work.until_verified(tuple(faults))

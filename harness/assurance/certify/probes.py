@@ -48,9 +48,9 @@ def starter(task: Task, driver: Driver, tree: Path, stack: object) -> Another:
         if not moved:
             return worker.open(tree)
         with scratch_directory("lockstep-tree-") as scratch:
-            location = Path(scratch) / CANDIDATE_DIRECTORY / moved
+            location = scratch / CANDIDATE_DIRECTORY / moved
             shutil.copytree(tree / CANDIDATE_DIRECTORY, location)
-            return worker.open(Path(scratch))
+            return worker.open(scratch)
 
     return another
 

@@ -142,7 +142,7 @@ def _vendor(origin: Path, location: Path) -> None:
     ]  # fmt: skip
     # Cargo writes beside the manifest, which may lie where this user cannot write.
     with scratch_directory("lockstep-crates-") as scratch:
-        copy = Path(scratch) / "rust"
+        copy = scratch / "rust"
         shutil.copytree(origin, copy, ignore=shutil.ignore_patterns("target"))
         command[command.index(str(origin / "Cargo.toml"))] = str(copy / "Cargo.toml")
         answer = subprocess.run(command, capture_output=True, text=True, check=False, cwd=scratch)
@@ -159,7 +159,7 @@ def _vendor(origin: Path, location: Path) -> None:
 def _compile(driver: Driver, rust: Toolchain, crates: Path, target: Path) -> None:
     target.mkdir()
     with scratch_directory("lockstep-crates-") as scratch:
-        project = Path(scratch) / "project"
+        project = scratch / "project"
         write_project(project, "blank", rust_sources() / "blank", "candidate", "lockstep-blank", None)
         shutil.copytree(rust_sources() / "clock", project / "clock")
         with driver.open(build_spec(rust, crates, project, target, memory_mb=MEMORY_MB)) as sandbox:

@@ -262,8 +262,7 @@ class _Run:
     def _judge(self, verifier: Verifier, mutant: Mutant) -> None:
         if self._proofs.get(mutant.id, {}).get("proof") == BYTECODE:
             return
-        with scratch_directory("lockstep-mutant-") as location:
-            tree = Path(location)
+        with scratch_directory("lockstep-mutant-") as tree:
             copy_candidate(self._original, tree)
             file = tree / CANDIDATE_DIRECTORY / mutant.file
             file.write_bytes(mutant.apply(file.read_bytes()))

@@ -311,8 +311,8 @@ class _Measurement:
         request = self._request(seed, times)
         request = replace(request, levels=[level for level in request.levels if level >= level_of(said)])
         with scratch_directory("lockstep-mutant-") as location:
-            plant(self._task, self._original, self._numbers, trial.predicate, Path(location))
-            verdict = self._verifier.verify(Path(location), request)
+            plant(self._task, self._original, self._numbers, trial.predicate, location)
+            verdict = self._verifier.verify(location, request)
         found = judged(place, said, verdict)
         if found is None:
             raise StrengthError(f"a mutant could not be judged: {_why(verdict)}", where=str(trial.predicate))
