@@ -6,6 +6,7 @@ import sys
 
 from benchmarks import (
     border_cost,
+    breadth,
     compare_speed,
     exploration_speed,
     false_alarms,
@@ -27,6 +28,7 @@ from benchmarks import (
 
 BENCHMARKS = {
     "border_cost": border_cost.main,
+    "breadth": breadth.main,
     "compare_speed": compare_speed.main,
     "level3_throughput": level3_throughput.main,
     "feedback": feedback.main,

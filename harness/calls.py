@@ -12,6 +12,7 @@ import shlex
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 
 class Calls(ABC):
@@ -150,14 +151,39 @@ class ToolCalls(Calls):
     def audit(self) -> str:
         return _tool("audit", session=self.session)
 
-    def read_file(self, path: str, first_line: int, most_lines: int) -> str:
-        """Read lines of a file of the workspace, from `first_line`, counted from 1."""
+    def read_file(self, path: str, first_line: int | None = None, most_lines: int | None = None) -> str:
+        """Read lines of a file of the workspace or the reference, from `first_line`, counted from 1."""
         return _tool("read_file", session=self.session, path=path, offset_line=first_line, max_lines=most_lines)
+
+    def list_files(self, path: str) -> str:
+        """Name the files of a directory of the workspace or the reference."""
+        return _tool("list_files", session=self.session, path=path)
 
     @staticmethod
     def get_job(job: str, wait_s: float) -> str:
         """Wait for a job, so many seconds at most."""
         return _tool("get_job", job_id=job, wait_s=wait_s)
+
+
+def session_uri(session: str) -> str:
+    """The resources of a session begin with this; `/contract`, `/quirks` and `/reference` are its own copy of the task."""
+    return f"lockstep://sessions/{quote(session, safe='')}"
+
+
+def task_uri(task: str) -> str:
+    """The contract of a task that a server offers; `/quirks` and `/reference` follow it."""
+    return f"lockstep://tasks/{quote(task, safe='')}"
+
+
+def reference_uri(holder: str, name: str = "") -> str:
+    """The resource of a file or a directory of a reference; without a name, of the list of its files.
+
+    Args:
+        holder: what `session_uri` or `task_uri` gives.
+        name: below the task's `reference/`, which may stand before it, or as task.toml's `source` writes it, without lines.
+    """
+    below = name.partition(":")[0].removeprefix("reference/")
+    return "/".join(filter(None, (holder, "reference", quote(below))))
 
 
 def _command(*words: str | Path | None, **options: str | Path | int | None) -> str:

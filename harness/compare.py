@@ -1,8 +1,9 @@
 """When two answers are the same: the one definition of equality that every level uses.
 
 Exact means bitwise: `-0.0` is not `0.0`, and nothing but a NaN equals a NaN (whatever its payload). A float leaf
-with a tolerance may be off by `atol + rtol * |expected|`; an infinity still equals only itself. Integers and booleans
-are always exact, whatever a tolerance says. Dtypes and shapes must match: nothing is broadcast, cast or wrapped.
+with a tolerance may be off by `atol + rtol * |expected|`, or stand `ulp` floats of its dtype away, whichever is more; an
+infinity still equals only itself. Integers and booleans are always exact, whatever a tolerance says. Dtypes and shapes must
+match: nothing is broadcast, cast or wrapped.
 
 Only arrays decide. Whoever made them ran in another process, so that no `__eq__` of its own takes part.
 """
@@ -137,6 +138,31 @@ def differing_timesteps(expected: Array, actual: Array, tolerance: Tolerance = E
     return np.any(differing, axis=tuple(range(1, differing.ndim)))
 
 
+def ulps_apart(expected: Array, actual: Array) -> NDArray[np.uint64]:
+    """How many floats of their dtype each pair is apart, element by element: 1 for neighbours, 0 for both zeros.
+
+    Args:
+        expected, actual: floats of one dtype and shape. What stands beside a NaN or an infinity means nothing.
+    """
+    one, other = (_ordinals(array) for array in (expected, actual))
+    # The difference of two 64-bit ordinals may need 65 bits: unsigned numbers wrap around to the right distance.
+    return np.where(one > other, one, other).astype(np.uint64) - np.where(one > other, other, one).astype(np.uint64)
+
+
+def _ordinals(array: Array) -> NDArray[np.int64]:
+    """The place of each float among all of its dtype, so that neighbours differ by one; both zeros have 0."""
+    bits = np.asarray(array, array.dtype.newbyteorder("=")).view(f"i{array.dtype.itemsize}").astype(np.int64)
+    magnitude = bits & ((1 << (8 * array.dtype.itemsize - 1)) - 1)
+    return np.where(bits < 0, -magnitude, magnitude)
+
+
+def differing_elements(expected: Array, actual: Array, tolerance: Tolerance = EXACT) -> NDArray[np.bool_] | None:
+    """Which elements of two arrays differ, as booleans of their shape; None where their dtypes or shapes do already."""
+    if expected.dtype.kind not in "biuf" or expected.dtype != actual.dtype or expected.shape != actual.shape:
+        return None
+    return _differing(np.ascontiguousarray(expected), np.ascontiguousarray(actual), tolerance)
+
+
 def value_text(value: Any) -> str:
     """A scalar as the shortest text that no other value of its dtype has: `-0.0`, `nan`, `0.1`, `True`."""
     return str(np.asarray(value)[()])
@@ -224,6 +250,8 @@ def _differing(expected: Array, actual: Array, tolerance: Tolerance) -> NDArray[
         with np.errstate(over="ignore", invalid="ignore"):
             distance = np.abs(given - wanted)
             near = distance <= tolerance.atol + tolerance.rtol * np.abs(wanted)
+        if tolerance.ulp:
+            near |= ulps_apart(expected[differing], actual[differing]) <= tolerance.ulp
         same |= near & np.isfinite(distance)
     differing[differing] = ~same
     return differing
@@ -238,15 +266,9 @@ def _gap(expected: Any, actual: Any) -> str:
         return ""
     if expected == actual:
         return "the sign of zero"
-    ulps = abs(_ordinal(actual) - _ordinal(expected))
+    ulps = int(ulps_apart(expected, actual))
     apart = f", {ulps} ulp" if ulps <= ULPS_SHOWN else ""
     return f"off by {float(actual) - float(expected):+.3g}{apart}"
-
-
-def _ordinal(value: Any) -> int:
-    """The place of a float among all floats of its dtype, so that neighbours differ by one; both zeros have 0."""
-    bits = int(value.view(f"{value.dtype.byteorder}i{value.dtype.itemsize}"))
-    return bits if bits >= 0 else -(bits + (1 << (8 * value.dtype.itemsize - 1)))
 
 
 def _described(array: Array) -> str:

@@ -70,6 +70,7 @@ class Occurrences:
         reward_range: of more than that; otherwise None.
         unreached: of leaves of state and observation, the finite bounds (`low`, `high`) on which no value ever lay.
         untaken: of action leaves with few values, those that were never taken.
+        longest: steps of the longest trajectory; None in older records.
     """
 
     trajectories: int
@@ -79,6 +80,7 @@ class Occurrences:
     reward_range: RewardRange | None = None
     unreached: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     untaken: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    longest: int | None = None
 
     @property
     def never(self) -> tuple[str, ...]:
@@ -92,7 +94,8 @@ class Occurrences:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description."""
-        return {
+        longest = {} if self.longest is None else {"longest": self.longest}
+        return longest | {
             "trajectories": self.trajectories,
             "steps": self.steps,
             "ends": dict(self.ends),
@@ -120,6 +123,7 @@ class Occurrences:
             reward_range=document.read_or_none("reward_range", RewardRange.from_json),
             unreached=document.mapping("unreached", items(_side)),
             untaken=document.mapping("untaken", items(_value)),
+            longest=document.read_or_none("longest", _count),
         )
         for value in found.rewards:
             _number(value, f"{kind}.rewards")
@@ -146,6 +150,8 @@ def told(occurred: Occurrences | None, features: Mapping[str, int]) -> list[tupl
     lines: list[tuple[str, str]] = []
     if occurred is not None:
         ends = ", ".join(f"{count:,} {kind}" for kind, count in occurred.ends.items() if count) or "none"
+        if occurred.longest is not None:
+            ends += f"; the longest took {occurred.longest:,} step{'' if occurred.longest == 1 else 's'}"
         lines = [(ENDED, ends), (REWARDED, _rewards(occurred))]
     never = [
         *(name for name, count in features.items() if not count),

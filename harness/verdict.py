@@ -14,11 +14,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.course import Course
 from harness.errors import Failure
+from harness.grids import Grid
 from harness.model import Array, Case, Leaves, leaves_from_json, leaves_to_json
 from harness.occurrences import Occurrences
 from harness.support.document import Document, DocumentError, text, whole
 
+MAX_VALUE = 200
+"""Characters of a value in the one line that tells a divergence."""
 ADDRESS = re.compile(r"(.*?)(?:\[([0-9]{1,18}(?:,[0-9]{1,18})*)\])?", re.DOTALL)
 """A leaf's path, with the index inside it."""
 
@@ -41,6 +45,9 @@ class Divergence:
         cause: what is known of the cause, in one or two sentences.
         probe: for a difference found by a probe, its name; `inputs` are then its inputs.
         reproduced: True when restoring the reference's state just before the step shows it again.
+        grid: where the leaf is an array of several elements, what lies around the one that differs; None in older records.
+        course: the value on both sides up to the difference, in the episode that showed it first; None in older records, and
+            where there is none.
     """
 
     case: Case | None
@@ -57,12 +64,14 @@ class Divergence:
     probe: str | None = None
     inputs: Leaves | None = None
     reproduced: bool | None = None
+    grid: Grid | None = None
+    course: Course | None = None
 
     def __str__(self) -> str:
         """In one line: where it is, and both values."""
         if not self.expected:  # nothing was compared: a candidate of the wrong form
             return f"{self.check}: {self.cause}"
-        values = f"expected {self.expected}, got {self.actual} ({self.rule})"
+        values = f"expected {_short(self.expected)}, got {_short(self.actual)} ({self.rule})"
         return f"{self.check}: {self.address} at step {self.step}: {values}"
 
     @property
@@ -86,7 +95,9 @@ class Divergence:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description."""
-        return {
+        shown = {} if self.grid is None else {"grid": self.grid.to_json()}
+        shown |= {} if self.course is None else {"course": self.course.to_json()}
+        return shown | {
             "level": self.level,
             "check": self.check,
             "rule": self.rule,
@@ -131,10 +142,17 @@ class Divergence:
             probe=document.text_or_none("probe"),
             inputs=document.optional("inputs", leaves_from_json),
             reproduced=document.flag_or_none("reproduced"),
+            grid=document.read_or_none("grid", Grid.from_json),
+            course=document.read_or_none("course", Course.from_json),
         )
         if found.address != address[0]:
             raise DocumentError(f"{kind}.address is {address[0]!r}; its path and index say {found.address!r}")
         return found
+
+
+def _short(value: str) -> str:
+    """A value in a line that must have room for the other one: a very long one keeps its beginning and its end."""
+    return value if len(value) <= MAX_VALUE else f"{value[: MAX_VALUE - 40]} … {value[-40:]}"
 
 
 class Outcome(enum.StrEnum):

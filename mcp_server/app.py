@@ -51,7 +51,8 @@ INSTRUCTIONS = """\
 Lockstep judges whether a fast translation of an RL environment (the candidate, which you write) is its slow reference.
 
 The recipe:
-1. start_session(task=...) makes a workspace. Read lockstep://tasks/TASK (the contract), /quirks and /reference.
+1. start_session(task=...) makes a workspace. Read the contract, the quirks and the reference: resources that
+   its next_call names, or read_file and list_files of task.toml, QUIRKS.md and reference/, installed packages included.
 2. Module by module, in the order that session_status gives: prompt `translate`, write it in candidate/ (write_file,
    edit_file, or your own tools in the workspace), try it (run_command), then run_level_tests(session=...).
 3. Level 2 plays modules together, level 3 whole episodes; level 4, where the task has it, trains policies in both and

@@ -85,6 +85,7 @@ OPERATIONS = (
     Operation("change a passage of a file of the workspace", "edit_file", None, because=_OWN_FILES),
     Operation("list the files of the workspace", "list_files", None, because=_OWN_FILES),
     Operation("let a session that reached its limits go on", None, "resume", because=_PERSON),
+    Operation("bring a changed task into a session; what passed is judged anew", None, "task", because=_PERSON),
     Operation("certify a finished translation, or check a certificate", None, "certify", because=_PERSON),
     Operation("write a session's whole record into one file", None, "bundle", because=_PERSON),
     Operation("the keys that sign records: show or rotate them", None, "key", because=_PERSON),

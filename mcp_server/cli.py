@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import anyio
 import click
 
 from harness.cli.frame import Output, command
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+    from mcp_server.http import Doors
+    from mcp_server.registry import TaskRegistry
+    from mcp_server.services import Services
 
 TOKEN_FILE = "mcp-tokens.json"
 DEFAULT_PORT = 8765
@@ -66,10 +73,7 @@ def serve(
 
     With --json the document tells the new client's token, or, as soon as the server listens, where; on stdio there is none.
     """
-    from harness.policy import floor
-    from harness.record import directory as directories
     from harness.support.home import lockstep_home
-    from mcp_server.registry import TaskRegistry, roots
 
     home = lockstep_home()
     if operator and not add_client:
@@ -78,8 +82,6 @@ def serve(
         raise click.UsageError("--share goes with --http: on stdio every session is reached")
     if output.json and not (http or add_client):
         raise click.UsageError("--json goes with --http or --add-client: on stdio standard output carries the protocol")
-    if floor.unisolated_allowed():
-        sys.stderr.write(f"lockstep: warning: {floor.WARNING}\n")  # standard output carries the protocol
     # Before the SDK sets up its own, which draws on the terminal: standard error is guarded (`harness.support.text`).
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s", stream=sys.stderr)
     if add_client:
@@ -88,30 +90,48 @@ def serve(
         token = TokenFile(token_file or home / TOKEN_FILE).add(add_client, is_operator=operator)
         output.emit({"client": add_client, "operator": operator, "token": token}, token)
         return 0
-    registry = TaskRegistry(roots(task_roots), (workspace_root or Path.cwd()).expanduser().resolve())
+    workspaces = (workspace_root or Path.cwd()).expanduser().resolve()
     if http:
+        from harness.record import directory as directories
         from mcp_server.http import Doors
 
+        registry = _registry(task_roots, workspaces)
         shared = tuple(directories.find(home, session).id for session in shared)
         doors = Doors(host, port, hosts, origins)
         _serve_http(output, home, registry, doors, token_file or home / TOKEN_FILE, shared)
-    else:
+        return 0
+
+    from mcp_server.stdio import serve_stdio
+
+    def load() -> MCPServer[Services]:
+        registry = _registry(task_roots, workspaces)
         from mcp_server.app import build_server
 
-        anyio.run(build_server(home, registry).run_stdio_async)
+        return build_server(home, registry)
+
+    serve_stdio(load)
     return 0
 
 
+def _registry(task_roots: Sequence[Path], workspaces: Path) -> TaskRegistry:
+    """The tasks to offer; a server whose candidates would not be isolated says so first."""
+    from harness.policy import floor
+    from mcp_server.registry import TaskRegistry, roots
+
+    if floor.unisolated_allowed():
+        sys.stderr.write(f"lockstep: warning: {floor.WARNING}\n")  # standard output carries the protocol
+    return TaskRegistry(roots(task_roots), workspaces)
+
+
 def _serve_http(
-    output: Output, home: Path, registry: object, doors: object, token_file: Path, shared: Collection[str]
+    output: Output, home: Path, registry: TaskRegistry, doors: Doors, token_file: Path, shared: Collection[str]
 ) -> None:
+    import anyio
+
     from mcp_server.app import build_server
-    from mcp_server.http import Doors, http_app, serve_http, url_of
-    from mcp_server.registry import TaskRegistry
+    from mcp_server.http import http_app, serve_http, url_of
     from mcp_server.tokens import TokenFile
 
-    assert isinstance(doors, Doors)
-    assert isinstance(registry, TaskRegistry)
     doors.security()  # refused before anything is made
     tokens = TokenFile(token_file)
     with doors.listen() as listener:

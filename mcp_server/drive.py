@@ -27,6 +27,7 @@ from harness.record.log import snapshot_of
 from harness.record.objects import Entry
 from harness.record.snapshot import task_digest, trusted_part
 from harness.record.store import Store
+from harness.record.task_update import TASK_UPDATED, trusted_files
 from harness.session.recipe import ATTEMPT, RESUMED, VERDICT
 from harness.session.view import SessionView
 from harness.support.home import lockstep_home
@@ -133,7 +134,7 @@ def drive(
             async with connected(directory.parent, scratch, progress, {FORGETTING: "1"}) as tools:
                 called = {"task": str(directory), "workspace": "workspace", "sandbox": sandbox}
                 async with begun(tools, **called) as session:
-                    player = _Player(store, tools, session.session, Path(session.workspace))
+                    player = _Player(store, trust, tools, session.session, Path(session.workspace))
                     return session.session, await player.play(events, levels, tell)
 
         identifier, verdicts = anyio.run(driven)
@@ -143,8 +144,9 @@ def drive(
 class _Player:
     """Makes the recorded calls, with the recorded files in the workspace."""
 
-    def __init__(self, store: Store, tools: Tools, session: str, workspace: Path) -> None:
+    def __init__(self, store: Store, trust: Trust, tools: Tools, session: str, workspace: Path) -> None:
         self._store = store
+        self._trust = trust
         self._tools = tools
         self._session = session
         self._workspace = workspace
@@ -156,6 +158,8 @@ class _Player:
         for event in events:
             if event.kind == RESUMED:
                 await anyio.to_thread.run_sync(self._resume, str(event.arguments.get("reason", "")))
+            elif event.kind == TASK_UPDATED:
+                await anyio.to_thread.run_sync(self._update_task, events[: event.seq + 1])
             elif event.kind == ATTEMPT:
                 attempt = event
             elif event.kind == VERDICT and attempt is not None and event.workspace is not None:
@@ -203,9 +207,18 @@ class _Player:
         self._files_put = dict(files)
 
     async def _present(self) -> dict[str, Entry]:
-        """What the fresh session began with, from its own record."""
+        """What is in the fresh session's workspace where nothing was put since, from its own record."""
         with SessionView(self._session, lockstep_home()) as view:
-            return agents_files(view.store, snapshot_of(view.events[:1]))
+            return agents_files(view.store, snapshot_of(view.events))
+
+    def _update_task(self, events: Sequence[Event]) -> None:
+        """Bring the task of the last of these events into the fresh session."""
+        trusted = trusted_files(self._store, events)
+        self._trust.demand(task_digest(self._store, trusted), str(events[0].arguments["task"]))
+        with scratch_directory("lockstep-drive-") as scratch, opened(self._session) as held:
+            check_out(self._store, trusted, scratch / "task")
+            held.update_task(scratch / "task", str(events[-1].arguments.get("reason", "")))
+        self._files_put = None
 
     def _resume(self, reason: str) -> None:
         with opened(self._session) as held:

@@ -15,7 +15,9 @@ from starlette.types import ASGIApp
 from harness.errors import SetupError
 from mcp_server.events import OwnSession, RecentEvents
 from mcp_server.limits import REQUEST_BYTES
+from mcp_server.newcomers import make_room
 from mcp_server.services import Services
+from mcp_server.slow_connections import REQUEST_S, protocol
 
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -85,26 +87,27 @@ class Doors:
         return made
 
 
-def http_app(server: MCPServer[Services], doors: Doors) -> ASGIApp:
-    """The ASGI application, with everything that guards it."""
-    return OwnSession(
-        server.streamable_http_app(
-            streamable_http_path=PATH,
-            event_store=RecentEvents(),
-            retry_interval=RETRY_MS,
-            max_request_body_size=REQUEST_BYTES,
-            session_idle_timeout=IDLE_SESSION_S,
-            max_sessions=SESSIONS_AT_MOST,
-            transport_security=doors.security(),
-            host=doors.host,
-        )
+def http_app(server: MCPServer[Services], doors: Doors, sessions: int = SESSIONS_AT_MOST) -> ASGIApp:
+    """The ASGI application, with everything that guards it; so many sessions of the protocol are open at once."""
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        event_store=RecentEvents(),
+        retry_interval=RETRY_MS,
+        max_request_body_size=REQUEST_BYTES,
+        session_idle_timeout=IDLE_SESSION_S,
+        max_sessions=sessions,
+        transport_security=doors.security(),
+        host=doors.host,
     )
+    make_room(server.session_manager)
+    return OwnSession(app)
 
 
-async def serve_http(app: ASGIApp, listener: socket.socket) -> None:
-    """Serve until the process is asked to end."""
+async def serve_http(app: ASGIApp, listener: socket.socket, request_s: float = REQUEST_S) -> None:
+    """Serve until the process is asked to end. A request that takes longer to arrive loses its connection."""
     config = uvicorn.Config(
         app,
+        http=protocol(request_s),
         log_level="warning",
         access_log=False,
         server_header=False,

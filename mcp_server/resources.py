@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,24 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.shared.path_security import PathEscapeError, safe_join
 
 from harness import operations
+from harness.calls import reference_uri, session_uri, task_uri
 from harness.errors import LockstepError, NoSuchTask, RecordError, SessionError
+from harness.record import directory as directories
 from harness.record.event import VERDICT_FILE
 from harness.record.log import event_file
+from harness.reference.install import installed
+from harness.reference.source_files import SourceFile, SourceFiles
 from harness.session.view import SessionView
 from harness.support.embedded import TASK_FILE
 from harness.support.text import visible, visible_document
+from harness.task.load import load_task
 from mcp_server import schemas, texts
 from mcp_server.limits import RESOURCE_CHARACTERS
 from mcp_server.services import Services
 
 JSON, TEXT, MARKDOWN, TOML = "application/json", "text/plain", "text/markdown", "application/toml"
 PAGE = 200
+FILES_AT_MOST = 1000
 
 
 def add_resources(server: MCPServer[Services], services: Services, tools: Sequence[Tool]) -> None:
@@ -44,6 +51,10 @@ def add_resources(server: MCPServer[Services], services: Services, tools: Sequen
     offer("lockstep://tasks/{task}/quirks", MARKDOWN, read.quirks)
     offer("lockstep://tasks/{task}/reference", JSON, read.reference)
     offer("lockstep://tasks/{task}/reference/{+path}", TEXT, read.reference_file)
+    offer("lockstep://sessions/{session}/contract", TOML, read.contract_of_session)
+    offer("lockstep://sessions/{session}/quirks", MARKDOWN, read.quirks_of_session)
+    offer("lockstep://sessions/{session}/reference", JSON, read.reference_of_session)
+    offer("lockstep://sessions/{session}/reference/{+path}", TEXT, read.reference_file_of_session)
     offer("lockstep://sessions/{session}/status", JSON, read.status)
     offer("lockstep://sessions/{session}/events{?after}", JSON, read.events)
     offer("lockstep://sessions/{session}/verdicts/{event}", JSON, read.verdict)
@@ -86,9 +97,9 @@ class Resources:
         """Every task that a session can be begun on, with its own resources."""
         return {
             name: {
-                "contract": f"lockstep://tasks/{name}",
-                "quirks": f"lockstep://tasks/{name}/quirks",
-                "reference": f"lockstep://tasks/{name}/reference",
+                "contract": task_uri(name),
+                "quirks": f"{task_uri(name)}/quirks",
+                "reference": reference_uri(task_uri(name)),
             }
             for name in self._services.registry.tasks()
         }
@@ -115,23 +126,34 @@ class Resources:
 
     @_as_text
     def reference(self, task: str) -> Any:
-        """The source files of a task's reference. They are to be read and translated; no candidate ever runs beside them."""
-        root = _task(self._services, task) / "reference"
-        files = [path for path in sorted(root.rglob("*")) if path.is_file() and _shown(path.relative_to(root))]
-        return {
-            path.relative_to(root).as_posix(): {
-                "uri": f"lockstep://tasks/{task}/reference/{path.relative_to(root).as_posix()}",
-                "bytes": path.stat().st_size,
-            }
-            for path in files
-        }
+        """The files in which a task's reference has its rules: those that its contract names, what it brings, and the
+        packages it is installed with. They are to be read and translated; no candidate ever runs beside them."""
+        return _listed(_files(_task(self._services, task), task_uri(task)))
 
     @_as_text
     def reference_file(self, task: str, path: str) -> Any:
-        """One source file of a task's reference, as text."""
-        if not _shown(Path(path)):
-            raise ResourceNotFoundError(f"there is no file {path!r} in the reference of {task}")
-        return _text(_task(self._services, task) / "reference", path)
+        """One file of a task's reference, or of a package it is installed with, as text; a directory is a list."""
+        return _file(_files(_task(self._services, task), task_uri(task)), path)
+
+    @_as_text
+    def contract_of_session(self, session: str) -> Any:
+        """The contract of a session, as its candidate is judged by it."""
+        return _text(self._trusted(session), TASK_FILE)
+
+    @_as_text
+    def quirks_of_session(self, session: str) -> Any:
+        """The oddities of a session's reference, and for each whether it is to be reproduced."""
+        return _text(self._trusted(session), "QUIRKS.md")
+
+    @_as_text
+    def reference_of_session(self, session: str) -> Any:
+        """The files in which the rules of a session's own reference are, as for a task."""
+        return _listed(_files(self._trusted(session), session_uri(session)))
+
+    @_as_text
+    def reference_file_of_session(self, session: str, path: str) -> Any:
+        """One file of a session's own reference, or of a package it is installed with; a directory is a list."""
+        return _file(_files(self._trusted(session), session_uri(session)), path)
 
     @_as_text
     def status(self, session: str) -> Any:
@@ -169,6 +191,41 @@ class Resources:
         """A job with its whole result. Subscribe to it to be notified when it ends."""
         return self._services.job(f"{session}.{_number(number)}").to_json()
 
+    def _trusted(self, session: str) -> Path:
+        """The session's own copy of its task."""
+        return directories.find(self._services.access.reach(session), session).trusted
+
+
+def _files(directory: Path, holder: str) -> SourceFiles:
+    task = load_task(directory)
+    return SourceFiles(task, installed(task), holder)
+
+
+def _listed(files: SourceFiles, below: str = "") -> dict[str, Any]:
+    found = islice(files.below(below) if below else files.main(), FILES_AT_MOST)
+    listed = {file.name: {"uri": files.uri(file.name), **_about(file)} for file in found}
+    # An environment is built by a session's host, which answers the tool; a resource only reads.
+    why = "its package is not installed yet" if not files.is_built else "it is neither in the task nor in its packages"
+    missing = {} if below else {name: {"uri": files.uri(name), "missing": why} for name in files.absent}
+    return listed | missing
+
+
+def _about(file: SourceFile) -> dict[str, Any]:
+    if file.is_directory:
+        return {"kind": "directory"}
+    rules = {"rules": list(file.rules)} if file.rules else {}
+    return {"bytes": file.bytes, "sha256": file.sha256, **rules}
+
+
+def _file(files: SourceFiles, path: str) -> Any:
+    if files.find(path).is_directory:
+        return _listed(files, path)
+    name, content = files.read(path)
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise ResourceNotFoundError(f"{name} is not text: {len(content)} bytes") from None
+
 
 def _task(services: Services, named: str) -> Path:
     found = services.registry.tasks().get(named)
@@ -182,10 +239,6 @@ def _text(root: Path, path: str) -> str:
         return safe_join(root, path).read_text(encoding="utf-8")
     except (PathEscapeError, OSError, ValueError):
         raise ResourceNotFoundError(f"there is no text file {path!r} there") from None
-
-
-def _shown(path: Path) -> bool:
-    return not any(part.startswith(".") or part == "__pycache__" for part in path.parts)
 
 
 def _verdict(services: Services, session: str, event: str) -> dict[str, Any]:

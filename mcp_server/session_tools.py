@@ -10,7 +10,7 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 from harness import operations
-from harness.calls import ToolCalls
+from harness.calls import ToolCalls, reference_uri, session_uri
 from harness.errors import SessionLocked
 from harness.host import jobs
 from harness.record import directory as directories
@@ -56,10 +56,9 @@ async def start_session(
     ] = "",
 ) -> Annotated[CallToolResult, SessionStatus]:
     """Begin a session on a task: the first call of all. It makes a workspace, in whose candidate/ you write the fast
-    translation, and a record of everything that happens. Keep the session id: every other call wants it. Then read the
-    contract (resource lockstep://tasks/TASK), the oddities that must be kept (lockstep://tasks/TASK/quirks) and the
-    reference's source (lockstep://tasks/TASK/reference), take the prompt `translate`, write the first module, and
-    call run_level_tests. A session that exists is not begun again: go on with its id."""
+    translation, and a record of everything that happens. Keep the session id: every other call wants it. Then read what
+    next_call names (contract, oddities that must be kept, the reference's source), take the prompt `translate`, write
+    the first module, and call run_level_tests. A session that exists is not begun again: go on with its id."""
     services = services_of(ctx)
     found = await in_thread(services.registry.task, task)
     described = await _begun(services, found, workspace, fresh, candidate or None, sandbox or None)
@@ -196,7 +195,9 @@ def status_result(services: Services, described: dict[str, Any], *, begun: bool 
     if active is not None and active.operation == "verify":
         then = ToolCalls(session).get_job(active.job, WAIT_AT_MOST_S)
     elif begun:
-        then = f"read lockstep://tasks/{described['task']}, its quirks and its reference, then {then}"
+        own = session_uri(session)
+        files = ToolCalls(session).list_files("reference")
+        then = f"read {own}/contract, {own}/quirks and {reference_uri(own)} (its files: {files}), then {then}"
     fields = {name: described[name] for name in SessionStatus.model_fields if name in described}
     return SessionStatus(
         **{

@@ -44,8 +44,8 @@ async def read_file(
     offset_line: Annotated[int, Field(description="The first line to be read, from 1.", ge=1, lt=1 << 31)] = 1,
     max_lines: Annotated[int, Field(description="At most so many lines.", ge=1, le=LINES_AT_MOST)] = 400,
 ) -> Annotated[CallToolResult, FileText]:
-    """Read lines of a file of the workspace, with the digest that write_file and edit_file take as expected_sha256. The
-    reference's source is not in the workspace: it is the resource lockstep://tasks/TASK/reference."""
+    """Read lines of a file of the workspace, with the digest that write_file and edit_file take as expected_sha256; or of
+    the reference that you translate, its packages too, by the paths that list_files gives for `reference`."""
     given = {"path": path, "offset_line": offset_line, "max_lines": max_lines, "max_characters": FIELD_CHARACTERS - 200}
     document = await services_of(ctx).ask(ctx, session, "read_file", given)
     result = FileText.model_validate({**document, "text": document.get("text") or "", "summary": ""})
@@ -65,7 +65,7 @@ async def write_file(
     text: Annotated[str, Field(description="The whole new content.", max_length=FILE_CHARACTERS)],
     expected_sha256: Digest = "",
 ) -> Annotated[CallToolResult, FileWritten]:
-    """Write a whole file of the workspace: candidate/ is yours, and so are new cases and properties in proposals. Task,
+    """Write a whole file of the workspace: candidate/ is yours, and so are new cases and properties in proposed/. Task,
     tests, tolerances and reference belong to the verifier and are refused. Directories are made as needed."""
     given = {"path": path, "text": text} | ({"expected_sha256": expected_sha256} if expected_sha256 else {})
     document = await services_of(ctx).ask(ctx, session, "write_file", given)
@@ -102,7 +102,7 @@ async def list_files(
         str, Field(description="Only files that match, such as **/*.py.", max_length=PATH_CHARACTERS)
     ] = "",
 ) -> Annotated[CallToolResult, FileList]:
-    """List the files of the workspace with their sizes."""
+    """List the files of the workspace with their sizes; of `reference` those in which its rules are, and its packages."""
     given = ({"path": path} if path else {}) | ({"pattern": pattern} if pattern else {})
     document = await services_of(ctx).ask(ctx, session, "list_files", given)
     entries = [FileEntry.model_validate({**entry, "bytes": entry.get("bytes") or 0}) for entry in document["entries"]]

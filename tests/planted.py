@@ -34,6 +34,8 @@ PLANTED = {
     "test_conformance": "test_a_planted_fault_.*",
     "test_bad_references": "test_(a_process|a_server|a_stream|after_a_broken|an_answer|an_environment|silence|what_is_no).*",
     "test_jax_check": "test_a_mistake_.*",
+    "test_classic_control": "test_a_planted_fault_.*",
+    "test_floats": "test_(what_a_candidate_keeps|a_step_that_is_further|a_wrong_flag)_.*",
     "test_requirements": "test_(what_is_met|a_feature)_.*",
     "test_occurrences": "test_what_is_no_table_.*",
     # Cheats, forgeries and records that somebody touched.

@@ -12,7 +12,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from harness.compare import Difference, compare, compare_leaves, compare_many, differing_timesteps, value_text
+from harness.compare import (
+    Difference,
+    compare,
+    compare_leaves,
+    compare_many,
+    differing_timesteps,
+    ulps_apart,
+    value_text,
+)
 from harness.model import Array, Case, Draw, Leaf, Trajectory
 from harness.task.contract import Tolerance
 
@@ -116,6 +124,32 @@ def test_a_tolerance_is_that_of_its_formula(expected: float, actual: float) -> N
     assert (one(expected, actual, NEAR) is None) == near
 
 
+@given(st.sampled_from(["float16", "float32", "float64"]), st.data())
+def test_units_in_the_last_place_are_floats_of_the_dtype(dtype: str, data: st.DataObject) -> None:
+    start = data.draw(hnp.from_dtype(np.dtype(dtype), allow_nan=False, allow_infinity=False))
+    steps, towards = data.draw(st.integers(0, 12)), np.dtype(dtype).type(data.draw(st.sampled_from([np.inf, -np.inf])))
+    away, taken = start, 0
+    with np.errstate(over="ignore", under="ignore"):
+        while taken < steps and np.isfinite(further := np.nextafter(away, towards)):
+            away, taken = further, taken + 1
+    if start == 0 and taken and np.signbit(start) != np.signbit(away):
+        start = -start  # between the two zeros there is no float
+    assert int(ulps_apart(start, away)) == int(ulps_apart(away, start)) == taken
+    assert one(start, away, Tolerance(ulp=12)) is None
+    if taken:
+        assert one(start, away, Tolerance(ulp=taken - 1)) is not None
+        assert one(start, away, Tolerance(ulp=taken)) is None
+
+
+def test_an_ulp_and_a_distance_forgive_whichever_is_more() -> None:
+    both = Tolerance(atol=1e-9, ulp=2)
+    assert one(1e6, np.nextafter(1e6, 2e6), both) is None, "one ulp of a large number is more than the distance"
+    assert one(0.0, 1e-10, both) is None, "beside zero no ulp is as large as the distance"
+    assert one(0.0, 1e-8, both) is not None
+    assert str(both) == "1e-09, or 2 ulp"
+    assert [str(Tolerance()), str(Tolerance(rtol=0.5))] == ["nothing", "0 + 0.5 |expected|"]
+
+
 @pytest.mark.parametrize(
     ("expected", "actual"),
     [
@@ -127,7 +161,7 @@ def test_a_tolerance_is_that_of_its_formula(expected: float, actual: float) -> N
         (np.float16(np.inf), np.float16(65504)),
     ],
 )
-@pytest.mark.parametrize("tolerance", [None, NEAR, Tolerance(atol=1e308, rtol=1e308)])
+@pytest.mark.parametrize("tolerance", [None, NEAR, Tolerance(atol=1e308, rtol=1e308), Tolerance(ulp=1 << 62)])
 def test_nan_and_infinities_are_no_wildcards(expected: float, actual: float, tolerance: Tolerance | None) -> None:
     assert one(expected, actual, tolerance) is not None
 

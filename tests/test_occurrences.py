@@ -25,6 +25,7 @@ TABLES = st.builds(
     ends=st.fixed_dictionaries(dict.fromkeys(ENDS, COUNTS)),
     unreached=st.dictionaries(PATHS, st.lists(st.sampled_from(SIDES), max_size=2).map(tuple), max_size=3),
     untaken=st.dictionaries(PATHS, st.lists(st.integers(-99, 99), max_size=4).map(tuple), max_size=3),
+    longest=st.none() | COUNTS,
 )
 
 

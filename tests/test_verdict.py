@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from harness.course import Course
+from harness.grids import grid
 from harness.model import Case
 from harness.record.event import VERDICT_FILE
 from harness.record.log import event_file, read_events
@@ -25,11 +27,14 @@ WHOLE = st.integers(0, 1 << 62)
 CASES = st.builds(
     lambda seed, moves: Case(seed, {"action": np.array(moves, np.int32)}), WHOLE, st.lists(st.integers(0, 3))
 )
+COURSE = Course(3, (0.5, None, 1.0), (0.5, 0.75, -1.0))
+GRID = grid(np.eye(3), np.ones((3, 3)), np.eye(3) == 0)
 DIVERGENCES = st.builds(
     Divergence, case=st.none() | CASES, step=WHOLE, path=WORDS, expected=WORDS, actual=WORDS, rule=WORDS,
     level=st.integers(0, 4), check=WORDS, index=st.lists(st.integers(0, 99), max_size=3).map(tuple),
     module=st.none() | WORDS, cause=WORDS, probe=st.none() | WORDS, inputs=st.none(),
-    reproduced=st.sampled_from([None, True, False]),
+    reproduced=st.sampled_from([None, True, False]), grid=st.none() | st.just(GRID),
+    course=st.none() | st.just(COURSE),
 )  # fmt: skip
 CHECKS = st.builds(
     CheckResult, name=WORDS, outcome=st.sampled_from(Outcome), module=st.none() | WORDS, examples=WHOLE, detail=WORDS,
@@ -152,3 +157,9 @@ def test_an_error_tells_its_reason_wherever_it_stands() -> None:
     assert reason(passed, broken) == broken.detail
     assert reason(passed, CheckResult("workers", Outcome.ERROR)) == "workers"
     assert reason(broken, error="the sandbox is gone") == f"the sandbox is gone; {broken.detail}"
+
+
+def test_both_values_are_in_the_line_that_tells_a_divergence_however_long_one_is() -> None:
+    told = str(Divergence(None, 3, "draws", "1" * 5000 + "end", "2" * 5000, "draws", 3, "episodes"))
+    assert len(told) < 600
+    assert "111 … 1" in told and "end, got 222" in told

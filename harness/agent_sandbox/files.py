@@ -17,6 +17,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any
 
+from harness.agent_sandbox.reference_files import listed, reference_name, source_files
 from harness.agent_sandbox.sandbox import WORKSPACE, AgentSandbox
 from harness.errors import SessionError
 from harness.policy.quota import VARIABLE
@@ -24,7 +25,7 @@ from harness.record.bounds import MAX_DEPTH
 from harness.record.names import objection_to_new
 from harness.support.files import DIRECTORY
 from harness.support.text import one_line
-from harness.task.contract import COMPILED, WRITABLE
+from harness.task.contract import COMPILED, REFERENCE_DIRECTORY, WRITABLE
 from sandboxes import PathMissing, PathRefused, SpaceRefused
 
 MAX_TEXT_BYTES = 8 << 20
@@ -49,14 +50,23 @@ def read_file(
 ) -> dict[str, Any]:
     """Lines of a text file from line `offset_line` (counted from 1); for any other file its size and digest.
 
+    Args:
+        path: of the workspace, or of the reference (`reference_name`).
+
     Raises:
-        SessionError: there is no such file, or it may not be read.
+        SessionError: there is no such file, or it may not be read; LockstepError: so it is in the reference, whose
+            environment is built when it is first needed (SetupError: it cannot be).
     """
     if offset_line < 1 or max_lines < 1 or max_characters < 1:
         raise SessionError("a number of lines or characters is not positive", expected="1 or more")
-    target = agent_sandbox.target(path)
-    data = _read(agent_sandbox, target)
-    document = {"path": agent_sandbox.shown(target), "sha256": sha256(data).hexdigest(), "bytes": len(data)}
+    named = reference_name(agent_sandbox, path)
+    if named is None:
+        target = agent_sandbox.target(path)
+        shown_as, data = agent_sandbox.shown(target), _read(agent_sandbox, target)
+    else:
+        found, data = source_files(agent_sandbox, named).read(named)
+        shown_as = f"{REFERENCE_DIRECTORY}/{found}"
+    document = {"path": shown_as, "sha256": sha256(data).hexdigest(), "bytes": len(data)}
     text = _text(data)
     if text is None:
         return document | {"binary": True, "text": "", "first_line": 0, "lines": 0, "total_lines": 0, "truncated": True}
@@ -160,9 +170,10 @@ def list_files(agent_sandbox: AgentSandbox, path: str = ".", *, pattern: str = "
         pattern: only entries whose path, or whose name, fits it (`*.py`).
 
     Raises:
-        SessionError: there is no such directory.
+        SessionError: there is no such directory; LockstepError: there is none in the reference.
     """
-    target = agent_sandbox.target(path)
+    named = reference_name(agent_sandbox, path)
+    target = agent_sandbox.target(path) if named is None else WORKSPACE
     if target != WORKSPACE and not target.startswith(f"{WORKSPACE}/"):
         raise SessionError(
             f"{path!r} is outside the workspace",
@@ -172,7 +183,8 @@ def list_files(agent_sandbox: AgentSandbox, path: str = ".", *, pattern: str = "
     names = [name for name in target.split("/")[2:] if name]
     entries: list[dict[str, Any]] = []
     count = looked_at = 0
-    for entry in islice(_entries(agent_sandbox, names, path), LOOKED_AT_MOST):
+    found = _entries(agent_sandbox, names, path) if named is None else listed(agent_sandbox, named)
+    for entry in islice(found, LOOKED_AT_MOST):
         looked_at += 1
         if pattern and not any(
             fnmatch.fnmatchcase(text, pattern) for text in (entry["path"], entry["path"].split("/")[-1])
@@ -182,7 +194,8 @@ def list_files(agent_sandbox: AgentSandbox, path: str = ".", *, pattern: str = "
         if count <= MAX_ENTRIES:
             entries.append(entry)
     truncated = count > MAX_ENTRIES or looked_at == LOOKED_AT_MOST
-    return {"path": agent_sandbox.shown(target), "entries": entries, "count": count, "truncated": truncated}
+    shown = agent_sandbox.shown(target) if named is None else f"{REFERENCE_DIRECTORY}/{named}"
+    return {"path": shown, "entries": entries, "count": count, "truncated": truncated}
 
 
 def _entries(agent_sandbox: AgentSandbox, names: list[str], asked: str) -> Iterator[dict[str, Any]]:

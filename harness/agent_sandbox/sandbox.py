@@ -18,6 +18,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.calls import reference_uri, session_uri
 from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.crates import data
 from harness.candidate.crates.runtime import VENDOR, cargo_settings, sources
@@ -62,7 +63,8 @@ class AgentSandbox:
         self._session = view.id
         self.driver = driver
         self._trusted = view.task_directory
-        self._task = task
+        self.task = task
+        self.uri = session_uri(view.id)
         self._guard = threading.Lock()
         self._sandbox: Sandbox | None = None
         self._scratch: Path | None = None
@@ -96,7 +98,7 @@ class AgentSandbox:
         }
         rust = self._rust
         if rust is None:
-            return variables | jax_environment(self._task.candidate.xla_flags)
+            return variables | jax_environment(self.task.candidate.xla_flags)
         # What cargo writes is no part of the workspace.
         cargo = {"CARGO_HOME": inside(HERE.cargo_home), "CARGO_TARGET_DIR": inside(f"{HERE.cargo_home}/target")}
         given = {} if self._data is None else {data.VARIABLE: inside(data.SHOWN)}
@@ -105,7 +107,7 @@ class AgentSandbox:
     @property
     def _rust(self) -> Toolchain | None:
         """The compiler that an agent may use; None where the candidate is not in Rust."""
-        return toolchain(self.driver) if self._task.candidate.kind == "rust" else None
+        return toolchain(self.driver) if self.task.candidate.kind == "rust" else None
 
     def roots(self) -> dict[str, Root]:
         """What lies in the workspace as the sandbox shows it, by name."""
@@ -133,7 +135,8 @@ class AgentSandbox:
         if names[:2] == [WORKSPACE[1:], REFERENCE_DIRECTORY]:
             raise SessionError(
                 f"{path!r} belongs to the reference, which is never there where candidate code runs",
-                next_step="read the reference's sources as resources of the task",
+                next_step="read_file and list_files know the reference's paths; as resources they are "
+                f"{reference_uri(self.uri)} and {reference_uri(self.uri, '/'.join(names[2:]) or 'FILE')}",
             )
         if names[:1] == [WORKSPACE[1:]] and len(names) > 1 and names[1] not in self.roots():
             raise SessionError(
@@ -195,7 +198,7 @@ class AgentSandbox:
         whole = () if self.driver.isolated else (Mount(self.workspace, WORKSPACE),)
         hidden = (self.workspace / REFERENCE_DIRECTORY,)
         rust = self._rust
-        packages = {*BASE_PACKAGES, *(() if rust else ("jax", "jaxlib")), *self._task.candidate.packages}
+        packages = {*BASE_PACKAGES, *(() if rust else ("jax", "jaxlib")), *self.task.candidate.packages}
         runtime = python_runtime(self.driver, scratch / "site", packages)
         for name in ("python", "python3"):
             # Not a link: the interpreter of a virtual environment finds its packages only by its own path.
@@ -203,7 +206,7 @@ class AgentSandbox:
             (programs / name).chmod(0o755)
         crates = ()
         if rust is not None:
-            self._data = data.prepared(self._task)
+            self._data = data.prepared(self.task)
             crates = (*rust.mounts, Mount(sources(), VENDOR), *data.mounts(self._data))
             # Given in the command: an image may have settings of its own in a directory above the workspace.
             settings = cargo_settings(VENDOR if self.driver.isolated else str(sources()))
@@ -224,7 +227,7 @@ class AgentSandbox:
             masked=(*runtime.masked, *(path for path in hidden if path.is_dir())),
             purpose=f"agent {self._session}",
             limits=Limits(
-                memory_bytes=max(LEAST_MEMORY_MB, self._task.candidate.memory_mb) << 20,
+                memory_bytes=max(LEAST_MEMORY_MB, self.task.candidate.memory_mb) << 20,
                 processes=PROCESSES,
                 wall_seconds=LONGEST_S,
                 disk_bytes=quota_bytes(),

@@ -13,7 +13,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,12 @@ import numpy as np
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from harness.authoring.local_code import take_module
 from harness.authoring.scaffold_files import Findings, write_task
+from harness.authoring.ways_on import ways_on
 from harness.candidate.skeleton import write_skeleton
 from harness.errors import SetupError
+from harness.model import Case, Trajectory
 from harness.reference.install import Installed, Progress, setup
 from harness.reference.sandbox import open_sandbox
 from harness.reference.start import start_reference
@@ -34,10 +37,17 @@ from harness.task.load import load_task
 from sandboxes.removal import scratch_directory
 
 TEMPLATES = Path(__file__).parent / "templates"
-ADAPTER = f"{REFERENCE_DIRECTORY}/adapter.py"
+GENERAL_FILES = {
+    "gymnasium_adapter.py": "adapter.py",
+    "gymnasium_chance.py": "gymnasium_chance.py",
+    "gymnasium_state.py": "gymnasium_state.py",
+}
+"""The general adapter: its files among the templates, and what they are called in `reference/`."""
+GENERAL = f"{REFERENCE_DIRECTORY}/adapter.py:Reference"
 GYMNASIUM = ("gymnasium==1.4.0", "numpy==2.4.6")
 GYMNASIUM_PYTHON = ">=3.11"
 EPISODES = 20
+SEEDS = 8
 HORIZON = 1000
 ENVIRONMENT = "environment.json"
 """In `reference/`: what the general adapter makes, and what was found out about it."""
@@ -54,6 +64,8 @@ def new(
     gymnasium: str | None = None,
     factory: str | None = None,
     command: Sequence[str] | None = None,
+    adapter: str | None = None,
+    imports: Sequence[str] = (),
     requirements: Sequence[str] = (),
     candidate: str = "jax",
     progress: Progress = lambda line: None,
@@ -63,10 +75,14 @@ def new(
     Args:
         name: the task's name.
         directory: where to make it; it must not exist, or be empty.
-        gymnasium: id of an environment in Gymnasium's registry (`CartPole-v1`, or `module:Id-v0` to import one first).
-        factory: `module:function`, or `path/to/file.py:function`, that returns a Gymnasium environment. The file is
-            copied into the task.
+        gymnasium: id of an environment in Gymnasium's registry (`CartPole-v1`).
+        factory: `module:function`, or `path/to/file.py:function`, that returns a Gymnasium environment. A file, or a module
+            that lies in the current directory, is copied into the task with what it imports from beside it.
         command: a program that speaks the protocol. Arguments that are files here are copied into the task.
+        adapter: `path/to/file.py:Class` of an adapter written by hand (docs/protocol.md, "Adapters in Python"); `Class` is
+            `Reference` where it is left out. The file is copied as one of a factory is.
+        imports: modules that register the id, or `module:function` for a function that does. Without them it is tried with
+            modules named as the id's namespace, and with those of the requirements.
         requirements: pinned requirements of the environment; Gymnasium itself may be left out.
         candidate: what the candidate is to be written in, `jax` or `rust`.
         progress: called with what is being done.
@@ -76,8 +92,9 @@ def new(
         TaskError: what the program says of itself makes no task.
         EnvironmentFailure: the program does not speak the protocol.
     """
-    if sum(given is not None for given in (gymnasium, factory, command)) != 1:
-        raise SetupError("a task is made from one environment", expected="one of `gymnasium`, `factory` and `command`")
+    if sum(given is not None for given in (gymnasium, factory, command, adapter)) != 1:
+        expected = "one of `gymnasium`, `factory`, `command` and `adapter`"
+        raise SetupError("a task is made from one environment", expected=expected)
     _check_arguments(name, requirements)
     directory = Path(directory).absolute()
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
@@ -93,8 +110,10 @@ def new(
         (made / REFERENCE_DIRECTORY).mkdir(parents=True)
         if command is not None:
             reference = Reference(None, command=_take_files(command, made), requirements=tuple(requirements))
+        elif adapter is not None:
+            reference = _reference_by_hand(made, adapter, requirements)
         else:
-            reference = _gymnasium_reference(made, gymnasium, factory, requirements)
+            reference = _gymnasium_reference(made, gymnasium, factory, imports, requirements)
         task = _provisional(name, made, reference, candidate)
         environment = setup(task, progress)
         progress("running the environment to see what it offers")
@@ -122,7 +141,7 @@ def inspect(task: Task, environment: Installed) -> Findings:
         SetupError, EnvironmentFailure: as `new`.
     """
     facts: dict[str, Any] = {}
-    if task.reference.adapter is not None:
+    if (task.directory / REFERENCE_DIRECTORY / ENVIRONMENT).exists():
         facts = _discover(task, environment)
     reference = start_reference(task, environment)
     try:
@@ -138,28 +157,46 @@ def inspect(task: Task, environment: Installed) -> Findings:
             facts = _measure(reference)
     finally:
         reference.close()
-    return Findings(spec=spec, **facts)
+    findings = Findings(spec=spec, **facts)
+    if findings.mode == "law" and not findings.has_state:
+        raise SetupError(
+            "nobody could solve a task made of this: its chance cannot be recorded, and none of its state is seen",
+            where=findings.what,
+            expected="draws that can be recorded and forced, or state leaves",
+            next_step=ways_on(findings.notes, task.reference.adapter == GENERAL),
+        )
+    return findings
 
 
 def _gymnasium_reference(
-    made: Path, gymnasium: str | None, factory: str | None, requirements: Sequence[str]
+    made: Path, gymnasium: str | None, factory: str | None, imports: Sequence[str], requirements: Sequence[str]
 ) -> Reference:
     """Put the general adapter into a task, with the environment that it makes."""
-    shutil.copyfile(TEMPLATES / "gymnasium_adapter.py", made / ADAPTER)
-    file, _, function = (factory or "").rpartition(":")
-    if file.endswith(".py"):
-        if not Path(file).is_file():
-            raise SetupError(f"there is no file `{file}`", where="factory", expected="`path/to/file.py:function`")
-        shutil.copyfile(file, made / REFERENCE_DIRECTORY / Path(file).name)
-        factory = f"{Path(file).stem}:{function}"
-    elif factory is not None and (not file or not function):
-        raise SetupError(f"`{factory}` is not a factory", expected="`module:function` or `path/to/file.py:function`")
-    described = {"id": gymnasium, "factory": factory}
+    for template, name in GENERAL_FILES.items():
+        shutil.copyfile(TEMPLATES / template, made / REFERENCE_DIRECTORY / name)
+    if factory is not None:
+        factory = take_module(factory, made / REFERENCE_DIRECTORY, "factory", "function")
+    required = [Requirement(requirement).name for requirement in requirements]
+    described = {"id": gymnasium, "factory": factory, "imports": list(imports), "required": required}
     (made / REFERENCE_DIRECTORY / ENVIRONMENT).write_text(json.dumps(described), encoding="utf-8")
-    names = {canonicalize_name(Requirement(requirement).name) for requirement in requirements}
+    names = set(map(canonicalize_name, required))
     pins = (*requirements, *(() if "gymnasium" in names else GYMNASIUM[:1]), *(() if requirements else GYMNASIUM[1:]))
     python = None if requirements else GYMNASIUM_PYTHON
-    return Reference(f"{ADAPTER}:Reference", python=python, requirements=pins)
+    return Reference(GENERAL, python=python, requirements=pins)
+
+
+def _reference_by_hand(made: Path, adapter: str, requirements: Sequence[str]) -> Reference:
+    """Put an adapter that its author wrote into a task."""
+    file, _, name = adapter.rpartition(":") if not adapter.endswith(".py") else (adapter, "", "Reference")
+    module, _, name = take_module(f"{file}:{name}", made / REFERENCE_DIRECTORY, "adapter", "Class").partition(":")
+    if not (made / REFERENCE_DIRECTORY / f"{module}.py").is_file():
+        raise SetupError(
+            f"`{adapter}` is no file", where="adapter", expected="`path/to/file.py` or `path/to/file.py:Class`"
+        )
+    python = None if requirements else GYMNASIUM_PYTHON
+    return Reference(
+        f"{REFERENCE_DIRECTORY}/{module}.py:{name}", python=python, requirements=(*requirements,) or GYMNASIUM
+    )
 
 
 def _take_files(command: Sequence[str], made: Path) -> tuple[str, ...]:
@@ -243,7 +280,7 @@ def _measure(reference: Any) -> dict[str, Any]:
         notes.append("it cannot restore a state")
     return {
         "what": "a program that speaks the protocol",
-        "mode": "tape" if spec.draws and forced else "law" if _seeds_matter(reference) else "none",
+        "mode": "tape" if spec.draws and forced else "law" if _seeds_matter(reference, episodes) else "none",
         "capacity": capacity,
         "laws": {},
         "returns": [float(np.sum(episode.leaves["reward"])) for episode in episodes],
@@ -255,6 +292,12 @@ def _measure(reference: Any) -> dict[str, Any]:
     }
 
 
-def _seeds_matter(reference: Any) -> bool:
-    starts: list[Mapping[str, Any]] = [reference.reset(seed).leaves for seed in range(8)]
-    return any(start[path].tobytes() != starts[0][path].tobytes() for start in starts for path in start)
+def _seeds_matter(reference: Any, episodes: Sequence[Trajectory]) -> bool:
+    """Whether another seed gives another episode under the same actions."""
+    same_actions = reference.rollout([Case(seed, episodes[0].case.actions) for seed in range(SEEDS)])
+    paths = [path for path in same_actions[0].leaves if not path.startswith("action")]
+    return any(
+        other.steps != same_actions[0].steps
+        or any(other.leaves[path].tobytes() != same_actions[0].leaves[path].tobytes() for path in paths)
+        for other in same_actions[1:]
+    )

@@ -47,8 +47,9 @@ class Findings:
         laws: for a draw, the law that it always followed, as a table of task.toml.
         returns, lengths: of random episodes; `steps_per_second` the speed of one worker in them.
         max_episode_steps: its time limit, or None where it states none.
-        source: where `reset` and `step` are written, `path:first-last`.
+        source: where its rules are written, `path:first-last`.
         notes: what could not be done, and why.
+        picture: height and width of its pictures in pixels, where it draws.
     """
 
     spec: Spec
@@ -62,6 +63,7 @@ class Findings:
     max_episode_steps: int | None
     source: Sequence[str]
     notes: Sequence[str]
+    picture: Sequence[int] | None = None
 
     @property
     def can_restore(self) -> bool:
@@ -285,9 +287,16 @@ The reference is {findings.what}, with {limit}.
 
 **Random episodes.** {len(findings.lengths)} of them took {min(findings.lengths)} to {max(findings.lengths)} steps.
 They returned {_mean(findings)} on average, with a standard deviation of {float(np.std(findings.returns)):.4g}.
-
+{_pictures(findings)}
 **Next.** `lockstep check-reference .`, then divide the one module of `task.toml` and write `{task.candidate.entry}`.
 """
+
+
+def _pictures(findings: Findings) -> str:
+    if findings.picture is None:
+        return ""
+    height, width = findings.picture
+    return f"\n**Pictures.** {height} by {width} pixels (height by width).\n"
 
 
 def _mean(findings: Findings) -> str:
@@ -303,7 +312,9 @@ def _quirks(task: Task, findings: Findings) -> str:
     if findings.mode == "law":
         lines.append("Single trajectories are not compared, only their distributions.")
     if findings.max_episode_steps is None and max(findings.lengths) >= 1000:
-        lines.append("Random episodes did not end within 1000 steps; level 3 cuts them at the horizon.")
+        lines.append(
+            "Random episodes did not end within 1000 steps; level 3 cuts them at the horizon; its exploration goes on."
+        )
     found = "".join(f"- {line[0].upper()}{line[1:]}{'' if line.endswith('.') else '.'}\n" for line in lines)
     return f"""\
 # Quirks of {task.name}

@@ -7,7 +7,7 @@ candidate may import (`harness.candidate.interpreter`).
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import harness
 from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.crates.build import build
 from harness.candidate.interpreter import BASE_PACKAGES, SITE, python_runtime
-from harness.errors import BadAnswer, SetupError, Side
+from harness.errors import BadAnswer, BrokenContract, SetupError, Side
 from harness.model import Leaf
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
@@ -186,6 +186,28 @@ class CandidateWorker:
         environment = Environment(self._channel, candidate_options(self._task, self._worker.code(str(entry))))
         _demand_contract(self._task, environment)
         return environment
+
+    def open_for(self, tree: Path, asked: Collection[str], stack: ExitStack) -> tuple[Task, Environment]:
+        """`open`, also of a candidate in JAX of which only these probes are written. In Rust what compiles declares all.
+
+        Args:
+            stack: closes the second worker that this takes.
+
+        Returns:
+            The task with the probes that the candidate can be asked, and the candidate.
+
+        Raises:
+            EnvironmentFailure: as `open`.
+        """
+        partly = self._task.asking(asked)
+        try:
+            return self._task, self.open(tree)
+        except BrokenContract:
+            if partly.probes == self._task.probes or partly.candidate.kind != "jax":
+                raise
+        again = CandidateWorker(partly, self._driver)
+        stack.callback(again.close)
+        return partly, again.open(tree)
 
     def finish(self, seconds: float) -> int | None:
         """Ask an opened candidate to end, and wait until it has, at most so long: then it has written what it counted.

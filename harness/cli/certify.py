@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from harness.assurance.certify.issue import Certificate
     from harness.assurance.certify.recheck import PartAgain
     from harness.policy.trust import Trust
+    from harness.session.session import Session
 
 EXITS = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL}
 DETECTION_FAULTS = 100
@@ -101,17 +102,21 @@ def _certify(
     sandbox: str | None,
 ) -> int:
     from harness.assurance.certify.examination import Settings
-    from harness.cli.locate import opened, session_named
+    from harness.cli.locate import opened, opened_when_free, session_named
     from harness.operations.certification import certify as issue
 
     settings = Settings(levels, mutants, batches, DETECTION_FAULTS if detection is None else detection)
-    with opened(session_named(where).id) as session, output.progress() as progress:
+    which = session_named(where).id
+    with output.progress() as progress:
         output.kept = "its seed is kept: the same command goes on with it"
 
         def on_part(part: str, document: Mapping[str, Any], seconds: float) -> None:
             output.show(*_part(part, document, seconds))
 
-        certificate = issue(session, settings, progress, on_part, sandbox=sandbox)
+        def opening(patient: bool) -> Session:
+            return opened_when_free(which, progress) if patient else opened(which)
+
+        certificate = issue(opening, settings, progress, on_part, sandbox=sandbox)
         output.kept = f"the certificate is recorded, event {certificate.event}"
     output.emit(certificate.to_json(), *_shown(certificate))
     return EXITS.get(certificate.examination.outcome, EXIT_ERROR)

@@ -99,7 +99,7 @@ def compare(
         count = "in this probe's answer" if both.case is None else f"in {both.steps} steps"
         output.emit(document, described, f"\nno difference {count}")
         return EXIT_OK
-    output.emit(document, described, show.first_difference(both, compared.rows))
+    output.emit(document, described, show.first_difference(both, compared.rows, compared.grids))
     return EXIT_FAIL
 
 

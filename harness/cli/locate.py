@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.errors import NoSuchSession
+from harness.errors import NoSuchSession, SessionLocked
 from harness.record.directory import SessionDirectory, all_sessions
 from harness.support.home import lockstep_home
 
 if TYPE_CHECKING:
     from harness.session.session import Session, VerifierFactory
+    from harness.support.progress import Progress
+
+AGAIN_S = 1.0
+"""How often a session that somebody works on is asked for again."""
 
 
 def session_at(path: Path) -> SessionDirectory | None:
@@ -73,11 +78,24 @@ def opened(identifier: str, verifier: VerifierFactory | None = None) -> Session:
 
     Raises:
         NoSuchSession: there is none.
-        SessionError: its host is busy with a job, which is named.
-        SessionLocked: another process works on it.
+        SessionLocked: another process works on it, or its host is busy with a job, which is named.
     """
     from harness.host.client import release
     from harness.session.session import Session
 
     release(identifier)
     return Session.open(identifier, verifier=verifier)
+
+
+def opened_when_free(identifier: str, progress: Progress) -> Session:
+    """As `opened`, but waits for whoever works on the session, and tells who that is.
+
+    Raises:
+        NoSuchSession: there is none.
+    """
+    while True:
+        try:
+            return opened(identifier)
+        except SessionLocked as busy:
+            progress(f"waiting: {busy.what}", 0, 0)
+            time.sleep(AGAIN_S)

@@ -29,6 +29,7 @@ from harness.cli.report import report, view
 from harness.cli.rollout import rollout
 from harness.cli.shell import shell
 from harness.cli.strength import strength
+from harness.cli.task_update import task
 from harness.cli.train import train
 from harness.cli.transfer import transfer
 from harness.cli.usage import usage
@@ -83,6 +84,7 @@ COMMANDS = (
     sessions.explain,
     prompt,
     sessions.resume,
+    task,
     shell,
     connect,
     usage,

@@ -91,7 +91,7 @@ def _shown(measured: Profile) -> list[RenderableType | str]:
     from harness.cli import show
     from harness.measure.profile import text
 
-    table = show.grid("left", "left", *["right"] * 6, "left", header=text.HEADER)
+    table = show.grid("left", "left", *["right"] * 7, "left", header=text.header(measured))
     for row in text.rows(measured):
         table.add_row(*row)
     output_lines: list[RenderableType | str] = [table, "", *text.behind(measured)]

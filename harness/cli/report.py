@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli import completion
 from harness.cli.frame import EXIT_OK, Output, command
+
+if TYPE_CHECKING:
+    from harness.record.keys import PublicKey
 
 _KEY = click.option(
     "--key",
@@ -38,13 +42,12 @@ def report(output: Output, record: str | None, out: Path | None, key: Path | Non
     """
     from harness.cli.locate import record_named
     from harness.errors import SessionError
-    from harness.record.keys import PublicKey
     from harness.record.received import opened
     from harness.report.document import collect
     from harness.report.page import render
 
     with opened(record_named(record)) as store:
-        document = collect(store, PublicKey.read(key) if key else None)
+        document = collect(store, key, _unisolated())
     if output.json and out is None:
         output.emit(document)
         return EXIT_OK
@@ -74,12 +77,11 @@ def view(output: Output, record: str | None, port: int, browse: bool, key: Path 
 
     from harness.cli.locate import record_named
     from harness.errors import SessionError
-    from harness.record.keys import PublicKey
     from harness.record.received import opened
     from harness.report.server import LOOPBACK, Page, Server
 
     with opened(record_named(record)) as store:
-        page = Page(store, PublicKey.read(key) if key else None)
+        page = Page(store, key, _unisolated())
         page.stamp()  # what is no record is said at once
         try:
             server = Server(page, port)
@@ -98,6 +100,14 @@ def view(output: Output, record: str | None, port: int, browse: bool, key: Path 
             except KeyboardInterrupt:
                 output.note("ended")
     return EXIT_OK
+
+
+def _unisolated() -> tuple[PublicKey, ...]:
+    """The keys of this home that sign only what ran without isolation."""
+    from harness.record.keyring import Keyring
+    from harness.support.home import lockstep_home
+
+    return tuple(Keyring(lockstep_home(), isolated=False).public)
 
 
 def _file_name(session: str) -> str:

@@ -88,7 +88,7 @@ def _shown(played: Compared, document: dict[str, Any]) -> list[RenderableType]:
     if played.both.difference is None:
         output_lines.append(f"\nno difference in {played.both.steps} steps")
     else:
-        output_lines.append(show.first_difference(played.both, played.rows))
+        output_lines.append(show.first_difference(played.both, played.rows, played.grids))
     if document["video"] is not None:
         about = document["video"]
         output_lines.append(

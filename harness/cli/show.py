@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from harness.grids import WIDTH, Grid
 from harness.occurrences import NEVER, told
 from harness.verdict import LEVEL_NAMES, CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.verify.explain import facts
@@ -136,7 +138,21 @@ def divergence(found: Divergence) -> RenderableType:
     for name, value in facts(found):
         if value:
             table.add_row(Text(name, "dim"), Text(value, styles.get(name, "")))
-    return Group(Text("DIVERGENCE", "bold red"), indented(table))
+    parts: list[RenderableType] = [Text("DIVERGENCE", "bold red"), indented(table)]
+    return Group(*parts, *(() if found.grid is None else (Text(), indented(GridText(found.grid)))))
+
+
+@dataclass(frozen=True)
+class GridText:
+    """An array on both sides, beside each other where the terminal is wide enough; what differs stands out."""
+
+    shown: Grid
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        """The lines, for the width that there is."""
+        text = Text("\n".join(self.shown.lines(min(options.max_width, WIDTH))), no_wrap=True, overflow="fold")
+        text.highlight_regex(r"\[ *[^\[\]\s,:]+\]", "bold red")
+        yield text
 
 
 def reproduced(divergence: RenderableType, call: str) -> list[RenderableType]:
@@ -149,8 +165,10 @@ def repair(prompt: str) -> list[RenderableType]:
     return [said("REPAIR PROMPT", "bold"), "", prompt, ""]
 
 
-def first_difference(both: SideBySide, rows: Sequence[tuple[str, str, str, str, bool]]) -> RenderableType:
-    """The first difference of one case, and the elements around it: the reference a row before, and both sides."""
+def first_difference(
+    both: SideBySide, rows: Sequence[tuple[str, str, str, str, bool]], grids: Mapping[str, Grid]
+) -> RenderableType:
+    """The first difference of one case, and what is around it: the reference a row before, and both sides."""
     found, is_probe = both.difference, both.case is None
     assert found is not None
     at = "" if is_probe else f" at step {found.step} of {both.steps}"
@@ -169,7 +187,9 @@ def first_difference(both: SideBySide, rows: Sequence[tuple[str, str, str, str, 
         cells += [Text(wanted, "green" if differs else "dim"), Text(given, "red" if differs else "dim")]
         table.add_row(*cells, Text("differs" if differs else "", style))
     hidden = len(rows) - SHOWN_ROWS
-    return Group("", title, "", table, *([Text(f"and {hidden} more elements", "dim")] if hidden > 0 else []))
+    arrays = [part for path, shown in grids.items() for part in (Text(), Text(path, "bold"), GridText(shown))]
+    more = [Text(f"and {hidden} more elements", "dim")] if hidden > 0 else []
+    return Group("", title, "", table, *more, *arrays)
 
 
 def status(described: Mapping[str, Any]) -> RenderableType:
@@ -190,7 +210,7 @@ def status(described: Mapping[str, Any]) -> RenderableType:
     if last:
         pairs.append(("last attempt", f"{last['step']}: {last['outcome'] or 'running'}"))
         if last["finding"]:
-            pairs.append(("", last["finding"]))
+            pairs.append(("", found_in(last)))
     reached = described.get("coverage", {}).get("summary", ())
     pairs += [("" if number else "coverage", line) for number, line in enumerate(reached)]
     for name, value in pairs:
@@ -203,6 +223,15 @@ def status(described: Mapping[str, Any]) -> RenderableType:
         tried.add_row(str(attempt["seq"]), attempt["outcome"], Text(attempt["message"]), Text(attempt["finding"]))
     because = Text("A person is needed: " + "; ".join(asked["because"]), "bold yellow")
     return Group(table, Text(), because, Text("What was tried:", "dim"), indented(tried))
+
+
+def found_in(attempt: Mapping[str, Any]) -> str:
+    """What an attempt found, with both values: at which level, where another was asked for, and how many more there are."""
+    finding = " ".join(attempt["finding"].split())
+    level, more = attempt["failed_level"], attempt["divergences"] - 1
+    asked = attempt["step"].split(" of ")[0]
+    at = "" if level is None or asked == f"level {level}" else f"at level {level}: "
+    return f"{at}{finding}{f', and {more} more' if more > 0 else ''}" if finding else ""
 
 
 def history(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
@@ -284,6 +313,8 @@ def audit(report: AuditReport) -> RenderableType:
     before = "".join(f", before event {link['from']} by {former['id'][:16]}" for former, link in _handed_over(report))
     kind = "key for unisolated sessions" if report.isolated is False else "key"
     parts.append(Text(f"signed by {kind} {report.key[:16]}{before}{unpinned}", "yellow" if " " in kind else "dim"))
+    for task in report.tasks[1:]:
+        parts.append(Text(f"from event {task['from']} on judged by the changed task {task['digest'][:16]}", "yellow"))
     if report.gate is not None and not any(problem.rule == "gate" for problem in report.problems):
         parts.append(Text(f"the gate holds: {_asked(report.gate)}", "green"))
     parts += [indented(Text(f"{problem.rule}: {problem.what}", "red")) for problem in report.problems]

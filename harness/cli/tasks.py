@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,17 +13,32 @@ from harness.calls import ShellCalls
 from harness.cli import completion
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
 
+if TYPE_CHECKING:
+    from harness.support.progress import Progress
+    from harness.task.contract import Task
+
 
 @command(
     "new",
     "make a task from an environment",
     "lockstep new pole --gymnasium CartPole-v1",
     "lockstep new mine --factory my_package.envs:make",
+    "lockstep new breakout --gymnasium MinAtar/Breakout-v1 --require minatar==1.0.15",
 )
 @click.argument("name")
 @click.option("--gymnasium", metavar="ID", help="An environment that Gymnasium makes, such as CartPole-v1.")
 @click.option("--factory", metavar="MODULE:FUNCTION", help="A function that returns a Gymnasium environment.")
 @click.option("--command", "program", metavar="COMMAND", help="A program that speaks the protocol (docs/protocol.md).")
+@click.option(
+    "--adapter", metavar="FILE", help="An adapter written by hand: FILE.py, or FILE.py:CLASS (docs/protocol.md)."
+)
+@click.option(
+    "--import",
+    "imports",
+    multiple=True,
+    metavar="MODULE",
+    help="A module that registers the id, or MODULE:FUNCTION for a function that does; may be repeated.",
+)
 @click.option(
     "--require", "requirements", multiple=True, metavar="PIN", help="A pinned requirement of it; may be repeated."
 )
@@ -37,20 +53,20 @@ def new(
     gymnasium: str | None,
     factory: str | None,
     program: str | None,
+    adapter: str | None,
+    imports: tuple[str, ...],
     requirements: tuple[str, ...],
     directory: Path | None,
     candidate: str,
 ) -> int:
     """Make a task from an environment: run it, find out what it offers, and write a complete task directory."""
     from harness.authoring.scaffold import new as make
-    from harness.errors import EnvironmentFailure
-    from harness.reference.install import setup as build
-    from harness.reference.start import start_references
     from harness.task.load import load_task
-    from harness.verify.first_requirements import write_first_requirements
 
-    if sum(given is not None for given in (gymnasium, factory, program)) != 1:
-        raise click.UsageError("give one of --gymnasium, --factory and --command")
+    if sum(given is not None for given in (gymnasium, factory, program, adapter)) != 1:
+        raise click.UsageError("give one of --gymnasium, --factory, --adapter and --command")
+    if imports and gymnasium is None:
+        raise click.UsageError("--import goes with --gymnasium")
     location = directory or Path(name)
     output.kept = f"an unfinished {location} may be left; remove it and begin again"
     with output.progress() as progress:
@@ -60,26 +76,54 @@ def new(
             gymnasium=gymnasium,
             factory=factory,
             command=None if program is None else shlex.split(program),
+            adapter=adapter,
+            imports=imports,
             requirements=requirements,
             candidate=candidate,
             progress=lambda line: progress(line, 0, 1),
         )
         output.kept = f"the task in {made} is whole; what it requires is yours to add"
         task = load_task(made)
-        progress("exploring the reference for what can be required", 0, 1)
-        try:
-            with closing(start_references(task, build(task))) as reference:
-                required = len(write_first_requirements(task, reference))
-            said = f"{required} requirements were written: what level 3 has to reach"
-        except EnvironmentFailure as failure:
-            required, said = 0, f"no requirements were written, as the reference did not answer: {failure.what}"
+        tolerant, required, said = _first_entries(task, progress)
     output.emit(
-        {"task": name, "directory": str(made), "required": required},
-        f"the task {name} is in {made}\n{said}\n\n"
+        {"task": name, "directory": str(made), "tolerances": list(tolerant), "required": required},
+        "\n".join([f"the task {name} is in {made}", *said]) + "\n\n"
         "Read task.toml and QUIRKS.md first: they say what could not be found out.\n"
         f"Then: {ShellCalls.check_reference(location)}\n      {ShellCalls.start(location)}",
     )
     return EXIT_OK
+
+
+def _first_entries(task: Task, progress: Progress) -> tuple[tuple[str, ...], int, list[str]]:
+    """Measure what the reference's rounding forgives and what its explorations reach, and add both to the task's file.
+
+    Returns:
+        The leaves that have a tolerance, the number of requirements, and what to say of both.
+    """
+    from harness.errors import EnvironmentFailure
+    from harness.reference.install import setup as build
+    from harness.reference.start import start_references
+    from harness.verify.first_requirements import write_first_requirements
+    from harness.verify.rounding.first_tolerances import write_first_tolerances
+
+    tolerant: tuple[str, ...] = ()
+    required, said = 0, []
+    environment = build(task)
+    try:
+        with closing(start_references(task, environment)) as reference:
+            progress("measuring how far rounding carries a step", 0, 1)
+            try:
+                tolerant = write_first_tolerances(task, environment, reference)
+            except EnvironmentFailure as failure:
+                said.append(f"no tolerances were written, as the reference did not answer disturbed: {failure.what}")
+            progress("exploring the reference for what can be required", 0, 1)
+            required = len(write_first_requirements(task, reference))
+        said.append(f"{required} requirements were written: what level 3 has to reach")
+    except EnvironmentFailure as failure:
+        said.append(f"no requirements were written, as the reference did not answer: {failure.what}")
+    if tolerant:
+        said.append(f"tolerances were written for {', '.join(tolerant)}: what rounding alone may change")
+    return tolerant, required, said
 
 
 @command("setup", "build the environment of a task's reference", "lockstep setup pong")
@@ -114,8 +158,7 @@ def check_reference(output: Output, task: str) -> int:
     found = load_task(find_task(task))
     with output.progress() as progress:
         built = build(found, lambda line: progress(line, 0, 1))
-        progress("asking the reference", 0, 1)
-        results = check(lambda: start_reference(found, built), found)
+        results = check(lambda: start_reference(found, built), found, progress=progress)
     worst = Outcome.worst([result.outcome for result in results])
     failed = [
         result.name

@@ -205,9 +205,9 @@ def _attempts(view: Mapping[str, Any]) -> RenderableType | None:
 
     if not view["recent"]:
         return None
-    table = _wide(4)
+    table = _wide(4, broken=True)
     for attempt in view["recent"]:
-        shown = Text(" ".join((attempt["finding"] or attempt["message"]).split()), "dim")
+        shown = Text(show.found_in(attempt) or " ".join(attempt["message"].split()), "dim")
         table.add_row(attempt["time"][11:19], attempt["step"], show.outcome_text(attempt["outcome"]), shown)
     return table
 
@@ -251,14 +251,14 @@ def _spent(view: Mapping[str, Any]) -> RenderableType:
     return table
 
 
-def _wide(columns: int) -> Any:
-    """A table whose last column takes what the terminal has left, in one line."""
+def _wide(columns: int, *, broken: bool = False) -> Any:
+    """A table whose last column takes what the terminal has left: in one line, or `broken` into several."""
     from rich.table import Table
 
     table = Table(box=None, show_header=False, expand=True, pad_edge=False, padding=(0, 2, 0, 0))
     for _ in range(columns - 1):
         table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    table.add_column(no_wrap=not broken, overflow="fold" if broken else "ellipsis", ratio=1)
     return table
 
 

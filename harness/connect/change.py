@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.connect.clients import Client
+from harness.connect.clients import YAML, Client
 from harness.connect.serve import NAME, Server
 from harness.connect.settings import Settings
+from harness.connect.yaml_lines import YamlSettings
 from harness.errors import LockstepError
 from harness.support.foreign import json_of
 from harness.support.home import lockstep_home
@@ -140,7 +141,9 @@ def plan_removal(client: Client, path: Path, home: Path | None = None) -> Change
     return Change(path, before, after, None, home, True, made)
 
 
-def _settings(client: Client, path: Path, text: str) -> Settings:
+def _settings(client: Client, path: Path, text: str) -> Settings | YamlSettings:
+    if client.form == YAML:
+        return YamlSettings(path, text, section=client.section, name=NAME)
     return Settings(path, text, toml=client.toml, section=client.section, name=NAME)
 
 

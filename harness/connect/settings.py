@@ -13,6 +13,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from harness.connect import jsonc
+from harness.connect.yaml_lines import YamlSettings
 from harness.errors import LockstepError
 from harness.support.foreign import toml_of
 from harness.support.toml_lines import key_lines, line_of
@@ -143,8 +144,10 @@ def _kit(text: str) -> Any:
         raise LockstepError(f"the file cannot be edited: {error}", next_step="make the change by hand") from error
 
 
-def as_text(entry: Mapping[str, Any], *, toml: bool, section: str, name: str) -> str:
-    """The entry alone, as one would write it into an empty file."""
-    if toml:
+def as_text(entry: Mapping[str, Any], *, form: str, section: str, name: str) -> str:
+    """The entry alone, as one would write it into an empty file of that form: `json`, `toml` or `yaml`."""
+    if form == "toml":
         return _toml_put("", (section, name), entry)
+    if form == "yaml":
+        return YamlSettings(Path(), "", section=section, name=name).put(entry)
     return json.dumps({section: {name: dict(entry)}}, indent=2) + "\n"

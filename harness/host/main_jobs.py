@@ -22,6 +22,7 @@ from harness.host.jobs import CANCELLED, COMPARE, DONE, FAILED, PROFILE, REPLAY,
 from harness.operations import verification
 from harness.operations.next_calls import tool_calls
 from harness.policy.trust import Trust
+from harness.record.task_update import tasks_of
 from harness.session.attempt import asked_step
 from harness.session.request import VerificationRequest
 from harness.session.session import Session
@@ -180,7 +181,7 @@ class MainJobs:
             raise SessionError("nothing was verified yet", where=self._session.id, expected="a verdict to repeat")
 
         def repeat(progress: Progress) -> tuple[dict[str, Any], str]:
-            own = Trust(lockstep_home(), (str(events[0].detail["task_digest"]),))
+            own = Trust(lockstep_home(), tasks_of(events))
             with Rerun(self._session.store, events, own, progress) as rerun:
                 [repeated] = rerun.repeat(verdicts[-1:])
             return repeated.to_json(), str(repeated.found.match)

@@ -218,7 +218,7 @@ class Host:
             self._work.put(None)
             return
         named = "; ".join(f"{job.operation} {job.id}" + (f" of {job.client}" if job.client else "") for job in running)
-        busy = SessionError(
+        busy = SessionLocked(
             f"the session's host is busy: {named or 'a call is being answered'}",
             where=self._found.id,
             next_step="wait until it has ended, or cancel it",

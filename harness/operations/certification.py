@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.assurance.audit import audit
 from harness.assurance.certify.examination import OnPart, Settings
-from harness.assurance.certify.issue import Certificate, issue
+from harness.assurance.certify.issue import Certificate, Opening, issue
 from harness.assurance.certify.recheck import PartAgain, Recheck, newest, recheck
 from harness.assurance.replay.rerun import driver_for
 from harness.errors import RecordError
@@ -16,20 +16,20 @@ from harness.record.keyring import Keyring
 from harness.record.log import read_events
 from harness.record.received import opened
 from harness.record.rotation import key_in_force
-from harness.session.session import Session
+from harness.record.task_update import task_in_force
 from harness.support.progress import Progress
 from sandboxes.removal import scratch_directory
 
 
 def certify(
-    session: Session, settings: Settings, progress: Progress, described: OnPart, *, sandbox: str | None = None
+    opening: Opening, settings: Settings, progress: Progress, described: OnPart, *, sandbox: str | None = None
 ) -> Certificate:
-    """Certify the newest verified commit of a session.
+    """Certify the newest verified commit of a session, which is held only while its record is written.
 
     Raises:
         SessionError, RecordError, TaskError: as `harness.assurance.certify.issue.issue`.
     """
-    return issue(session, settings, progress, described, sandbox=sandbox)
+    return issue(opening, settings, progress, described, sandbox=sandbox)
 
 
 def check(
@@ -64,6 +64,8 @@ def check(
         trust.demand(held.task_digest, held.task)  # the audit computed it
         events = read_events(store)
         event = newest(events)
+        verified = next(each for each in events if each.commit == event.arguments["commit"])
+        trust.demand(task_in_force(events[: verified.seq]), held.task)  # it may have been changed since
         signer = key_in_force(events[: event.seq + 1])
         driver = driver_for(event.arguments["sandbox"], sandbox)
         parts = recheck(store, event, signer, driver, scratch / "commit", progress, described)

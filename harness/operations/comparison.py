@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from harness.grids import Grid
 from harness.model import ENDINGS, Case, Leaves
 from harness.support.progress import Progress, silent
 from harness.task.contract import Task
@@ -24,17 +25,20 @@ from harness.verify.verifier import copy_candidate
 from sandboxes import Driver
 from sandboxes.removal import scratch_directory
 
-MAX_ROWS = 200
+MAX_ROWS = 40
+MAX_GRIDS = 3
+"""So many arrays are shown; the table names the others that differ."""
 _COLUMNS = ("address", "before", "expected", "actual", "differs")
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What `compare` came to: `document` holds it all; `both` and `rows` for whoever shows it in another form."""
+    """What `compare` came to: `document` holds it all; `both`, `rows` and `grids` for whoever shows it in another form."""
 
     document: dict[str, Any]
     both: SideBySide
     rows: list[tuple[str, str, str, str, bool]]
+    grids: Mapping[str, Grid] = field(default_factory=dict)
 
 
 def compare(
@@ -42,7 +46,8 @@ def compare(
 ) -> Compared:
     """Play one thing on the task's reference and on the candidate that lies in `workspace`.
 
-    The document has `task`, `played` (facts as text), `steps`, and `difference`: None, or the first one with its `table`.
+    The document has `task`, `played` (facts as text), `steps`, and `difference`: None, or the first one with its `table`,
+    and under `grids` the arrays that differ in the same timestep.
 
     Raises:
         TaskError, LockstepError, SandboxError: as `side_by_side.played`.
@@ -88,6 +93,8 @@ def _described(task: Task, both: SideBySide) -> Compared:
     if found is None:
         return Compared(document, both, [])
     rows = list(itertools.islice(side_by_side.values_around(both), MAX_ROWS))
+    differing = side_by_side.grids_around(both, task.tolerances)
+    grids = dict(itertools.islice(differing.items(), MAX_GRIDS))
     document["difference"] = {
         "step": found.step,
         "path": found.path,
@@ -97,5 +104,6 @@ def _described(task: Task, both: SideBySide) -> Compared:
         "rule": found.rule,
         "gap": found.gap,
         "table": [dict(zip(_COLUMNS, row, strict=True)) for row in rows],
+        "grids": {path: grid.to_json() for path, grid in grids.items()},
     }
-    return Compared(document, both, rows)
+    return Compared(document, both, rows, grids)

@@ -82,7 +82,7 @@ def first_of(
         "divergence": describe(found),
         "case": case.relative_to(workspace).as_posix() if case is not None and inside else case and str(case),
         "reproduce": reproduce,
-        "repair_prompt": repair_prompt(found, task, reproduce=reproduce, verify=next_calls.verify),
+        "repair_prompt": repair_prompt(found, task, reproduce=reproduce, verify=next_calls.verify, uri=next_calls.uri),
     }
 
 

@@ -5,11 +5,13 @@
     <home>/keys/                       the signing key
     <home>/sessions/<id>/session.json  task, workspace, when it began, the file of an SSH key that signs its commits
                          lock          held by the process that works on it
+                         certifying    held by the process that certifies it, which holds `lock` only while it writes
                          repo.git/     the record
                          task/         the trusted copy of the task: read by the verifier, rebuilt from the record
                          exports/      trees being verified or profiled
                          policies/     what level 4 trained, by what it was trained on and with
                          restoring     there while the workspace is being filled
+                         updating      there while a changed task is being brought in: the number of its event
 """
 
 from __future__ import annotations
@@ -75,9 +77,19 @@ class SessionDirectory:
         return self.path / "restoring"
 
     @property
+    def updating(self) -> Path:
+        """A mark that is there while a changed task is being brought in; it holds the number of its event."""
+        return self.path / "updating"
+
+    @property
     def lock(self) -> Path:
         """The lock file."""
         return self.path / "lock"
+
+    @property
+    def certifying(self) -> Path:
+        """The lock file of whoever certifies the session."""
+        return self.path / "certifying"
 
     def write(self) -> None:
         """Write `session.json`."""

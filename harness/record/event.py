@@ -42,7 +42,8 @@ class Event:
     Attributes:
         seq: its place in the log, from 0.
         time: when it was recorded, ISO 8601 in UTC.
-        kind: `start`, `attempt`, `verdict`, `interrupted`, `refused`, `usage`, `resumed`, `rotated`, or the name of a tool.
+        kind: `start`, `attempt`, `verdict`, `interrupted`, `refused`, `usage`, `resumed`, `rotated`, `task_updated`, or
+            the name of a tool.
         arguments: what was asked.
         outcome: how it ended (for a verdict PASS, FAIL, ERROR or INCONCLUSIVE), or empty.
         detail: what else is worth keeping of the result, small.

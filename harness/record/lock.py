@@ -8,7 +8,9 @@ import time
 from pathlib import Path
 
 from harness.errors import SessionLocked
+from harness.support.durations import in_words
 from harness.support.files import storing
+from harness.support.text import one_line
 
 GRACE_S = 10.0
 """How long to wait for a git process that a killed holder left behind: its one write takes milliseconds."""
@@ -18,9 +20,9 @@ INTERVAL_S = 0.01
 class Lock:
     """An exclusive lock on a file, held until `release` or the end of the process.
 
-    The kernel holds it (`flock`), so a killed process never leaves it behind. The file says which process has it, for
-    the error that a second one gets. `descriptor` may be handed to child processes: a child that outlives a killed
-    parent then still keeps others out until its own write is done.
+    The kernel holds it (`flock`), so a killed process never leaves it behind. The file says which process has it, and
+    since when, for the error that a second one gets. `descriptor` may be handed to child processes: a child that outlives
+    a killed parent then still keeps others out until its own write is done.
 
     Raises:
         SessionLocked: another process, or another session object of this one, holds it.
@@ -54,11 +56,31 @@ class Lock:
                 holder = os.pread(self.descriptor, 32, 0).decode(errors="replace").strip()
             if _lives(holder) or time.monotonic() >= deadline:
                 raise SessionLocked(
-                    f"{what} is in use by process {holder or 'unknown'}",
+                    f"{what} is in use by process {holder or 'unknown'}{_doing(holder)}{self._since()}",
                     where=str(path),
                     next_step="wait for that process, or end it; its record stays valid",
                 )
             time.sleep(INTERVAL_S)
+
+    def _since(self) -> str:
+        """For how long it is held: the holder wrote its name into the file when it took it."""
+        return f", for {in_words(time.time() - os.fstat(self.descriptor).st_mtime)}"
+
+
+def _doing(holder: str) -> str:
+    """The program that the holder runs, with its first argument, as ` (lockstep certify)`; empty where that is not known."""
+    try:
+        words = Path("/proc", holder, "cmdline").read_bytes().decode(errors="replace").split("\0")
+    except OSError:
+        return ""
+    # An interpreter says nothing of what it runs, and further arguments are not for others.
+    words = [word for word in words if word and word != "-m"]
+    if words and Path(words[0]).name.startswith("python"):
+        words = words[1:]
+    if not words or words[0].startswith("-"):
+        return ""
+    first = [word for word in words[1:2] if word.isalpha()]
+    return f" ({one_line(' '.join([Path(words[0]).name, *first]))})"
 
 
 def _lives(holder: str) -> bool:

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.calls import ShellCalls
+from harness.grids import Grid, side_lines, vector_lines
 from harness.occurrences import Occurrences, told
 from harness.record.event import Event
 from harness.report import plain
 from harness.report.frames import Frames
 from harness.report.reading import Reading
+from harness.report.repairs import Repairs
 from harness.session.recipe import ATTEMPT, INTERRUPTED, VERDICT, Step
 from harness.task.contract import CASES_DIRECTORY
 from harness.verdict import Divergence, Outcome
@@ -21,6 +23,8 @@ RUNNING = "running"
 SHOWN_DIVERGENCES = 12
 """So many divergences of one attempt are shown; all are counted."""
 MAX_CAUSE = 1200
+PHONE = 42
+"""Characters of a line that fit on a narrow screen."""
 SHOWN_ABOVE = ("found by", "address", "step", "expected", "actual", "rule", "cause")
 """Facts of a divergence that have a place of their own."""
 Row = dict[str, Any]
@@ -40,7 +44,7 @@ def attempts(reading: Reading, frames: Frames) -> list[Row]:
             pending = None
     if pending is not None:
         rows.append(_row(reading, frames, len(rows), pending, None))
-    _tell_repairs(rows)
+    _tell_repairs(rows, Repairs(reading))
     return rows
 
 
@@ -161,9 +165,27 @@ def _divergence(
         "cause": plain.line(described.get("cause"), MAX_CAUSE),
         "facts": [[name, plain.line(value, 420)] for name, value in known.items() if value and name not in SHOWN_ABOVE],
         "case": case,
+        "grid": None if parsed is None or parsed.grid is None else _grid(parsed.grid),
+        "course": None if parsed is None or parsed.course is None else parsed.course.to_json(),
         "frames": frames.of(reading, event, index),
         "reproduce": _reproduce(case, row),
         "repaired": None,
+    }
+
+
+def _grid(shown: Grid) -> Row:
+    """An array on both sides: its headline and parts, each with where it lies and a block of text for each side."""
+    return {
+        "headline": shown.headline,
+        "parts": [
+            {
+                "at": part.index if shown.is_cut(part) else "",
+                "blocks": ["\n".join(vector_lines(part, PHONE))]
+                if len(part.axes) == 1
+                else ["\n".join(side_lines(part, name, rows)) for name, rows in part.sides],
+            }
+            for part in shown.parts
+        ],
     }
 
 
@@ -182,15 +204,27 @@ def _reproduce(case: str | None, row: Row) -> str:
     return calls.verify(row["level"], row["module"], seed=row["seed"])
 
 
-def _tell_repairs(rows: list[Row]) -> None:
-    """Say of each divergence by which later attempt the check that found it ran again and passed."""
+def _tell_repairs(rows: list[Row], repairs: Repairs) -> None:
+    """Say of each divergence by which later attempt the check that found it ran again and passed, and what was changed.
+
+    Of several that one attempt repairs, the first has the diff, and the others its `index` under `diff_of`.
+    """
     for location, row in enumerate(rows):
+        told: dict[int, int] = {}
         for divergence in row["divergences"]:
             level, module = divergence["level"], divergence["module"]
             asked = next((each["module"] for each in row["levels"] if each["level"] == level), None)
             for later in rows[location + 1 :]:
                 if any(_covers(report, level, asked or module) for report in later["levels"]):
-                    divergence["repaired"] = {"event": later["event"], "commit": later["commit"]}
+                    first = told.setdefault(later["event"], divergence["index"])
+                    mine = first == divergence["index"]
+                    divergence["repaired"] = {
+                        "event": later["event"],
+                        "number": later["number"],
+                        "commit": later["commit"],
+                        "diff": repairs.between(row["tree"], later["tree"]) if mine else [],
+                        "diff_of": None if mine else first,
+                    }
                     break
 
 

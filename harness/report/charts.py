@@ -26,6 +26,8 @@ SHAPES = {
 """The class of an outcome's mark; whatever else an outcome says gets `other`."""
 DECISIONS = {"equivalent": "pass", "different": "fail", "undecided": "undecided"}
 EPISODES, TRAIN = "episodes", "train"
+REFERENCE_ALONE = ("bare", "adapter", EPISODES)
+"""Kinds of runs of a reference, which have no batch: alone, through its adapter, with all its workers."""
 KINDS = {"step": "Stepped one by one", "scan": "Scanned: all steps in one call", TRAIN: "Training with PPO"}
 """What is drawn, by its kind; `episodes` are those that the reference plays on its own."""
 STEP_HEIGHT = 32
@@ -88,10 +90,10 @@ def timeline(document: Row) -> Markup | None:
 
 
 def speed(profile: Row) -> list[Markup]:
-    """Steps per second by batch size, both by their logarithm: a picture for each kind of run but `episodes`."""
+    """Steps per second by batch size, both by their logarithm: a picture for each kind of run that has batches."""
     figures = [each for each in profile["figures"] if each["steps_per_s"] > 0 and each["batch"] > 0]
     references = [each for each in figures if each["role"] == "reference" and each["kind"] == EPISODES]
-    rest = [each for each in figures if each["kind"] != EPISODES]
+    rest = [each for each in figures if each["kind"] not in REFERENCE_ALONE]
     peers = list(dict.fromkeys(each["contender"] for each in rest if each["role"] == "peer"))
     stepping = [value for each in figures if each["kind"] != TRAIN for value in _range(each)]
     drawn = []
@@ -178,6 +180,47 @@ def _reading(drawing: Drawing, x: float, y: Scale, each: Row, series: str) -> No
         drawing.add("rect", kind, x=x - 4, y=middle - 4, width=8, height=8, hover=hover)
     else:
         drawing.add("path", kind, d=_polygon(x, middle, 5.5, series != "s-peer-1"), hover=hover)
+
+
+def course(divergence: Row, event: int) -> Markup:
+    """The value that differs, on both sides, timestep by timestep up to the difference."""
+    first, sides = divergence["course"]["first"], [divergence["course"][side] for side in ("expected", "actual")]
+    last = first + len(sides[0]) - 1
+    known = [value for side in sides for value in side if value is not None]
+    drawing = Drawing(
+        f"course-{event}-{divergence['index']}", 640, 190, kind="course", title=f"{divergence['address']}, step by step",
+        description=f"Both sides from step {first} to step {last}, in which they differ: the reference has "
+        f"{divergence['expected']}, the candidate {divergence['actual']}.",
+    )  # fmt: skip
+    low, high = (min(known), max(known)) if known else (0.0, 0.0)
+    x, y = Scale(first, last, 72, 600), Scale(low, high, 140, 32)
+    drawing.text(0, 14, _short(str(divergence["address"])), "heading")
+    drawing.text(640, 14, "dashes: reference, line: candidate", "tick", "end")
+    for mark in ticks(low, high, 4):
+        drawing.line(66, y(mark), 606, y(mark), "grid")
+        drawing.text(60, y(mark) + 4, f"{mark:.4g}", "tick", "end")
+    for mark in sorted({round(mark) for mark in ticks(first, last)}):
+        drawing.line(x(mark), 150, x(mark), 155, "axis")
+        drawing.text(x(mark), 169, f"{mark:,}", "tick", "middle")
+    drawing.line(66, 150, 606, 150, "axis")
+    drawing.text(336, 186, "step", "tick", "middle")
+    for side, name in zip(reversed(sides), ("s-candidate", "s-reference"), strict=True):
+        for run in _runs(side):
+            drawing.path([(x(first + place), y(value)) for place, value in run], f"series {name}")
+        if side[-1] is not None:
+            drawing.add("circle", f"point {name}", cx=x(last), cy=y(side[-1]), r=4)
+    return drawing.markup()
+
+
+def _runs(values: Sequence[float | None]) -> list[list[tuple[int, float]]]:
+    """The values with their places, parted where one is missing."""
+    runs: list[list[tuple[int, float]]] = [[]]
+    for place, value in enumerate(values):
+        if value is None:
+            runs.append([])
+        else:
+            runs[-1].append((place, value))
+    return runs
 
 
 def transfer(measured: Row) -> Markup | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from harness import __version__
@@ -13,6 +14,7 @@ from harness.record.event import START
 from harness.record.keys import PublicKey
 from harness.record.rotation import ROTATED
 from harness.record.store import Store
+from harness.record.task_update import TASK_UPDATED
 from harness.report import measured, plain
 from harness.report.attempts import attempts, recipe_step_of
 from harness.report.certified import certificates
@@ -26,25 +28,27 @@ SCHEMA = 1
 BROKEN = "broken"
 """The state of a record that the audit does not vouch for, whatever its log says."""
 UNKNOWN = "unknown"
-REMARKABLE = (REFUSED, RESUMED, ROTATED)
+REMARKABLE = (REFUSED, RESUMED, ROTATED, TASK_UPDATED)
 """Events that a reader wants to see one by one, beside the attempts."""
 Row = dict[str, Any]
 
 
-def collect(store: Store, public_key: PublicKey | None = None) -> Row:
+def collect(store: Store, public_key: PublicKey | Path | None = None, unisolated: Sequence[PublicKey] = ()) -> Row:
     """Everything that the report shows, JSON-ready (docs/report.md names its fields).
 
     Every text in it is made harmless to look at (`harness.report.plain`), but not escaped: that is for the caller.
 
     Args:
         store: a record; nothing else is read.
-        public_key: the key that must have signed it; without it the record's own word is taken.
+        public_key: the key that must have signed it, or its file, which says of some keys that they sign only what ran
+            without isolation; without it the record's own word is taken.
+        unisolated: further keys that are known to sign only that.
 
     Raises:
         RecordError: there is no log. What is damaged inside a record is left out and named under `damage`.
     """
     reading = read(store)
-    checked = audit(store, public_key)
+    checked = audit(store, public_key, unisolated=unisolated)
     state = reading.state()
     frames = Frames()
     rows = attempts(reading, frames)
@@ -57,7 +61,7 @@ def collect(store: Store, public_key: PublicKey | None = None) -> Row:
         "stamp": reading.stamp,
         "session": plain.line(detail.get("session"), 120) or UNKNOWN,
         "task": plain.line("" if start is None else start.arguments.get("task"), 120) or UNKNOWN,
-        "task_digest": plain.line(detail.get("task_digest"), 64),
+        "task_digest": plain.line(checked.task_digest, 64),
         "started": _time(reading, 0),
         "updated": _time(reading, -1),
         "summary": _summary(reading, state, checked, rows, commits),
@@ -101,6 +105,7 @@ def _summary(
         "next": None if state is None or (step := recipe.next_step(state)) is None else str(step),
         "because": [plain.line(each) for each in plain.listed(needed.get("because"))],
         "highest_level": None if state is None else _highest(state),
+        "proved": _proved([each for each in commits if each["event"] >= _task_since(checked)]),
         "levels": [] if state is None else list(state.plan.levels),
         "commit": commits[-1]["commit"] if commits else None,
         "bounded": None
@@ -111,7 +116,7 @@ def _summary(
         "divergences": sum(row["divergences_found"] for row in rows),
         "open_divergences": sum(1 for each in found if each["repaired"] is None),
         "sandboxes": sorted({each["driver"] for each in sandboxes}),
-        "isolated": all(each["isolated"] for each in sandboxes) if sandboxes else None,
+        "isolated": all(each["isolated"] for each in sandboxes) if sandboxes else checked.isolated,
         "seconds": _elapsed(reading),
         "dollars": plain.number(status.get("dollars")),
     }
@@ -121,6 +126,18 @@ def _highest(state: State) -> int:
     """The highest level of which, as of those below it, every step has passed; 0 where there is none."""
     missing = [step.level for step in state.plan.steps if step not in state.passed]
     return max((level for level in state.plan.levels if level < min(missing, default=99)), default=0)
+
+
+def _proved(commits: Sequence[Row]) -> Row | None:
+    """The highest level that a commit proves for the whole task, and the newest such commit; None where there is none."""
+    whole = [each for each in commits if each["module"] is None and each["levels"]]
+    best = max(reversed(whole), key=lambda each: max(each["levels"]), default=None)
+    return None if best is None else {"level": max(best["levels"]), "commit": best["commit"]}
+
+
+def _task_since(checked: AuditReport) -> int:
+    """The event that brought the task in force: what was proved before it was proved of another one."""
+    return int(checked.tasks[-1]["from"]) if checked.tasks else 0
 
 
 def _elapsed(reading: Reading) -> float:
@@ -160,6 +177,7 @@ def _commit(row: Mapping[str, Any]) -> Row:
         "message": plain.line(row["message"], 200),
         "step": f"level {plain.whole(row['level'])}"
         + (f" of {plain.line(row['module'], 80)}" if row["module"] else ""),
+        "module": plain.line(row["module"], 80) or None,
         "levels": [plain.whole(each.get("level")) for each in reports],
         "cases": plain.whole(row["cases"]),
         "examples": plain.whole(row["examples"]),

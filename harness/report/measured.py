@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
+from harness.measure.coverage.result import Coverage
+from harness.measure.strength.result import Strength
+from harness.measure.strength.text import compact
+from harness.record.certificate import CERTIFIED, COVERAGE, path_of
 from harness.record.event import Event
 from harness.report import plain
 from harness.report.reading import Reading
-from harness.session.coverage import known
+from harness.session.coverage import Known, known
 from harness.session.usage.account import KINDS, by_commit
+from harness.support.foreign import json_of
 from harness.verdict import Outcome
 
+T = TypeVar("T")
 PROFILE = "profile"
 STRENGTH = "strength"
 STATUSES = ("mutants", "killed", "survived", "argued", "equivalent", "stillborn", "unjudged")
@@ -159,14 +165,20 @@ def coverage(rows: Sequence[Row]) -> list[Row]:
 
 def reached(reading: Reading) -> Row | None:
     """What of the reference's lines, branches and features the levels reached, and under `candidate` in words what of the
-    candidate's own code; None where nobody measured it.
+    candidate's own code; None where nobody measured it. The newest certificate's word goes before that of the verdicts:
+    it measured all levels of one commit, and `certified` is its event.
     """
     found = reading.safely("what was reached of the reference", lambda: known(reading.events), None)
-    if found is None or not (found.coverage.levels or found.coverage.not_measured or found.candidate or found.error):
+    certified, whole = _certified(reading, COVERAGE, Coverage.from_json)
+    if found is None and whole is None:
         return None
-    described = found.coverage
+    found = found or Known(Coverage(), None, "", ())
+    described = found.coverage if whole is None else whole
+    if not (described.levels or described.not_measured or found.candidate or found.error):
+        return None
     gaps = described.never()
     return {
+        "certified": None if whole is None else certified,
         "levels": [
             {
                 "level": level,
@@ -204,16 +216,41 @@ def reached(reading: Reading) -> Row | None:
 
 
 def strength(reading: Reading) -> list[Row]:
-    """Every measurement of how strong the tests are, newest first."""
-    return [_strength(event) for event in reading.events if event.kind == STRENGTH][::-1]
+    """Every measurement of how strong the tests are, by itself or for a certificate, newest first."""
+    found = []
+    for event in reading.events:
+        if event.kind == STRENGTH:
+            found.append(_strength(event, plain.mapping(event.detail.get("figures"))))
+        elif event.kind == CERTIFIED and (measured := _part(reading, event, STRENGTH, Strength.from_json)) is not None:
+            found.append(_strength(event, compact(measured)))
+    return found[::-1]
 
 
-def _strength(event: Event) -> Row:
-    figures = plain.mapping(event.detail.get("figures"))
+def _certified(reading: Reading, part: str, read: Callable[[object], T]) -> tuple[int, T | None]:
+    """The event of the newest certificate that has a part, and that part; None where there is none."""
+    for event in reversed(reading.events):
+        if event.kind == CERTIFIED and (found := _part(reading, event, part, read)) is not None:
+            return event.seq, found
+    return 0, None
+
+
+def _part(reading: Reading, event: Event, part: str, read: Callable[[object], T]) -> T | None:
+    """A part of a certificate that passed; None where it is not there or cannot be read."""
+    content = reading.attached(event, path_of(part))
+
+    def parsed() -> T | None:
+        document = json_of(content or b"")
+        return read(document) if document["outcome"] == Outcome.PASS else None
+
+    return None if content is None else reading.safely(f"event {event.seq}, {path_of(part)}", parsed, None)
+
+
+def _strength(event: Event, figures: Mapping[str, Any]) -> Row:
     counts, rates = plain.mapping(figures.get("counts")), plain.mapping(figures.get("rates"))
     return {
         "event": event.seq,
         "time": plain.line(event.time, 40),
+        "certified": event.kind == CERTIFIED,
         "commit": plain.commit_id(event.arguments.get("commit")),
         "seed": plain.whole(figures.get("seed")),
         "enumerated": plain.whole(figures.get("enumerated")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from harness.calls import ShellCalls
 from harness.measure.profile.text import figure
@@ -37,8 +38,11 @@ SECTIONS = (
 )
 DRAWN_PROFILES = 10
 """So many of the newest profiles are drawn; the others have their tables."""
+LISTED_ATTEMPTS = 100
+"""On a page of at most so many attempts every check has a row of its own."""
 NARROWEST_FRAME = 192
 """Pixels across that the style sheet gives a picture at least."""
+_CELL = re.compile(r"\[ *[-+.0-9A-Za-z]+\]")
 Row = Mapping[str, Any]
 
 
@@ -101,7 +105,7 @@ def headline(document: Row) -> Headline:
     """The verdict in words."""
     session_summary, checked = document["summary"], document["audit"]
     bounded, level = session_summary["bounded"], session_summary["highest_level"]
-    so_far = (f"So far level {level} has passed." if level else "No level has passed yet.",)
+    so_far = (_so_far(level, session_summary["proved"]),)
     if session_summary["state"] == BROKEN:
         first = checked["problems"][0]["what"] if checked["problems"] else ""
         return Headline("fail", "Not to be relied on", (f"The audit found {checked['count']}: {first}",))
@@ -120,6 +124,14 @@ def headline(document: Row) -> Headline:
     return Headline("undecided", "Unclear", ("The record does not say where the recipe stands.",))
 
 
+def _so_far(level: int | None, proved: Row | None) -> str:
+    """Where the recipe stands, and what a commit proves beyond that: what comes after it may fail."""
+    if proved is not None and proved["level"] > (level or 0):
+        now = f"only level {level} has" if level else "no level has"
+        return f"Level {proved['level']} passed in commit {proved['commit'][:12]}; in what was tried since, {now}."
+    return f"So far level {level} has passed." if level else "No level has passed yet."
+
+
 @cache
 def _environment() -> Environment:
     made = Environment(
@@ -136,13 +148,16 @@ def _environment() -> Environment:
         "count": lambda value: f"{value:,}",
         "cut": lambda text, limit: text if len(text) <= limit else text[: limit - 1] + "…",
         "coarse": _coarse,
+        "course": charts.course,
+        "diff": _diff,
         "dollars": lambda value: f"${value:,.2f}",
         "duration": _duration,
+        "ended": _ended,
         "g": lambda value: "" if value is None else f"{value:.4g}",
         "level_name": lambda level: charts.LEVELS.get(level, "unknown"),
+        "marked": _marked,
         "moment": _moment,
         "outcomes": lambda outcomes: ", ".join(f"{count:,} {name}" for name, count in outcomes.items()),
-        "passed": _passed,
         "percent": _percent,
         "rate": figure,
         "rates": _rates,
@@ -151,6 +166,7 @@ def _environment() -> Environment:
         "share": share,
         "signed": lambda value: f"{value:+.4g}",
         "symbol": charts.symbol,
+        "check_rows": _check_rows,
     }
     return made
 
@@ -195,9 +211,9 @@ def _features(coverage: Sequence[Row]) -> dict[str, Any]:
 def _rates(profile: Row) -> dict[str, Any]:
     """A profile's figures as a table: a row for each contender and kind of run, a column for each batch size.
 
-    `episodes` are the reference's own, which have a number of workers instead.
+    `reference` are the reference's own, which have a number of workers instead.
     """
-    batched = [each for each in profile["figures"] if each["kind"] != charts.EPISODES]
+    batched = [each for each in profile["figures"] if each["kind"] not in charts.REFERENCE_ALONE]
     batches = sorted({each["batch"] for each in batched})
     kinds = list(dict.fromkeys(each["kind"] for each in batched))
     batched.sort(key=lambda each: kinds.index(each["kind"]))
@@ -207,7 +223,7 @@ def _rates(profile: Row) -> dict[str, Any]:
     return {
         "batches": batches,
         "rows": [(*named, list(cells.values())) for named, cells in rows.items()],
-        "episodes": [each for each in profile["figures"] if each["kind"] == charts.EPISODES],
+        "reference": [each for each in profile["figures"] if each["kind"] in charts.REFERENCE_ALONE],
     }
 
 
@@ -227,6 +243,22 @@ def _duration(seconds: float) -> str:
     return f"{seconds // 3600:,.0f} h {seconds % 3600 // 60:.0f} min"
 
 
+_ENDED = {
+    "FAIL": "fails",
+    "INCONCLUSIVE": "is undecided",
+    "ERROR": "could not be judged",
+    "interrupted": "was interrupted",
+    "running": "is being verified",
+}
+
+
+def _ended(attempt: Row) -> str:
+    """What became of an attempt that has not passed. What whoever asked for it meant it to be is no title for it."""
+    failed = attempt["failed_level"]
+    at = f" at level {failed}" if failed and failed != attempt["level"] else ""
+    return f"{attempt['step'].capitalize()} {_ENDED.get(attempt['outcome'], 'has not passed')}{at}"
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.2g}%"
 
@@ -241,10 +273,31 @@ def _coarse(picture: str) -> bool:
     return int.from_bytes(header[16:20]) <= NARROWEST_FRAME
 
 
-def _passed(checks: Sequence[Row]) -> str:
-    """The checks that passed, in one line."""
-    names = [check["name"] for check in checks if check["outcome"] == "PASS"]
-    return f"{len(names)} passed ({', '.join(names)})" if names else "none passed"
+def _check_rows(checks: Sequence[Row], attempts: int) -> list[Row]:
+    """The rows of a level's table: checks that did not pass first, each in the order in which it ran.
+
+    On a page of very many attempts those that passed without a remark share a row, or it would take megabytes.
+    """
+    rows = sorted(checks, key=lambda check: check["outcome"] == "PASS")
+    if attempts <= LISTED_ATTEMPTS:
+        return rows
+    plain_passes = [row for row in rows if row["outcome"] == "PASS" and not row["detail"]]
+    names = ", ".join(row["name"] for row in plain_passes)
+    shared = {"name": names, "module": None, "detail": "", "outcome": "PASS"}
+    together = [shared | {"examples": sum(row["examples"] for row in plain_passes)}] if plain_passes else []
+    return [row for row in rows if row not in plain_passes] + together
+
+
+def _diff(text: str) -> Markup:
+    """A diff whose lines stand out by what became of them."""
+    kinds = {"+": "ins", "-": "del"}
+    lines = [(kinds.get(line[:1], ""), escape(visible(line))) for line in text.split("\n")]
+    return Markup("\n").join(Markup(f"<{kind}>{line}</{kind}>" if kind else line) for kind, line in lines)
+
+
+def _marked(grid: str) -> Markup:
+    """A grid's text with the elements that differ (in brackets) standing out."""
+    return Markup(_CELL.sub(r"<mark>\g<0></mark>", str(escape(visible(grid)))))
 
 
 def _bar(value: float, among: Sequence[tuple[Any, float]]) -> Markup:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import hmac
 import secrets
 import threading
+from collections.abc import Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from harness.errors import LockstepError, RecordError
@@ -32,12 +34,15 @@ class Page:
 
     Args:
         store: the record.
-        public_key: as for `collect`.
+        public_key, unisolated: as for `collect`.
     """
 
-    def __init__(self, store: Store, public_key: PublicKey | None = None) -> None:
+    def __init__(
+        self, store: Store, public_key: PublicKey | Path | None = None, unisolated: Sequence[PublicKey] = ()
+    ) -> None:
         self._store = store
         self._key = public_key
+        self._unisolated = unisolated
         self._making = threading.Lock()
         self._made = ("", "")
 
@@ -58,7 +63,7 @@ class Page:
         """The page. Raises RecordError as `stamp` does."""
         with self._making:  # of several readers who ask at once, the first one's page serves all
             if self._made[0] != self.stamp():
-                document = collect(self._store, self._key)
+                document = collect(self._store, self._key, self._unisolated)
                 self._made = document["stamp"], render(document, live=True)
             return self._made[1]
 

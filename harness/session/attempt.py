@@ -10,8 +10,8 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,6 +26,7 @@ from harness.record.machine import conditions
 from harness.record.message import commit_message
 from harness.record.objects import Commit, identity
 from harness.record.snapshot import Snapshot
+from harness.record.task_update import task_in_force
 from harness.session import coverage, recipe
 from harness.session.recipe import State, Step
 from harness.session.recorder import Recorder
@@ -132,13 +133,31 @@ class Attempts:
 
     def verify(self, step: Step, request: VerificationRequest, client: str, progress: Progress | None) -> Verification:
         """Verify the workspace as it is now, from level 1 up to the step's, which is what the request asks for."""
+        with self._alone():
+            self._progress = progress
+            try:
+                return self._verify(step, request, {"client": client} if client else {})
+            finally:
+                self._progress = None
+
+    @contextmanager
+    def none_running(self) -> Iterator[None]:
+        """Keep verifications out while the context lasts; the next one has a new verifier, which reads the task again.
+
+        Raises:
+            SessionError: one is running.
+        """
+        with self._alone():
+            self.close()
+            yield
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
         if not self._verifying.acquire(blocking=False):
             raise SessionError("a verification is running in this session", next_step="wait for it, or interrupt it")
-        self._progress = progress
         try:
-            return self._verify(step, request, {"client": client} if client else {})
+            yield
         finally:
-            self._progress = None
             self._verifying.release()
 
     def close(self) -> None:
@@ -212,7 +231,7 @@ class Attempts:
     def _believe(self, verdict: Verdict, levels: Sequence[int], seed: int) -> Verdict:
         """A verdict that is not about what was asked is an error, whatever it says."""
         missing = set(levels) - {report.level for report in verdict.reports if report.outcome is Outcome.PASS}
-        expected = self._history.events[0].detail["task_digest"]
+        expected = task_in_force(self._history.events)
         if verdict.seed != seed:
             return replace(verdict, error=f"the verifier used the seed {verdict.seed} instead of {seed}")
         if verdict.isolated != (isolated := isolates(self._history.events)):

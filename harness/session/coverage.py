@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 from harness.errors import LockstepError
 from harness.measure.coverage.result import Count, Coverage
 from harness.record.event import Event
+from harness.record.task_update import TASK_UPDATED
 from harness.session.recipe import VERDICT
 from harness.support import former
 from harness.support.document import DocumentError
@@ -73,10 +74,12 @@ class Known:
 
 
 def known(events: Iterable[Event]) -> Known:
-    """Everything that these events say of it; what cannot be read in them counts as not said."""
+    """Everything that these events say of it since the last change of the task; what cannot be read counts as not said."""
     coverage, bound, error = Coverage(), None, ""
     candidate: tuple[str, ...] = ()
     for event in events:
+        if event.kind == TASK_UPDATED:
+            coverage, bound, error, candidate = Coverage(), None, "", ()
         if event.kind not in (VERDICT, COVERAGE):
             continue
         if event.kind == VERDICT and event.outcome == Outcome.PASS:

@@ -14,7 +14,6 @@ class History:
 
     Attributes:
         events: oldest first; the very list of an `EventLog` where there is one, so that it grows with the log.
-        plan: what the session has to go through.
         state: where the recipe stands after every event that `advance` was given.
 
     Raises:
@@ -23,9 +22,9 @@ class History:
 
     def __init__(self, events: list[Event]) -> None:
         self.events = events
-        self.plan = _plan_of(events)
+        plan = _plan_of(events)
         try:
-            self.state = recipe.fold(self.plan, events)
+            self.state = recipe.fold(plan, events)
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise RecordError(
                 f"the log does not tell a session: {type(error).__name__}: {error}",
@@ -38,6 +37,11 @@ class History:
     def not_applied(self) -> list[Event]:
         """What the log has gained and `state` does not know yet."""
         return self.events[self._applied :]
+
+    @property
+    def plan(self) -> Plan:
+        """What the session has to go through, as the task in force has it."""
+        return self.state.plan
 
     @property
     def head(self) -> Event | None:

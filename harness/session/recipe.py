@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.record.event import Event
+from harness.record.task_update import TASK_UPDATED
 from harness.task.contract import Limits
 from harness.verdict import LevelReport, Outcome, Verdict
 
@@ -32,6 +33,8 @@ NEEDS_HUMAN = "needs_human"
 DONE = "done"
 TRIED_AT_MOST = 8
 FINDING_AT_MOST = 600
+FOUND = "divergences"
+"""The field of a verdict's event that counts the differences of the level that failed."""
 
 
 @dataclass(frozen=True, order=True)
@@ -51,7 +54,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a session has to go through, fixed when it starts: modules in dependency order, levels, limits."""
+    """What a session has to go through, fixed by its task: modules in dependency order, levels, limits."""
 
     modules: tuple[str, ...]
     levels: tuple[int, ...] = (1, 2, 3)
@@ -90,22 +93,34 @@ class Plan:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One verification that was asked for: event, what it was about, and how it ended (empty while it runs)."""
+    """One verification that was asked for: event, what it was about, and how it ended (empty while it runs).
+
+    Attributes:
+        working_on: the recipe's next step then.
+        asked: what was to be verified: up to this level, at level 1 this module.
+        failed_level: the level that did not pass.
+        divergences: how many differences were found, of which `finding` tells the first; 0 in older records.
+    """
 
     seq: int
     working_on: Step | None
     message: str
     outcome: str = ""
     finding: str = ""
+    asked: Step | None = None
+    failed_level: int | None = None
+    divergences: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description."""
         return {
             "seq": self.seq,
-            "step": str(self.working_on or "finished"),
+            "step": str(self.asked or self.working_on or "finished"),
             "message": self.message,
             "outcome": self.outcome,
             "finding": self.finding,
+            "failed_level": self.failed_level,
+            "divergences": self.divergences,
         }
 
 
@@ -223,10 +238,15 @@ def advance(state: State, event: Event) -> State:
     """The state after one more event."""
     state = _spend(state, event)
     if event.kind == ATTEMPT:
-        attempt = Attempt(event.seq, next_step(state), str(event.arguments.get("message", "")))
+        attempt = Attempt(
+            event.seq, next_step(state), str(event.arguments.get("message", "")), asked=_asked(event.arguments)
+        )
         return replace(state, attempts=(*state.attempts, attempt))
     if event.kind == RESUMED:
         return replace(state, spent={}, dollars=0.0)
+    if event.kind == TASK_UPDATED:  # by a person; what the task before judged says nothing about this one
+        plan = Plan.from_json(event.detail["plan"])
+        return replace(state, plan=plan, passed=frozenset(), spent={}, dollars=0.0)
     if event.kind not in (VERDICT, INTERRUPTED):
         return state
     if event.kind == VERDICT:
@@ -234,8 +254,20 @@ def advance(state: State, event: Event) -> State:
     if state.pending is None:
         return state
     outcome = event.outcome if event.kind == VERDICT else INTERRUPTED
-    ended = replace(state.pending, outcome=outcome, finding=str(event.detail.get("finding", "")))
+    failed, found = (event.detail.get(name) for name in ("failed_level", FOUND))
+    ended = replace(
+        state.pending,
+        outcome=outcome,
+        finding=str(event.detail.get("finding", "")),
+        failed_level=failed if isinstance(failed, int) else None,
+        divergences=found if isinstance(found, int) else 0,
+    )
     return replace(state, attempts=(*state.attempts[:-1], ended))
+
+
+def _asked(arguments: Mapping[str, Any]) -> Step | None:
+    level, module = arguments.get("level"), arguments.get("module")
+    return Step(level, module if isinstance(module, str) else None) if isinstance(level, int) else None
 
 
 def reported_dollars(arguments: Mapping[str, Any], usage: Mapping[str, float]) -> float:
@@ -308,6 +340,7 @@ def verdict_detail(verdict: Verdict, *, counts: bool) -> dict[str, Any]:
         found = [divergence for check in broken for divergence in check.divergences]
         names = [each.module for each in (*found, *broken)]
         detail["failed_level"] = failed.level
+        detail[FOUND] = len(found)
         detail["blamed"] = list(dict.fromkeys(name for name in names if name))
         detail["finding"] = str(found[0])[:FINDING_AT_MOST] if found else f"{broken[0].name}: {broken[0].detail}"
     return detail

@@ -6,6 +6,7 @@ process left half done is put right from it when the session is opened again.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -28,12 +29,13 @@ from harness.record.snapshot import (
     refuse_changes,
     snapshot,
     trusted_changes,
-    trusted_part,
 )
 from harness.record.store import Store
+from harness.record.task_update import TASK_UPDATED, trusted_files
 from harness.session import recipe
 from harness.session.history import History
 from harness.session.spending import Spending
+from harness.session.task_update import TaskUpdate, content_digest
 from harness.support.files import clear_temporaries, remove_below, storing, write_below, write_durably
 from harness.task.contract import CASES_DIRECTORY, PROPOSED_DIRECTORY
 
@@ -71,9 +73,7 @@ class Recorder:
             self._log = EventLog(self.store, Keyring(home))
             self.history = History(self._log.events)
             self._spending = Spending(found, self.history.events)
-            self.trusted: dict[str, Entry] = trusted_part(self.store.files(snapshot_of(self.history.events[:1])))
-            for event in self.history.events:
-                self.trusted |= cases_added(self.store, event)
+            self.trusted = trusted_files(self.store, self.history.events)
             self._recover()
         except BaseException:
             self.release()
@@ -100,9 +100,10 @@ class Recorder:
             finally:
                 # Also where an error followed the append: what the log has is what happened.
                 for event in self.history.not_applied:
-                    added = cases_added(self.store, event)
-                    self.trusted |= added
-                    self._owed |= added.keys()
+                    if event.kind != TASK_UPDATED:
+                        added = cases_added(self.store, event)
+                        self.trusted |= added
+                        self._owed |= added.keys()
                     self.history.advance(event)
                     self._spending.recorded(event)
                 if len(self.history.events) == known:
@@ -179,6 +180,48 @@ class Recorder:
             self._write(workspace, path, self.trusted[path])
         return (*changes.changed, *changes.deleted, *changes.added)
 
+    def update_task(self, update: TaskUpdate, reason: str, attached: Mapping[str, bytes]) -> Event:
+        """Record that a changed task is in force from now on, and bring it into the trusted copy and the workspace.
+
+        A mark says until the end that this has to be finished; opening the session finishes what a killed process began.
+
+        Raises:
+            RecordError: it cannot be written.
+        """
+        mark = self.directory.updating
+        write_durably(mark, str(len(self.history.events)).encode())
+        event = self.append(
+            TASK_UPDATED,
+            arguments={"task": self.directory.task, "reason": reason},
+            detail=update.detail,
+            workspace=update.workspace,
+            attached=attached,
+        )
+        self._finish_update()
+        return event
+
+    def _finish_update(self) -> None:
+        """Put into place what the update that the mark names brought, if it was recorded at all."""
+        mark = self.directory.updating
+        events, seq = self.history.events, int(mark.read_text())
+        if seq < len(events) and events[seq].kind == TASK_UPDATED:
+            self._owed.clear()
+            before = trusted_files(self.store, events[:seq])
+            self.trusted = trusted_files(self.store, events)
+            check_out(self.store, self.trusted, self.directory.trusted)
+            stated = self.store.files(snapshot_of(events[: seq + 1]))
+            workspace = self.directory.workspace
+            stubs: Mapping[str, str] = events[seq].detail["stubs"]
+            # A stub that was written since is the agent's by now.
+            due = {path for path, digest in stubs.items() if content_digest(workspace / path) == digest}
+            for path in sorted(due | before.keys() | self.trusted.keys()):
+                if path in stated:
+                    self._write(workspace, path, stated[path])
+                elif os.path.lexists(workspace / path):  # else it was removed before a kill
+                    remove_below(workspace, path)
+        with storing(mark):
+            mark.unlink()
+
     # The end
 
     def pack(self) -> None:
@@ -197,6 +240,8 @@ class Recorder:
             discard(stale)
         for root in (directory.path, directory.trusted, directory.workspace):
             clear_temporaries(root)
+        if directory.updating.exists():
+            self._finish_update()
         if not _holds(directory.trusted, self.trusted, self.store):
             check_out(self.store, self.trusted, directory.trusted)
         if directory.restoring.exists() or is_blank(directory.workspace):

@@ -12,20 +12,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness.errors import SessionError
+from harness.errors import RecordError, SessionError
 from harness.record import directory as directories
+from harness.record import ssh
 from harness.record.directory import SessionDirectory
-from harness.record.event import START, Event
+from harness.record.event import SSH_KEY, START, Event
 from harness.record.keys import SigningKey
 from harness.record.message import AGENT
 from harness.record.rotation import ROTATED
 from harness.record.snapshot import Snapshot
+from harness.record.task_update import NAMESPACE, SSH_SIGNATURE, STATEMENT, TASK_UPDATED, check_signature, statement
 from harness.session import recipe
 from harness.session.attempt import Attempts, Verification, Verifier, VerifierFactory, asked_step
-from harness.session.begin import create_session
+from harness.session.begin import create_session, demand_no_workspace
 from harness.session.recipe import Plan
 from harness.session.recorder import Recorder
 from harness.session.request import VerificationRequest
+from harness.session.task_update import TaskUpdate, updated
 from harness.session.view import SessionView
 from harness.support.home import lockstep_home
 from harness.support.progress import Progress
@@ -35,7 +38,17 @@ __all__ = ["Session", "SessionView", "Verification", "Verifier", "VerifierFactor
 
 USAGE = "usage"
 RESERVED = frozenset(
-    {START, recipe.REFUSED, ROTATED, USAGE, recipe.ATTEMPT, recipe.VERDICT, recipe.INTERRUPTED, recipe.RESUMED}
+    {
+        START,
+        recipe.REFUSED,
+        ROTATED,
+        TASK_UPDATED,
+        USAGE,
+        recipe.ATTEMPT,
+        recipe.VERDICT,
+        recipe.INTERRUPTED,
+        recipe.RESUMED,
+    }
 )
 
 
@@ -240,6 +253,57 @@ class Session(SessionView):
     def resume(self, reason: str) -> None:
         """A person lets the agent go on: iterations, seconds and money are counted from here."""
         self._recorder.append(recipe.RESUMED, arguments={"reason": reason})
+
+    def task_update(self, directory: Path) -> TaskUpdate:
+        """What `update_task` would bring in; nothing is recorded but a workspace that is refused.
+
+        Raises:
+            TaskError, SessionError, TrustedFileChanged, RecordError: as `update_task`.
+        """
+        demand_no_workspace(self.directory.home, directory)
+        taken = self._recorder.take_snapshot({"task": str(directory)})
+        return updated(self.store, self.events, self.state.plan, taken, directory)
+
+    def update_task(self, directory: Path, reason: str, digest: str | None = None) -> Event:
+        """A person brings a changed task into the session: nothing that passed counts until it passes again.
+
+        Where the session has an SSH key, it signs a statement that names both tasks, and without it nothing is changed.
+
+        Args:
+            directory: the changed task.
+            reason: why, for the record.
+            digest: of the task whose changes the person saw; another one is refused.
+
+        Raises:
+            TaskError: the task is wrong.
+            TrustedFileChanged: the workspace changes files that belong to the verifier.
+            SessionError: it is another task, the same one, not the one that was seen, or lies where an agent works; the
+                workspace cannot be recorded; or a verification is running.
+            RecordError: the record cannot be written, or the SSH key cannot sign.
+        """
+        with self._attempts.none_running():
+            self._recorder.settle("the task was changed before there was a verdict")
+            self._recorder.write_cases()
+            update = self.task_update(directory)
+            if digest not in (None, update.after):
+                raise SessionError(
+                    "the task is not the one whose changes were shown: it was changed meanwhile",
+                    where=str(directory),
+                    next_step="repeat the command, and look at the changes again",
+                )
+            said = statement(self.events, update.after, reason)
+            attached = {STATEMENT: said}
+            if self.events[0].detail.get(SSH_KEY) is not None:
+                attached[SSH_SIGNATURE] = self._signed(said)
+            return self._recorder.update_task(update, reason, attached)
+
+    def _signed(self, said: bytes) -> bytes:
+        key = self.directory.ssh_key
+        if key is None:
+            raise RecordError("session.json names no file of the SSH key")
+        made = ssh.sign(key, said, NAMESPACE)
+        check_signature(said, self.events, made)
+        return made.encode()
 
     def restore_trusted(self) -> tuple[str, ...]:
         """Put every trusted file of the workspace back, and move what was added or changed to `proposed/set-aside/`.

@@ -17,6 +17,7 @@ from harness.record.export import exported
 from harness.record.isolation import isolates
 from harness.record.log import read_events
 from harness.record.store import Store
+from harness.record.task_update import stating_task
 from harness.session import recipe
 from harness.session.history import History
 from harness.session.recipe import State
@@ -120,12 +121,19 @@ class SessionView:
         """The event that made the newest verified commit, and that commit, as attestations speak of it.
 
         Raises:
-            SessionError: nothing is verified yet.
+            SessionError: nothing is verified yet by the task in force.
         """
         head = self.head
         if head is None or head.commit is None or head.workspace is None:
             raise SessionError(
                 "this session has no verified commit yet",
+                where=self.id,
+                next_step="run `lockstep verify` until a level passes",
+            )
+        update = stating_task(self._history.events)
+        if head.seq < update.seq:
+            raise SessionError(
+                f"event {update.seq} changed the task, and nothing is verified by the changed one yet",
                 where=self.id,
                 next_step="run `lockstep verify` until a level passes",
             )

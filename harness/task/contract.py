@@ -9,7 +9,7 @@ import enum
 import hashlib
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -53,15 +53,24 @@ class Mode(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a float may be from its reference: `|a - e| <= atol + rtol * |e|`. Zero and zero mean bitwise equal."""
+    """How far a float may be from its reference: `|a - e| <= atol + rtol * |e|`, or at most `ulp` floats of its dtype away.
+
+    All zero means bitwise equal.
+    """
 
     atol: float = 0.0
     rtol: float = 0.0
+    ulp: int = 0
 
     @property
     def exact(self) -> bool:
         """Whether nothing but equality will do."""
-        return self.atol == 0.0 and self.rtol == 0.0
+        return self.atol == 0.0 and self.rtol == 0.0 and self.ulp == 0
+
+    def __str__(self) -> str:
+        """What is forgiven: `1e-12 + 1e-09 |expected|, or 4 ulp`; `nothing` where it is exact."""
+        formula = f"{self.atol:g} + {self.rtol:g} |expected|" if self.rtol else f"{self.atol:g}" if self.atol else ""
+        return ", or ".join(filter(None, [formula, f"{self.ulp} ulp" if self.ulp else ""])) or "nothing"
 
 
 @dataclass(frozen=True)
@@ -335,6 +344,20 @@ class Task:
     def module_of(self, path: str) -> Module | None:
         """The module that says it writes this leaf."""
         return next((module for module in self.modules if path in module.leaves), None)
+
+    def probes_up_to(self, module: str) -> set[str]:
+        """The probes that can be asked while the modules after this one are not written: all but theirs."""
+        names = [one.name for one in self.modules]
+        later = self.modules[names.index(module) + 1 :]
+        return self.probes.keys() - {probe for one in later for probe in one.probes}
+
+    def asking(self, probes: Collection[str]) -> Task:
+        """The task with these of its probes alone."""
+        return replace(
+            self,
+            probes={name: probe for name, probe in self.probes.items() if name in probes},
+            modules=tuple(replace(one, probes=tuple(p for p in one.probes if p in probes)) for one in self.modules),
+        )
 
     @property
     def digest(self) -> str:

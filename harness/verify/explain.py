@@ -25,6 +25,8 @@ MAX_CHARACTERS = 5000
 MAX_VALUE = 400
 MAX_CAUSE = 2000
 SHOWN_ELEMENTS = 12
+WHOLE_ELEMENTS = 64
+"""An array of several axes is written whole up to so many elements, row by row."""
 SHOWN_ACTIONS = 40
 
 
@@ -44,8 +46,10 @@ def first(divergences: Sequence[Divergence]) -> Divergence | None:
 
 
 def describe(divergence: Divergence) -> str:
-    """A divergence as aligned lines, at most `MAX_CHARACTERS` long."""
+    """A divergence as aligned lines, below them the array in which it lies, at most `MAX_CHARACTERS` long."""
     lines = [f"{name + ':':<12} {value}" for name, value in facts(divergence) if value]
+    if divergence.grid is not None:
+        lines += ["", *divergence.grid.lines()]
     return _capped("\n".join(lines), MAX_CHARACTERS)
 
 
@@ -94,12 +98,19 @@ def leaves_text(leaves: Leaves) -> str:
 
 
 def array_text(array: np.ndarray) -> str:
-    """An array's values, the first few of a long one; a single value without brackets."""
-    flat = np.asarray(array).ravel()
+    """An array's values, row by row those of a small board, the first few of a long one; a single value without brackets."""
+    array = np.asarray(array)
+    flat = array.ravel()
     if flat.size == 1:
         return str(flat[0])
+    if array.ndim > 1 and flat.size <= WHOLE_ELEMENTS:
+        return _nested(array)
     shown = " ".join(str(value) for value in flat[:SHOWN_ELEMENTS])
     return f"[{shown}{f' ... {flat.size} values' if flat.size > SHOWN_ELEMENTS else ''}]"
+
+
+def _nested(array: np.ndarray) -> str:
+    return f"[{' '.join(map(_nested, array))}]" if array.ndim else str(array)
 
 
 def _actions_text(case: Case) -> str:

@@ -13,11 +13,15 @@ from dataclasses import replace
 import numpy as np
 
 from harness.compare import Difference, compare_leaves
+from harness.course import MIN_STEPS, Course, course
 from harness.errors import Raised
+from harness.grids import Grid
 from harness.model import STATE, Array, Case, Leaves, Trajectory
-from harness.task.contract import Mode, TaskProbe
+from harness.task.contract import Mode, Module, TaskProbe
 from harness.verdict import Divergence
+from harness.verify.leaf_grids import grid_of
 from harness.verify.pair import Pair, step_case
+from harness.verify.rounding.told import said_of_rounding
 from harness.verify.shrink import plainest, shortest
 
 
@@ -41,13 +45,13 @@ def localise(
             difference.rule, level, check, index=difference.index,
         )  # fmt: skip
     case, step, cause, reproduced = expected.case.cut(difference.step), difference.step, "", None
+    way = _course(pair, case, difference)
     if step > 0:
         again = _restep(pair, expected, step, only)
         if again is not None:
             case, reproduced = again, True
-            cause = (
-                "restored to the reference's state just before, one step shows it again: the rule of this step is wrong"
-            )
+            cause = "restored to the reference's state just before, one step shows it again"
+            cause += said_of_rounding(pair, difference) or ": the rule of this step is wrong"
         else:
             case = shortest(case, _still_differs(pair, difference.path, only))
             if pair.can_restore:
@@ -68,7 +72,8 @@ def localise(
         cause += (
             "; it did not recur when the shortened case was played once more, so the candidate is not deterministic"
         )
-    also = _also_differing(pair, case, step, difference.path, only)
+    one, other = _both(pair, case)
+    also = _also_differing(pair, one, other, step, difference.path, only)
     if also:
         cause += f"; in the same timestep differ also {', '.join(also)}"
     return Divergence(
@@ -84,7 +89,17 @@ def localise(
         module=_module(pair, expected, step, difference.path),
         cause=cause,
         reproduced=reproduced,
+        grid=grid_of(one.leaves, other.leaves, difference, pair.task.tolerances),
+        course=way,
     )
+
+
+def _course(pair: Pair, case: Case, difference: Difference) -> Course | None:
+    """The way of the value that differs, in the episode that showed it, before that is made shorter."""
+    if difference.rule != "value" or difference.step + 1 < MIN_STEPS:
+        return None
+    one, other = _both(pair, case)
+    return course(one.leaves, other.leaves, difference.path, difference.index, difference.step)
 
 
 def _restep(pair: Pair, expected: Trajectory, step: int, only: Collection[str] | None) -> Case | None:
@@ -127,10 +142,16 @@ def _play_one(pair: Pair, case: Case, only: Collection[str] | None) -> tuple[Tra
     return None if difference is None else (expected, difference)
 
 
-def _also_differing(pair: Pair, case: Case, step: int, path: str, only: Collection[str] | None) -> list[str]:
-    """The other leaves that differ in the same timestep."""
+def _both(pair: Pair, case: Case) -> tuple[Trajectory, Trajectory]:
     [expected] = pair.reference.rollout([case])
     [actual] = pair.follow([expected])
+    return expected, actual
+
+
+def _also_differing(
+    pair: Pair, expected: Trajectory, actual: Trajectory, step: int, path: str, only: Collection[str] | None
+) -> list[str]:
+    """The other leaves that differ in the same timestep."""
     if step >= min(expected.timesteps, actual.timesteps):
         return []
     differing = []
@@ -145,16 +166,21 @@ def _also_differing(pair: Pair, case: Case, step: int, path: str, only: Collecti
 
 def _module(pair: Pair, expected: Trajectory, step: int, path: str) -> str | None:
     """The first module one of whose probes shows the difference; else the one that says it writes the leaf."""
+    found = shown_by_probe(pair, pair.task.modules, expected, step) or pair.task.module_of(path)
+    return None if found is None else found.name
+
+
+def shown_by_probe(pair: Pair, modules: Sequence[Module], expected: Trajectory, step: int) -> Module | None:
+    """The first of these modules of which a probe differs on what a timestep, or the one before it, gives as its inputs."""
     timesteps = [step - 1, step] if step > 0 else [step]
-    for module in pair.task.modules:
+    for module in modules:
         for name in module.probes:
             probe = pair.task.probes[name]
             for timestep in timesteps:
                 inputs = probe_inputs_at(probe, expected, timestep)
                 if inputs is not None and probe_differs(pair, probe, inputs):
-                    return module.name
-    owner = pair.task.module_of(path)
-    return None if owner is None else owner.name
+                    return module
+    return None
 
 
 def probe_inputs_at(probe: TaskProbe, trajectory: Trajectory, timestep: int) -> dict[str, Array] | None:
@@ -182,10 +208,17 @@ def probe_differs(pair: Pair, probe: TaskProbe, inputs: Leaves) -> bool:
 
 def compare_probe(pair: Pair, name: str, inputs: Leaves) -> Difference | None:
     """The first difference between both sides' answers to stacked inputs of a probe."""
+    return show_in_probe(pair, name, inputs)[0]
+
+
+def show_in_probe(pair: Pair, name: str, inputs: Leaves) -> tuple[Difference | None, Grid | None]:
+    """`compare_probe`, with the grid of the leaf that differs."""
     inputs = {
         path: np.asarray(array, dtype=pair.task.probes[name].inputs[path].dtype) for path, array in inputs.items()
     }
     expected = pair.reference.first.probe(name, inputs)
     pair.witness_probe(name, expected)
     actual = pair.candidate.probe(name, inputs)
-    return compare_leaves(expected, actual, pair.task.tolerances, prefix=f"probe/{name}/")
+    prefix = f"probe/{name}/"
+    found = compare_leaves(expected, actual, pair.task.tolerances, prefix)
+    return found, None if found is None else grid_of(expected, actual, found, pair.task.tolerances, prefix)

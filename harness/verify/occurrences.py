@@ -29,7 +29,7 @@ class OccurrenceCount:
     """
 
     def __init__(self, task: Task) -> None:
-        self._trajectories = self._steps = 0
+        self._trajectories = self._steps = self._longest = 0
         self._ends: Counter[str] = Counter()
         self._rewards = _Rewards(task.leaves["reward"])
         self._bounds = _bounds(task)
@@ -47,6 +47,7 @@ class OccurrenceCount:
             return
         self._trajectories += len(played)
         self._steps += sum(trajectory.steps for trajectory in played)
+        self._longest = max(self._longest, *(trajectory.steps for trajectory in played))
         for trajectory in played:
             ended = [bool(trajectory.steps and trajectory.leaves[path][-1]) for path in ENDINGS]
             if any(ended):
@@ -99,6 +100,7 @@ class OccurrenceCount:
                 for path, counts in self._taken.items()
                 if not counts.all()
             },
+            longest=self._longest,
         )
 
 

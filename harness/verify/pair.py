@@ -23,6 +23,7 @@ from harness.protocol.worker import random_actions
 from harness.support.progress import Progress
 from harness.task.contract import Mode, Task
 from harness.verify.occurrences import OccurrenceCount
+from harness.verify.resynchronised import Play, inexact_leaf, step_by_step, step_of
 from harness.verify.start_states import StartStates
 from harness.verify.streams import Streams
 from harness.verify.suite.client import Judged, Suite
@@ -118,14 +119,35 @@ class Pair(Streams):
         """Whether single trajectories can be compared: not where only laws are."""
         return self.task.mode is not Mode.LAW
 
-    def follow(
-        self, expected: Sequence[Trajectory], mode: str | None = None, room: tuple[int, int] | None = None
-    ) -> list[Trajectory]:
-        """The candidate's answers to what the reference did: the same starts, actions taken, and chance events.
+    @cached_property
+    def resynchronised(self) -> bool:
+        """Whether each step is compared from the state before it: where a float of the state may be off by a tolerance.
 
-        `mode` and `room` as for `Environment.rollout`.
+        Chance in a step that comes from a generator outside the state cannot be taken up in the middle.
         """
-        return self.candidate.rollout([self.as_case(trajectory) for trajectory in expected], mode, room)
+        return self.can_restore and self.task.mode in (Mode.TAPE, Mode.NONE) and inexact_leaf(self.task) is not None
+
+    def follow(self, expected: Sequence[Trajectory], room: tuple[int, int] | None = None) -> list[Trajectory]:
+        """The candidate's answers to what the reference did: the same starts, actions taken, and chance events; and
+        where steps are resynchronised, the same state before each of them.
+
+        `room` as for `Environment.rollout`.
+        """
+        if self.resynchronised:
+            return self.led(self.candidate.rollout, expected)
+        return self.follow_alone(expected, room)
+
+    def follow_alone(self, expected: Sequence[Trajectory], room: tuple[int, int] | None = None) -> list[Trajectory]:
+        """`follow`, with no state given but the start: what a user sees who takes the same actions."""
+        return self.candidate.rollout([self.as_case(trajectory) for trajectory in expected], room=room)
+
+    def led(self, play: Play, along: Sequence[Trajectory]) -> list[Trajectory]:
+        """What one side answers where each of its steps begins at the state that these trajectories have there."""
+        return step_by_step(play, along, forced=self.task.mode is Mode.TAPE)
+
+    def step_of(self, trajectory: Trajectory, step: int) -> Case:
+        """The case of one step of a trajectory, with the draws of that step where there is a tape."""
+        return step_of(trajectory, step, forced=self.task.mode is Mode.TAPE)
 
     def as_case(self, trajectory: Trajectory) -> Case:
         """The case that makes a candidate repeat a trajectory of the reference."""
@@ -195,7 +217,7 @@ class Pair(Streams):
 
     def follow_with_episodes(self, expected: Sequence[Trajectory]) -> list[Trajectory]:
         """`follow`, together with the few episodes where these have not been followed: one batch compiles once."""
-        if self._followed_episodes is not None:
+        if self._followed_episodes is not None or self.resynchronised:
             return self.follow(expected)
         actual = self.follow([*expected, *self.few_episodes])
         self._followed_episodes = actual[len(expected) :]
@@ -205,7 +227,7 @@ class Pair(Streams):
     def followed_episodes(self) -> list[Trajectory]:
         """The candidate's answers to the few episodes."""
         if self._followed_episodes is None:
-            self._followed_episodes = self.follow(self.few_episodes)
+            self._followed_episodes = self.follow_alone(self.few_episodes)
         return self._followed_episodes
 
     @cached_property

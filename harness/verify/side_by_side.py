@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,19 +11,23 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.start import CandidateWorker
-from harness.compare import Difference, compare_leaves
+from harness.compare import EXACT, Difference, compare_leaves
 from harness.errors import TaskError
+from harness.grids import Grid
 from harness.model import Array, Case, Leaves, leaves_from_json
 from harness.reference.install import setup
 from harness.reference.start import start_references
 from harness.support.foreign import json_of
 from harness.support.progress import Progress, silent
-from harness.task.contract import Mode, Task
+from harness.task.contract import Mode, Task, Tolerance
+from harness.verify.leaf_grids import leaf_grid
 from harness.verify.levels.known import ProbeCase
 from harness.verify.pair import Pair
 from harness.verify.suite.client import Suite
 from sandboxes import Driver
 
+MOST_ELEMENTS = 16
+"""A vector of at most so many elements is listed element by element."""
 ANY_TASK_POLICIES = ("random", "sticky")
 
 
@@ -109,7 +113,8 @@ def played(
         LockstepError, SandboxError: a side cannot be started, or does not answer.
     """
     _check(task, what)
-    with _pair(task, tree, driver, progress) as pair:
+    asked = (what.probe,) if isinstance(what, ProbeCase) else ()
+    with _pair(task, tree, driver, progress, asked) as pair:
         progress("playing on both sides", 0, 1)
         yield _play(pair, what), pair
 
@@ -129,8 +134,25 @@ def _play(pair: Pair, what: Case | ProbeCase | Episode) -> SideBySide:
     return SideBySide(expected.case, None, expected.leaves, actual.leaves, difference)
 
 
+def grids_around(both: SideBySide, tolerances: Mapping[str, Tolerance]) -> dict[str, Grid]:
+    """Of the arrays that differ in the timestep of the first difference, that in which it lies first, their grids by path.
+
+    Args:
+        tolerances: the task's, by path.
+    """
+    assert both.difference is not None
+    step, paths = both.difference.step, dict.fromkeys([both.difference.path, *both.expected])
+    found = {
+        path: leaf_grid(
+            both.expected, both.actual, path, step, tolerances.get(path, EXACT), follows=both.case is not None
+        )
+        for path in paths
+    }
+    return {path: grid for path, grid in found.items() if grid is not None}
+
+
 def values_around(both: SideBySide) -> Iterator[tuple[str, str, str, str, bool]]:
-    """The element-wise table of the first difference, differing elements first.
+    """The element-wise table of the first difference, differing elements first, and larger arrays in a line each.
 
     Yields: address, the reference's value one timestep before (empty where there is none), both values, whether they differ.
     """
@@ -140,6 +162,11 @@ def values_around(both: SideBySide) -> Iterator[tuple[str, str, str, str, bool]]
     for path in dict.fromkeys([*both.expected, *both.actual]):
         wanted, given = _timestep(both.expected, path, step), _timestep(both.actual, path, step)
         before = _timestep(both.expected, path, step - 1) if step > 0 and both.case is not None else None
+        if _is_large(wanted) or _is_large(given):
+            same = wanted is not None and given is not None and _bytes(wanted) == _bytes(given)
+            formed = [_form(side) for side in (wanted, given)]
+            found.append((path, "", formed[0], "the same" if same else f"{formed[1]}, other values", not same))
+            continue
         for index in np.ndindex(next(side.shape for side in (wanted, given) if side is not None)):
             texts = [_element(side, index) for side in (before, wanted, given)]
             address = path + (f"[{','.join(map(str, index))}]" if index else "")
@@ -163,7 +190,8 @@ def _check(task: Task, what: Case | ProbeCase | Episode) -> None:
 
 
 @contextmanager
-def _pair(task: Task, tree: Path, driver: Driver, progress: Progress) -> Iterator[Pair]:
+def _pair(task: Task, tree: Path, driver: Driver, progress: Progress, asked: Collection[str]) -> Iterator[Pair]:
+    """Both sides. A candidate that is not whole yet answers what it can: the probes that are asked for at least."""
     with ExitStack() as stack:
         progress("starting the reference and the candidate", 0, 1)
         installed = setup(task, lambda line: progress(line, 0, 1))
@@ -171,7 +199,8 @@ def _pair(task: Task, tree: Path, driver: Driver, progress: Progress) -> Iterato
         stack.callback(worker.close)
         pool = start_references(task, installed, 1)
         stack.callback(pool.close)
-        yield Pair(task, Suite(), pool, worker.open(tree), 0, progress)
+        task, candidate = worker.open_for(tree, asked, stack)
+        yield Pair(task, Suite(), pool, candidate, 0, progress)
 
 
 def _ask(pair: Pair, what: ProbeCase) -> SideBySide:
@@ -187,6 +216,19 @@ def _ask(pair: Pair, what: ProbeCase) -> SideBySide:
 def _timestep(leaves: Leaves, path: str, step: int) -> Array | None:
     array = leaves.get(path)
     return None if array is None or step >= len(array) else np.asarray(array[step])
+
+
+def _is_large(array: Array | None) -> bool:
+    """Whether an array is shown as a grid, not element by element."""
+    return array is not None and (array.ndim > 1 or array.size > MOST_ELEMENTS)
+
+
+def _form(array: Array | None) -> str:
+    return "" if array is None else f"{array.dtype.name} {list(array.shape)}"
+
+
+def _bytes(array: Array) -> tuple[str, tuple[int, ...], bytes]:
+    return array.dtype.str, array.shape, array.tobytes()
 
 
 def _element(array: Array | None, index: tuple[int, ...]) -> str:

@@ -13,9 +13,9 @@ import numpy as np
 from harness.model import Leaves, Trajectory
 from harness.protocol.environment import Pool
 from harness.task.contract import Mode, Task
+from harness.task.leaf_values import anywhere
 from harness.verify.exploration.actions import random_legal
 from harness.verify.exploration.explorer import Explorer
-from harness.verify.leaf_values import anywhere
 from harness.verify.streams import Streams
 from harness.verify.suite.client import Shown, Suite
 

@@ -132,9 +132,9 @@ class Verifier:
                 reference = self.reference()
                 suite.open()
                 demand_features(self.task.directory / TASK_FILE, self.task.required, suite.features)
-                candidate = self._open_candidate(tree, stack)
+                task, candidate = self._open_candidate(tree, request, stack)
                 pair = Pair(
-                    self.task, suite, reference, candidate, seed, self.progress,
+                    task, suite, reference, candidate, seed, self.progress,
                     stop_at_failure=request.stop_at_failure, watch=self.watch,
                 )  # fmt: skip
                 use = second = None
@@ -229,13 +229,17 @@ class Verifier:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _open_candidate(self, tree: Path, stack: ExitStack) -> Environment:
+    def _open_candidate(self, tree: Path, request: LevelsRequest, stack: ExitStack) -> tuple[Task, Environment]:
+        """The candidate, and the task that it can answer for. Where one module is verified alone, probes of later modules
+        need not be written.
+        """
         started, self._next = self._started_next(), None
         worker = started.result()
         stack.callback(worker.close)
         if self._prepare:
             stack.callback(self._started_next)
-        return worker.open(tree)
+        module = request.module if tuple(request.levels) == (property.LEVEL,) else None
+        return worker.open_for(tree, self.task.probes if module is None else self.task.probes_up_to(module), stack)
 
     def _started_next(self) -> Future[CandidateWorker]:
         if self._next is None:

@@ -24,7 +24,6 @@ from tests.paths import ENVIRONMENTS
 from tests.rust.games import dice_task
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]
-DRIVERS = ["bubblewrap", pytest.param("docker", marks=pytest.mark.docker)]
 LOOKS = {
     "the path of the crate": 'std::env::var("CARGO_MANIFEST_DIR").unwrap().contains("/lockstep/")',
     "where it is compiled to": 'std::env::var("OUT_DIR").unwrap().starts_with("/lockstep/")',
@@ -35,6 +34,9 @@ LOOKS = {
     "the day": "std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() / 86400",
     "chance": "std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), 1)",
 }
+
+IN_CI = ("where it is compiled to", "chance")
+"""In a container; all others only at night, for a container's crate is compiled twice from nothing."""
 
 
 @pytest.fixture
@@ -66,8 +68,16 @@ def looking(tree: Path, expression: str, never: str = "turn") -> None:
     holding(tree, 'env!("LOOKED")', never)
 
 
-@pytest.mark.parametrize("driver", DRIVERS)
-@pytest.mark.parametrize("what", LOOKS)
+@pytest.mark.parametrize(
+    ("what", "driver"),
+    [
+        *((what, "bubblewrap") for what in LOOKS),
+        *(
+            pytest.param(what, "docker", marks=[pytest.mark.docker, *([] if what in IN_CI else [pytest.mark.nightly])])
+            for what in LOOKS
+        ),
+    ],
+)
 def test_a_crate_that_looks_around_is_refused(what: str, driver: str, task: Task, tree: Path) -> None:
     looking(tree, LOOKS[what])
     with pytest.raises(BrokenContract, match=r"compiled again .* it is another program"):
@@ -90,7 +100,7 @@ def test_a_verification_fails_by_it(tmp_path: Path, cargo: None) -> None:
     assert "compiled again" in str(verdict.to_json())
 
 
-@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("driver", ["bubblewrap", pytest.param("docker", marks=pytest.mark.docker)])
 def test_a_crate_that_does_not_depend_on_its_place_is_the_same_elsewhere(driver: str, task: Task, tree: Path) -> None:
     """With a script, a file that it takes in, and the places of its source: none of them is an absolute path."""
     looking(tree, '"the same everywhere"')

@@ -17,11 +17,13 @@ import pytest
 from harness.model import Case
 from harness.session.session import Session
 from harness.verdict import Divergence, Outcome
+from tests.sampling import by_day
 from tests.session import standin
 from tests.verify.levels.conftest import Walk, make_walk, walk
 
 __all__ = ["make_walk", "walk"]
 
+PROPOSED = "proposed case made-up.json (level 2)"
 RESTORE, STEP = "        self._word = int(state.get(", "            self._place += 1.0 if action == 1 else -1.0"
 FAULT = [
     ("class Walk:\n", "class Walk:\n    faulty = False\n\n"),
@@ -61,7 +63,7 @@ def test_a_made_up_state_reaches_no_reference_that_judges(walk: Walk) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("action", [-1, 3, 1 << 30])
+@pytest.mark.parametrize("action", by_day([-1, 3, 1 << 30], {3}))
 def test_an_action_outside_of_its_bounds_is_taken_by_no_reference(action: int, walk: Walk) -> None:
     (walk.directory / "proposed" / "cases").mkdir(parents=True)
     case = {"seed": 1, "actions": {"action": {"dtype": "int32", "shape": [1], "values": [action]}}}
@@ -109,7 +111,7 @@ def test_a_made_up_state_becomes_no_known_case(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("origin", ["proposed case made-up.json (level 2)", "known cases (level 2)"])
+@pytest.mark.parametrize("origin", by_day([PROPOSED, "known cases (level 2)"], {PROPOSED}))
 def test_nor_does_one_that_an_earlier_version_kept(origin: str, walk: Walk) -> None:
     """A known case says where it comes from. One that failed again, and was kept again, says that alone."""
     walk.edit("reference/adapter.py", FAULT)

@@ -148,7 +148,7 @@ async def every_resource(both: Two) -> None:
             continue
 
         async def ask(session: str, template: str = template) -> Any:
-            uri = template.replace("{session}", session).replace("{?after}", "")
+            uri = template.replace("{session}", session).replace("{?after}", "").replace("{+path}", "adapter.py")
             return await both.bob.read_resource(uri.format(**VALUES))
 
         await same_as_unknown(both, ask)

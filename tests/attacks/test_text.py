@@ -160,6 +160,7 @@ def lines(poisoned: Poisoned, place: Path) -> dict[str, tuple[list[str], ...]]:
             ["extract", "--task", broken],
         ),
         "resume": ([session, "--reason", POISON.replace("\0", "")],),
+        "task update": ([broken, "--session", session, "--reason", POISON.replace("\0", ""), "--yes"],),
         "shell": ([f"{MARK}\x1b]0;\x07"],),
         "connect": (["claude", "--directory", str(place)],),
         "usage": ([session],),

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from harness.cli import main
-from harness.support.home import lockstep_home
+from tests.home import new_home
 from tests.paths import ROOT, WALK
 
 ENTRY = [sys.executable, "-c", "import sys; from harness.cli import main; sys.exit(main(sys.argv[1:]))"]
@@ -40,13 +40,7 @@ class Result:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A new LOCKSTEP_HOME, which shares nothing with the person's own but the built environments."""
-    shared = lockstep_home() / "envs"
-    shared.mkdir(exist_ok=True)
-    place = tmp_path / "home"
-    place.mkdir(mode=0o700)
-    (place / "envs").symlink_to(shared)
-    monkeypatch.setenv("LOCKSTEP_HOME", str(place))
-    return place
+    return new_home(tmp_path, monkeypatch, "envs")
 
 
 @pytest.fixture

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli import locate
 from harness.host import client, jobs
 from harness.record.directory import find
+from harness.session.session import Session
 from tests.cli.conftest import Result
 
 Run = Callable[..., Result]
@@ -88,3 +90,20 @@ def test_a_failed_verification_is_explained_again_later(workspace: Path, lockste
     assert explained.code == 0
     assert explained.document["divergence"] == failed.document["divergence"]
     assert lockstep("explain").out.startswith("REPAIR PROMPT")
+
+
+def test_whoever_certifies_waits_for_the_session_at_the_end_and_says_for_whom(
+    workspace: Path, home: Path, lockstep: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locate, "AGAIN_S", 0.0)
+    session = lockstep("status", "--json").document["session"]
+    holder = Session.open(session, home)
+    said: list[str] = []
+
+    def tell(what: str, done: int, total: int) -> None:
+        said.append(what)
+        holder.close()
+
+    with locate.opened_when_free(session, tell) as opened:
+        assert opened.id == session
+    assert [f"waiting: the session {session} is in use by process" in line for line in said] == [True]

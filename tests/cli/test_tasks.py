@@ -84,7 +84,7 @@ def test_a_reference_that_forgets_its_seed_fails_its_check(walk: Path, lockstep:
 def test_a_new_task_is_made_from_one_thing(lockstep: Run) -> None:
     result = lockstep("new", "mine", "--gymnasium", "A-v0", "--factory", "module:make")
     assert result.code == 2
-    assert "--gymnasium, --factory and --command" in result.err
+    assert "--gymnasium, --factory, --adapter and --command" in result.err
 
 
 @pytest.mark.slow
@@ -95,6 +95,7 @@ def test_from_a_gymnasium_id_to_the_first_verdict(
     made = lockstep("new", "pole", "--gymnasium", "CartPole-v1", "--json")
     assert made.code == 0, made.out
     assert made.document["required"] == (tmp_path / "pole" / "task.toml").read_text().count("[[require]]") == 2
+    assert made.document["tolerances"] == ["state/state", "observation"]
     assert lockstep("setup", "pole").code == 0
     checked = lockstep("check-reference", "pole", "--json")
     assert checked.code == 0, checked.document

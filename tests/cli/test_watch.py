@@ -84,6 +84,17 @@ def test_the_picture_shows_steps_attempts_commits_and_limits(agent: Agent) -> No
     assert re.search(r"attempts at this step .* 0 of 6", shown) and "$0.00 of $2.00" in shown
 
 
+def test_the_picture_names_what_was_asked_where_it_failed_both_values_and_how_many_more(agent: Agent) -> None:
+    agent.session.verify(level=3, message="All at once")
+    with Watched(agent.session.id) as watched:
+        view = watched.view()
+    assert view["recent"][0]["step"] == "level 3"
+    for width in (60, 120):
+        shown = " ".join(line[20:].strip() if width == 60 else line.strip() for line in drawn(view, width).splitlines())
+        assert "expected 1.0, got 0.0" in " ".join(shown.split())
+    assert re.search(r"level 3 +FAIL +at level 1: comparison: reward at step 0.*\(value\), and 1 more", drawn(view))
+
+
 def test_the_picture_fits_any_width(agent: Agent) -> None:
     agent.session.verify(message="A first try " * 20)
     with Watched(agent.session.id) as watched:

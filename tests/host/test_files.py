@@ -17,6 +17,7 @@ from harness.agent_sandbox.files import MAX_ENTRIES, MAX_TEXT_BYTES
 from harness.errors import SessionError
 from harness.session.session import Session
 from harness.task.load import load_task
+from sandboxes import PathMissing, PathRefused
 from tests.session.standin import factory, make_task
 
 SECRET = "the content of a key\n"
@@ -91,13 +92,17 @@ def test_the_trusted_files_are_read_and_never_written(place: AgentSandbox) -> No
     assert (place.workspace / "task.toml").read_text() == read_file(place, "task.toml")["text"]
 
 
-def test_the_reference_is_not_there(place: AgentSandbox) -> None:
+def test_the_reference_is_read_but_lies_outside_of_the_sandbox_and_is_never_written(place: AgentSandbox) -> None:
     for path in ("reference/adapter.py", "/workspace/reference/adapter.py", f"{place.workspace}/reference/adapter.py"):
-        with pytest.raises(SessionError, match="belongs to the reference"):
-            read_file(place, path)
-    with pytest.raises(SessionError, match="belongs to the reference"):
-        list_files(place, "reference")
+        read = read_file(place, path)
+        assert read["text"] == (place.workspace / "reference" / "adapter.py").read_text()
+        assert (read["path"], read["sha256"]) == ("reference/adapter.py", digest(read["text"]))
+        with pytest.raises(SessionError, match="belongs to the reference") as refused:
+            write_file(place, path, "")
+        assert f"{place.uri}/reference/adapter.py" in str(refused.value)
     assert not [e for e in list_files(place)["entries"] if e["path"].startswith(("reference", "."))]
+    with pytest.raises((PathMissing, PathRefused)):
+        place.sandbox.read_file("/workspace/reference/adapter.py")
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,9 @@ from mcp.types import CallToolResult
 from harness.host import client as host_client
 from harness.host import jobs
 from harness.record.directory import all_sessions
-from harness.support.home import lockstep_home
 from mcp_server.app import build_server
 from mcp_server.registry import TaskRegistry
+from tests.home import new_home
 from tests.paths import WALK
 
 LOCKSTEP = [sys.executable, "-P", "-c", "import sys; from harness.cli import main; sys.exit(main())"]
@@ -149,12 +149,7 @@ class HttpServer:
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """A new LOCKSTEP_HOME, which shares nothing with the person's own but the built environments."""
-    shared = lockstep_home() / "envs"
-    shared.mkdir(exist_ok=True)
-    home = tmp_path / "home"
-    home.mkdir(mode=0o700)
-    (home / "envs").symlink_to(shared)
-    monkeypatch.setenv("LOCKSTEP_HOME", str(home))
+    home = new_home(tmp_path, monkeypatch, "envs")
     tasks = tmp_path / "tasks"
     shutil.copytree(WALK, tasks / "walk", ignore=shutil.ignore_patterns("__pycache__"))
     workspaces = tmp_path / "workspaces"
@@ -170,6 +165,16 @@ async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     assert not result.is_error, text_of(result)
     assert result.structured_content is not None
     return result.structured_content
+
+
+async def settled(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """A call, and its job's result where it was handed out as one."""
+    done = await call(client, tool, **arguments)
+    while done["state"] == "running":
+        asked = await call(client, "get_job", job_id=done["job"], wait_s=40)
+        assert asked["state"] in ("running", "done"), asked
+        done = asked["verification"] or asked["comparison"] or asked["command"] or done
+    return done
 
 
 async def refused(client: Client, tool: str, **arguments: Any) -> str:

@@ -25,6 +25,7 @@ from tests.mcp_server.conftest import (
     text_of,
     until,
 )
+from tests.sampling import by_day
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -91,8 +92,10 @@ async def test_a_profile_goes_from_its_call_to_its_figures_and_costs_no_attempt(
         figures = asked["profile"]
         assert figures["outcome"] == "PASS" and figures["error"] == "" and figures["divergence"] == "", figures
         kinds = {(each["contender"], each["kind"]): each for each in figures["measurements"]}
-        trained = {("candidate", "train"), ("reference", "train")}
-        assert set(kinds) == {("reference", "episodes"), ("candidate", "step"), ("candidate", "scan"), *trained}
+        assert set(kinds) == {
+            *(("reference", kind) for kind in ("adapter", "episodes", "train")),
+            *(("candidate", kind) for kind in ("step", "scan", "train")),
+        }
         for each in kinds.values():
             assert 0 < each["low"] <= each["steps_per_s"] <= each["high"], each
             assert each["contender"] == "reference" or (each["batch"], "compile_s" in each) == (16, True), each
@@ -138,7 +141,7 @@ async def test_cancelling_over_http_ends_the_job_in_the_era_that_has_a_notificat
             await until(lambda: not processes_with(mark))
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", by_day(ERAS, {"auto"}))
 async def test_a_client_that_gives_up_waiting_leaves_its_job_alone(place: Place, era: str) -> None:
     command, mark = sleeper()
     async with place.stdio(era) as client:
@@ -155,7 +158,9 @@ async def test_a_client_that_gives_up_waiting_leaves_its_job_alone(place: Place,
         assert (await call(client, "cancel_job", job_id=job.id))["state"] == "cancelled"
 
 
-@pytest.mark.parametrize("over", ["stdio-auto", "stdio-legacy", "http-auto", "http-legacy"])
+@pytest.mark.parametrize(
+    "over", by_day(["stdio-auto", "stdio-legacy", "http-auto", "http-legacy"], {"stdio-auto", "http-legacy"})
+)
 async def test_a_job_goes_on_when_its_client_is_gone_and_the_server_is_killed(place: Place, over: str) -> None:
     transport, era = over.split("-")
     command, mark = f"sleep 4; echo finished {secrets.token_hex(4)}", ""

@@ -19,21 +19,11 @@ from harness.host import jobs
 from harness.support.embedded import embedded_tasks
 from harness.task.contract import TASK_FILE
 from harness.task.load import without_training
-from tests.mcp_server.conftest import RIGHT, WRONG, Place, call, newest_job, processes_with, until
+from tests.mcp_server.conftest import RIGHT, WRONG, Place, call, newest_job, processes_with, settled, until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 Connect = Callable[[], AbstractAsyncContextManager[Client]]
 STEPS_AT_MOST = 20
-
-
-async def settled(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    """A call, and its job's result where it was handed out as one."""
-    done = await call(client, tool, **arguments)
-    while done["state"] == "running":
-        asked = await call(client, "get_job", job_id=done["job"], wait_s=40)
-        assert asked["state"] in ("running", "done"), asked
-        done = asked["verification"] or asked["comparison"] or asked["command"] or done
-    return done
 
 
 def written(call_text: str) -> tuple[str, dict[str, Any]]:

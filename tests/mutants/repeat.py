@@ -3,8 +3,9 @@
     python -m tests.mutants.repeat [GROUP]... [--fault WORDS] [--runs 20] [--seed N] [--exploring 1] [--out FILE]
 
 A verification of levels 1 to 3 fails where one of them does, and each level alone asks what it asks beside the others. So the
-levels run one by one, first the one that a fault is for, up to the first failure. What is judged is written to FILE line
-by line; a run that was interrupted goes on from there. The exit status is 1 where a fault passed once.
+levels run one by one, first the one that a fault is for, up to the first failure. Each fault is a line of FILE, so a run that
+was interrupted goes on with the next one. What was measured is kept in `found.jsonl`, beside this file: take out the lines of
+what is to be measured anew. The exit status is 1 where a fault passed once.
 """
 
 from __future__ import annotations
@@ -39,29 +40,31 @@ GROUPS: Mapping[str, tuple[Path, Sequence[Mutant], str]] = {
 
 def judged(
     group: str, runs: int, seed: int, out: Path, *, words: str = "", exploring: int = 1
-) -> dict[str, Counter[str]]:
+) -> dict[str, dict[str, int]]:
     """By fault whose name has these words, how often which check found it; `passed` where none did."""
     directory, mutants, kind = GROUPS[group]
     known = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-    done = {(one["group"], one["fault"], one["seed"], one.get("exploring", 1)): one["found"] for one in known}
+    counts: dict[str, dict[str, int]] = {}
     task = load_task(directory).with_candidate(kind)
-    counts: dict[str, Counter[str]] = {}
     with Verifier(task, sandboxes.choose(None), prepare=True) as verifier:
         for mutant in (one for one in mutants if words in one.name):
-            counts[mutant.name] = Counter()
-            with tempfile.TemporaryDirectory(prefix="lockstep-repeat-") as scratch:
-                plant(task, mutant, Path(scratch))
-                for number in range(seed, seed + runs):
-                    found = done.get((group, mutant.name, number, exploring))
-                    if found is None:
-                        found = _found(verifier, Path(scratch), number, mutant.level, exploring)
-                        with out.open("a") as journal:
-                            line = {"group": group, "fault": mutant.name, "seed": number, "exploring": exploring}
-                            journal.write(json.dumps(line | {"found": found}) + "\n")
-                    counts[mutant.name][found] += 1
-            shares = ", ".join(f"{count} {found}" for found, count in counts[mutant.name].most_common())
+            asked = {"group": group, "fault": mutant.name, "runs": runs, "seed": seed, "exploring": exploring}
+            done = next((line["found"] for line in known if line | asked == line), None)
+            if done is None:
+                done = _repeated(verifier, mutant, range(seed, seed + runs), exploring)
+                with out.open("a") as journal:
+                    journal.write(json.dumps(asked | {"found": done}) + "\n")
+            counts[mutant.name] = done
+            shares = ", ".join(f"{count} {found}" for found, count in done.items())
             print(f"{group}: {mutant.name}: {shares}", flush=True)
     return counts
+
+
+def _repeated(verifier: Verifier, mutant: Mutant, seeds: Sequence[int], exploring: int) -> dict[str, int]:
+    with tempfile.TemporaryDirectory(prefix="lockstep-repeat-") as scratch:
+        plant(verifier.task, mutant, Path(scratch))
+        found = Counter(_found(verifier, Path(scratch), seed, mutant.level, exploring) for seed in seeds)
+    return dict(found.most_common())
 
 
 def _found(verifier: Verifier, tree: Path, seed: int, likely: int, exploring: int) -> str:
@@ -84,7 +87,7 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--exploring", type=int, default=1, help="explore so many times as long; `certify` takes 10")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1, help="the first of the seeds")
-    parser.add_argument("--out", type=Path, default=Path("repeat.jsonl"))
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("found.jsonl"))
     asked = parser.parse_args(given)
     faults = missed = 0
     for group in asked.groups or GROUPS:

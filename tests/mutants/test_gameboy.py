@@ -13,9 +13,11 @@ from harness.task.load import load_task
 from harness.verify.verifier import Verifier
 from tests.mutants.gameboy import FAULTS, EmulatorFault, catch
 from tests.paths import ENVIRONMENTS
+from tests.sampling import by_day
 from tests.tools import need_extensions
 
 GAMEBOY = ENVIRONMENTS / "gameboy"
+BY_DAY = [fault for fault in FAULTS if fault.usual][::2]
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +47,9 @@ def test_every_module_has_a_fault_and_no_two_are_called_the_same(task: Task) -> 
 
 @pytest.mark.slow
 @pytest.mark.rust
-@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.usual], ids=lambda fault: fault.name)
+@pytest.mark.parametrize(
+    "fault", by_day([fault for fault in FAULTS if fault.usual], BY_DAY), ids=lambda fault: fault.name
+)
 def test_a_planted_fault_in_the_emulator_is_traced_to_its_module(
     fault: EmulatorFault, task: Task, verifier: Verifier, tmp_path: Path
 ) -> None:

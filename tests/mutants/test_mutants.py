@@ -14,6 +14,7 @@ from harness.verify.verifier import Verifier
 from tests.mutants import cartpole, limits, pong
 from tests.mutants.plant import Mutant, assert_caught, plant
 from tests.paths import ENVIRONMENTS
+from tests.sampling import one_of_each
 
 SEED = 20_260
 NOT_FIRST = {
@@ -37,13 +38,23 @@ def pong_verifier() -> Iterator[Verifier]:
         yield verifier
 
 
+def found_by(mutant: Mutant) -> tuple[int, str]:
+    """The level and the check that must find it."""
+    return mutant.level, mutant.check
+
+
+def limit(mutant: Mutant) -> tuple[bool, ...]:
+    """What it is the limit of."""
+    return tuple(word in mutant.name for word in ("edge", "angle", "degrees", "wall", "paddle", "close"))
+
+
 def levels(mutant: Mutant) -> tuple[int, ...]:
     """The level that must catch it and those below, which must not."""
     return tuple(range(1, mutant.level + 1))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutant", cartpole.MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", one_of_each(cartpole.MUTANTS, found_by))
 def test_a_planted_fault_in_cartpole_is_caught_where_it_must_be(
     mutant: Mutant, cartpole_verifier: Verifier, tmp_path: Path
 ) -> None:
@@ -53,29 +64,31 @@ def test_a_planted_fault_in_cartpole_is_caught_where_it_must_be(
 
 @pytest.mark.slow
 @pytest.mark.pong
-@pytest.mark.parametrize(
-    ("mutant", "stop_at_failure"),
-    [
-        *[pytest.param(mutant, mutant.name not in NOT_FIRST, id=mutant.name) for mutant in pong.MUTANTS],
-        *[
-            pytest.param(mutant, False, id=f"{mutant.name}, in full", marks=pytest.mark.nightly)
-            for mutant in pong.MUTANTS
-            if mutant.name not in NOT_FIRST
-        ],
-    ],
-)
+@pytest.mark.parametrize("mutant", one_of_each(pong.MUTANTS, found_by))
 def test_a_planted_fault_in_pong_is_caught_where_it_must_be(
-    mutant: Mutant, stop_at_failure: bool, pong_verifier: Verifier, tmp_path: Path
+    mutant: Mutant, pong_verifier: Verifier, tmp_path: Path
 ) -> None:
-    """One that stops at the first failure is quick; a full one goes on, and makes inputs small: minutes in all."""
     plant(load_task(ENVIRONMENTS / "pong"), mutant, tmp_path)
-    assert_caught(
-        mutant, pong_verifier.verify(tmp_path, LevelsRequest(levels(mutant), SEED, stop_at_failure=stop_at_failure))
-    )
+    request = LevelsRequest(levels(mutant), SEED, stop_at_failure=mutant.name not in NOT_FIRST)
+    assert_caught(mutant, pong_verifier.verify(tmp_path, request))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutant", limits.CARTPOLE, ids=lambda mutant: mutant.name)
+@pytest.mark.nightly
+@pytest.mark.pong
+@pytest.mark.parametrize(
+    "mutant", [mutant for mutant in pong.MUTANTS if mutant.name not in NOT_FIRST], ids=lambda mutant: mutant.name
+)
+def test_a_planted_fault_in_pong_is_caught_by_a_verification_in_full(
+    mutant: Mutant, pong_verifier: Verifier, tmp_path: Path
+) -> None:
+    """One that stops at the first failure is quick; a full one goes on, and makes inputs small: minutes in all."""
+    plant(load_task(ENVIRONMENTS / "pong"), mutant, tmp_path)
+    assert_caught(mutant, pong_verifier.verify(tmp_path, LevelsRequest(levels(mutant), SEED)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", one_of_each(limits.CARTPOLE, limit))
 def test_a_limit_of_cartpole_that_is_wrong_by_bits_in_the_step_alone_is_caught(
     mutant: Mutant, cartpole_verifier: Verifier, tmp_path: Path
 ) -> None:
@@ -87,7 +100,7 @@ def test_a_limit_of_cartpole_that_is_wrong_by_bits_in_the_step_alone_is_caught(
 
 @pytest.mark.slow
 @pytest.mark.pong
-@pytest.mark.parametrize("mutant", limits.PONG, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", one_of_each(limits.PONG, limit))
 def test_a_limit_of_pong_that_is_wrong_by_bits_in_the_step_alone_is_caught(
     mutant: Mutant, pong_verifier: Verifier, tmp_path: Path
 ) -> None:

@@ -37,6 +37,12 @@ def test_what_is_not_there_is_named() -> None:
     assert list(missing(text)) == ["docs/nothing.md", "tests/nothing/", "make nothing"]
 
 
+def test_the_readme_begins_with_targets_that_the_makefile_has() -> None:
+    first = (ROOT / "README.md").read_text().split("```")[1]
+    named = re.findall(r"^make ([a-z-]+)", first, re.MULTILINE)
+    assert named[:3] == ["demo", "setup", "test"] and set(named) <= set(tree().targets)
+
+
 @pytest.mark.parametrize("form", ["verdict", "bug", "idea"])
 def test_a_form_has_what_the_hosting_site_requires(form: str) -> None:
     content = yaml.safe_load((ROOT / f".github/ISSUE_TEMPLATE/{form}.yml").read_text())

@@ -335,15 +335,46 @@ class MakesUpDraws(Walker):
         return super().draw(name, chance)
 
 
-class TakesAnyOrder(Walker):
-    """Looks for a draw by its name wherever it is on the tape."""
+class TakesWhatComes(Walker):
+    """Takes the next draw of the tape, whatever its name is."""
 
     def draw(self, name, chance):
-        for index, (given, _) in enumerate(self.forced or []):
-            if given == name:
-                self.forced.insert(0, self.forced.pop(index))
-                break
+        if self.forced:
+            number = np.float64 if name == "slope" else np.int64
+            self.forced[0] = [name, number(self.forced[0][1])]
         return super().draw(name, chance)
+
+
+class SlopeFirst(Walker):
+    """Draws in another order than its declaration, and takes no other."""
+
+    def reset(self, seed, draws=None):
+        return super().reset(seed, draws and [*draws[1:2], *draws[:1], *draws[2:]])
+
+    def take_draws(self):
+        taken = super().take_draws()
+        return [*taken[1::-1], *taken[2:]] if [name for name, _ in taken[:2]] == ["start", "slope"] else taken
+
+
+class DrawsTooSoon(Walker):
+    """Its reset draws what the task says that steps draw, as a generator does that calls itself."""
+
+    def reset(self, seed, draws=None):
+        timestep = super().reset(seed, draws and draws[:-1])
+        self.forced = draws and list(draws[-1:])
+        self.draw("gust", lambda: 0)
+        return timestep
+
+
+class DrawsTwice(Walker):
+    """Draws a gust again where it was none."""
+
+    def step(self, action, draws=None):
+        timestep = super().step(action, draws and draws[:1])
+        if self.place % 2 == 0:
+            self.forced = draws and list(draws[1:])
+            self.draw("gust", lambda: 0)
+        return timestep
 
 
 class ProbeRemembers(Walker):

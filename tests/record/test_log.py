@@ -19,6 +19,7 @@ from harness.record.objects import Commit, identity
 from harness.record.snapshot import Snapshot, snapshot
 from harness.record.store import Store
 from harness.support.files import write_durably
+from tests.paths import ROOT
 
 WHO = identity("A Person <a@example.invalid>", 1_700_000_000)
 
@@ -177,6 +178,30 @@ def test_a_second_holder_of_a_lock_is_reported_who_has_it(tmp_path: Path) -> Non
     lock.release()
     lock.release()
     Lock(tmp_path / "lock", "the session s-1").release()
+
+
+def test_what_the_holder_of_a_lock_runs_is_told_and_for_how_long(tmp_path: Path) -> None:
+    program, path = tmp_path / "holder", tmp_path / "lock"
+    program.write_text(
+        "import sys\n"
+        f"sys.path.insert(0, {str(ROOT)!r})\n"
+        "from pathlib import Path\n"
+        "from harness.record.lock import Lock\n"
+        f"lock = Lock(Path({str(path)!r}), 'it')\n"
+        "print('held', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    command = [sys.executable, str(program), "certify", "a secret"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None and child.stdin is not None
+        assert child.stdout.readline() == b"held\n"
+        taken = path.stat().st_mtime - 4800
+        os.utime(path, (taken, taken))
+        said = rf"it is in use by process {child.pid} \(holder certify\), for 1 hour 20 minutes\n"
+        with pytest.raises(SessionLocked, match=said):
+            Lock(path, "it")
+        child.stdin.close()
+    Lock(path, "it").release()
 
 
 def test_a_lock_passed_to_a_child_outlives_its_holder(tmp_path: Path) -> None:

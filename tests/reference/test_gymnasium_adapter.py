@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from tests.paths import ROOT
 @pytest.fixture(scope="module")
 def adapter() -> Iterator[ModuleType]:
     path = list(sys.path)
-    log = load(f"{ROOT / 'harness/authoring/templates/gymnasium_adapter.py'}:Log")
+    log = load(f"{ROOT / 'harness/authoring/templates/gymnasium_chance.py'}:Log")
     yield sys.modules[log.__module__]
     sys.path[:] = path
     sys.modules.pop(log.__module__)
@@ -26,39 +26,78 @@ def adapter() -> Iterator[ModuleType]:
 def decide(adapter: ModuleType, draws: list[Any] | None) -> tuple[list[Any], list[Any]]:
     """Decisions of several kinds, and the draws that were recorded."""
     log = adapter.Log()
-    tape = adapter.Tape(np.random.default_rng(5), log)
-    log.begin(draws)
-    deck = [1, 2, 3, 4]
-    answers = [tape.random(), tape.integers(10), tape.normal(size=2), tape.choice([2.5, 3.5]), tape.permutation(3)]
-    tape.shuffle(deck)
-    answers.append(deck)
-    assert tape.choice(["red", "blue"]) in ("red", "blue")
-    log.end()
+    tape = adapter.Generator(np.random.PCG64(5))
+    with log.timestep(draws):
+        deck = [1, 2, 3, 4]
+        answers = [tape.random(), tape.integers(10), tape.normal(size=2), tape.choice([2.5, 3.5]), tape.permutation(3)]
+        tape.shuffle(deck)
+        answers.append(deck)
+        answers.append(tape.choice(["red", "blue"]))
     return answers, log.taken()
 
 
 def test_forced_draws_answer_in_the_very_types_of_the_generator(adapter: ModuleType) -> None:
     answers, draws = decide(adapter, None)
-    assert [name for name, _ in draws] == ["random", "integers", "normal_2", "choice", "permutation_3", "shuffle_4"]
+    assert [name for name, _ in draws] == [
+        "random", "integers", "normal_2", "choice_float64", "permutation_3", "shuffle_4", "choice_index",
+    ]  # fmt: skip
     other = [[name, np.array(value[::-1]) if value.shape else value + 1] for name, value in draws]
+    other[-1][1] = 1 - draws[-1][1]
     forced, recorded = decide(adapter, other)
     assert [type(answer) for answer in forced] == [type(answer) for answer in answers]
     assert forced[0] == answers[0] + 1
     assert forced[5] == answers[5][::-1]
+    assert {forced[6], answers[6]} == {"red", "blue"}
     assert all(np.array_equal(value, made) for (_, value), (_, made) in zip(other, recorded, strict=True))
+
+
+def test_names_may_come_in_any_order_and_draws_of_one_name_come_in_theirs(adapter: ModuleType) -> None:
+    answers, draws = decide(adapter, None)
+    forced, recorded = decide(adapter, draws[::-1])
+    assert str(forced) == str(answers) and [name for name, _ in recorded] == [name for name, _ in draws]
+    log, tape = adapter.Log(), adapter.Generator(np.random.PCG64(5))
+    with log.timestep([["random", np.array(0.25)], ["integers", np.array(3)], ["random", np.array(0.75)]]):
+        assert (tape.random(), tape.random(), tape.integers(10)) == (0.25, 0.75, 3)
 
 
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (lambda draws: draws[:-1], "the draw shuffle_4 is missing"),
+        (lambda draws: draws[:-1], "the draw choice_index is missing"),
         (lambda draws: [*draws, ["random", np.array(0.5)]], "draws are left over: random"),
-        (lambda draws: [draws[1], draws[0], *draws[2:]], "a draw random .* is due, integers"),
-        (lambda draws: [[draws[0][0], np.zeros(2)], *draws[1:]], r"shape \(2,\)\) was given"),
+        (lambda draws: [["integer", draws[1][1]], *draws[:1], *draws[2:]], "the draw integers is missing"),
+        (lambda draws: [[draws[0][0], np.zeros(2)], *draws[1:]], r"shape \(2,\) was given"),
     ],
-    ids=["missing", "left over", "out of order", "of another shape"],
+    ids=["missing", "left over", "of another name", "of another shape"],
 )
 def test_a_tape_that_does_not_fit_is_refused(adapter: ModuleType, fault: Any, said: str) -> None:
     _, draws = decide(adapter, None)
     with pytest.raises(ValueError, match=said):
         decide(adapter, fault(draws))
+
+
+def test_what_others_draw_after_a_refused_timestep_is_not_the_environments(adapter: ModuleType) -> None:
+    log, tape = adapter.Log(), adapter.Generator(np.random.PCG64(5))
+    with pytest.raises(ValueError, match="the draw random is missing"), log.timestep([]):
+        tape.random()
+    assert 0 <= tape.random() < 1
+    assert log.taken() == []
+
+
+@pytest.mark.parametrize("values", [[0.5, np.float32(0.25)], [np.float32(0.25), 0.5]], ids=["narrow last", "wide last"])
+def test_a_float_that_is_narrow_at_times_is_written_back_in_the_kind_that_it_had(values: list[Any]) -> None:
+    path = list(sys.path)
+    load(f"{ROOT / 'harness/authoring/templates/gymnasium_describe.py'}:Unusable")
+    describe, state = (sys.modules.pop(name) for name in ("gymnasium_describe", "gymnasium_state"))
+    sys.path[:] = path
+    found, leaves, _ = describe.described(values)
+    assert leaves == {"": {"dtype": "float64", "shape": []}, "_narrow": {"dtype": "bool", "shape": []}}
+    owner = SimpleNamespace()
+    for value in values:
+        owner.speed, leaf = value, {"state/speed": leaves[""]}
+        timestep: dict[str, Any] = {}
+        described = found | {"place": [("attribute", "speed")]}
+        state.read(owner, "state/speed", described, timestep, leaf)
+        owner.speed = None
+        state.write(owner, "state/speed", described, timestep)
+        assert (type(owner.speed), owner.speed) == (type(value), value)

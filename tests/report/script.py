@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.course import Course
 from harness.model import Case
 from harness.occurrences import Occurrences
 from harness.session.session import Session, Verifier
@@ -137,7 +138,7 @@ def _report(made: Finding, level: int, module: str | None, seed: int) -> LevelRe
     return LevelReport(
         level, module, tuple(checks), seed, episodes=episodes, steps=episodes * 50, duration_s=0.1,
         features=made.features if level == 3 else {}, notes=made.notes, transfer=TRANSFER if level == 4 else None,
-        occurred=Occurrences(100, 5000, ends, rewards, unreached=bounds) if level == 3 else None,
+        occurred=Occurrences(100, 5000, ends, rewards, unreached=bounds, longest=321) if level == 3 else None,
     )  # fmt: skip
 
 
@@ -148,6 +149,7 @@ def _divergence(made: Finding, number: int) -> Divergence:
         Case(seed=number, actions=actions, start=start, name=made.text, origin=made.text), 2, "reward",
         f"1.0{made.text}", f"{made.actual}{made.text}", f"value{made.text}", made.level, f"check {made.text}".strip(),
         module=made.module, cause=made.text or "the rule of this step is wrong",
+        course=Course(0, (0.5, None, 1.0), (0.5, 0.75, float(number))),
     )  # fmt: skip
 
 

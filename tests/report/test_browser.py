@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Dialog, expect
+from playwright.sync_api import Browser, Dialog, ViewportSize, expect
 
 from harness.report.page import render
 from tests.report.browser import PHONE, Tab, address_of, chromium, opened
@@ -175,6 +175,22 @@ def test_nothing_is_wider_than_a_phone(browser: Browser, file: Path, tmp_path: P
     planted.write_text(file.read_text().replace('<div class="scroll"', "<div"))
     with opened(browser, address_of(planted), PHONE) as tab:
         assert tab.page.evaluate(WIDER_THAN_THE_SCREEN), "a chart without its frame must be noticed"
+
+
+def test_on_a_phone_expected_and_actual_are_in_sight(browser: Browser, file: Path, tmp_path: Path) -> None:
+    size: ViewportSize = {"width": 390, "height": 844}
+
+    def beyond(page: Path) -> list[float]:
+        with opened(browser, address_of(page), size) as tab:
+            cells = tab.page.locator("#divergences td:nth-child(3), #divergences td:nth-child(4)")
+            boxes = [each.bounding_box() for each in cells.all()]
+            assert boxes
+            return [box["x"] + box["width"] for box in boxes if box and box["x"] + box["width"] > size["width"]]
+
+    assert beyond(file) == []
+    planted = tmp_path / "wide.html"
+    planted.write_text(file.read_text().replace('class="scroll cards"', 'class="scroll"'))
+    assert beyond(planted), "a table that goes on beyond the screen must be noticed"
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(None, "light"), (PHONE, "dark")], ids=["desktop-light", "phone-dark"])

@@ -110,3 +110,19 @@ def test_a_port_that_is_taken_is_said(record: Path, capsys: pytest.CaptureFixtur
         port = taken.getsockname()[1]
         assert main(["view", str(record), "--port", str(port)]) == 3
     assert f"the port {port} cannot be used" in capsys.readouterr().err
+
+
+def test_a_key_for_unisolated_sessions_is_known_from_its_file(
+    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from harness.record.keys import is_for_unisolated
+
+    key = tmp_path / "key.pub.pem"
+    written = record.parents[2] / "keys" / "ed25519.pub.pem"
+    key.write_bytes(
+        b"Lockstep signs with this key what ran without isolation, and nothing else.\n" + written.read_bytes()
+    )
+    assert is_for_unisolated(key)
+    assert main(["report", str(record), "--key", str(key), "--json"]) == 0
+    audited = json.loads(capsys.readouterr().out)["audit"]
+    assert not audited["ok"] and any("isol" in each["what"] for each in audited["problems"])

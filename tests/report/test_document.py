@@ -85,7 +85,7 @@ def test_each_level_tells_what_occurred_and_what_never_did(document: dict[str, A
     first, rollout = next(row["levels"] for row in document["attempts"] if len(row["levels"]) > 2)[::2]
     assert (first["level"], first["outcomes_told"]) == (1, [])
     assert rollout["outcomes_told"] == [
-        ["ends", "99 terminated, 1 both"],
+        ["ends", "99 terminated, 1 both; the longest took 321 steps"],
         ["rewards", "0.0 (4,900 times), 1.0 (100 times)"],
         ["never", "the walker flew, end truncated, observation high"],
     ]
@@ -100,7 +100,9 @@ def test_a_divergence_has_its_values_case_pictures_and_repair(document: dict[str
     assert found["reproduce"] == f"lockstep compare --case {found['case']}"
     assert found["frames"].keys() == {"expected", "actual"}
     assert all(picture.startswith("data:image/png;base64,") for picture in found["frames"].values())
-    assert found["repaired"] == {"event": second["event"], "commit": second["commit"]}
+    assert {name: found["repaired"][name] for name in ("event", "commit")} == {
+        "event": second["event"], "commit": second["commit"],
+    }  # fmt: skip
 
 
 def test_a_divergence_that_nothing_passed_after_is_not_repaired(play: Play) -> None:
@@ -308,3 +310,14 @@ def test_what_is_no_number_is_none(value: object) -> None:
 def test_only_a_commits_id_becomes_part_of_a_link(value: object) -> None:
     assert plain.commit_id(value) is None
     assert plain.commit_id("a" * 40) == "a" * 40
+
+
+def test_each_repair_has_the_diff_beside_the_divergence_that_it_mends(play: Play) -> None:
+    play.attempt(Finding(1, "start", count=2), "A first try")
+    play.attempt(message="Start at rest")
+    rows = collected(play.record)["attempts"]
+    first, second = (each["repaired"] for each in rows[0]["divergences"])
+    assert (first["number"], first["diff_of"], second["diff"], second["diff_of"]) == (2, None, [], 0)
+    [changed] = first["diff"]
+    assert (changed["path"], changed["kind"]) == ("candidate/env.py", "changed")
+    assert changed["diff"].splitlines()[1:] == ["-x = 1", "+x = 2"]

@@ -15,6 +15,7 @@ from PIL import Image
 
 from harness.policy.floor import VARIABLE
 from harness.report import page as pages
+from harness.report.charts import course
 from harness.report.page import SECTIONS, _coarse, _rates, headline, render
 from tests.report.conftest import collected
 from tests.report.markup import HOSTILE, INVISIBLE, PAYLOAD, Page, faults
@@ -50,6 +51,21 @@ def test_every_section_is_there_with_its_content(document: dict[str, Any]) -> No
     ):  # fmt: skip
         assert said.lower() in page.text.lower(), said
     assert page.tags["img"] == 2
+
+
+def test_the_value_that_differs_is_drawn_step_by_step_on_both_sides(document: dict[str, Any]) -> None:
+    (row, found), *_ = ((row, each) for row in document["attempts"] for each in row["divergences"])
+    drawn = str(course(found, row["event"]))
+    assert drawn in render(document)
+    assert f"Both sides from step 0 to step 2, in which they differ: the reference has {found['expected']}" in drawn
+    lines = re.findall(r'<path class="series (s-\w+)" d="([^"]*)"', drawn)
+    assert [name for name, way in lines if "L" in way] == [
+        "s-candidate"
+    ]  # the reference's value of step 1 is not finite
+    assert [name for name, way in lines].count("s-reference") == 2
+    assert drawn.count("<circle") == 2
+    alike = found | {"course": {"first": 7, "expected": [None, None, None], "actual": [2.0, 2.0, 2.0]}}
+    assert "s-candidate" in str(course(alike, 1))
 
 
 def test_a_page_leads_nowhere_and_loads_nothing(document: dict[str, Any]) -> None:
@@ -242,6 +258,7 @@ def test_only_what_no_level_reached_counts_as_never_reached(document: dict[str, 
 def test_what_was_reached_of_a_crate_is_reported(document: dict[str, Any]) -> None:
     reported = "candidate reached: lines 7/9 (77%); never: lib.rs:4-5"
     nothing: dict[str, Any] = {
+        "certified": None,
         "levels": [],
         "modules": [],
         "never": [],
@@ -257,7 +274,7 @@ def test_every_figure_of_a_profile_has_its_place_in_the_table(document: dict[str
     twice = document["profiles"][0]["figures"]
     twice.append(twice[-1] | {"steps_per_s": 123.0})
     table = _rates(document["profiles"][0])
-    shown = [each for _, _, cells in table["rows"] for cell in cells for each in cell] + table["episodes"]
+    shown = [each for _, _, cells in table["rows"] for cell in cells for each in cell] + table["reference"]
     assert len(shown) == len(twice) and all(each in shown for each in twice)
     for kind, contender, cells in table["rows"]:
         for batch, cell in zip(table["batches"], cells, strict=True):
@@ -270,3 +287,44 @@ def test_a_large_picture_is_not_shrunk_by_leaving_lines_out(width: int, coarse: 
     Image.new("RGB", (width, 40)).save(picture, "PNG")
     assert _coarse("data:image/png;base64," + base64.b64encode(picture.getvalue()).decode()) is coarse
     assert _coarse("data:image/png;base64,iVBORw0KGgo="), "a picture without a header is none at all"
+
+
+def test_every_check_has_a_row_and_what_did_not_pass_comes_first(document: dict[str, Any]) -> None:
+    level = {"checks": [
+        {"name": "laws", "module": None, "outcome": "PASS", "examples": 12345, "detail": "smallest p 0.3"},
+        {"name": "steps", "module": "moves", "outcome": "FAIL", "examples": 7, "detail": ""},
+    ]}  # fmt: skip
+    document["attempts"][0]["levels"] = [document["attempts"][0]["levels"][0] | level]
+    html = render(document)
+    table = html[html.index('<table class="checks small">') :].split("</table>")[0]
+    assert table.index("steps") < table.index("laws") and table.count("<tr>") == 3
+    assert "12,345" in table and "smallest p 0.3" in table and "moves" in table
+
+
+@pytest.mark.parametrize("outcome", ["FAIL", "ERROR", "INCONCLUSIVE", "interrupted"])
+def test_an_attempt_that_did_not_pass_is_not_titled_with_what_it_was_meant_to_be(
+    document: dict[str, Any], outcome: str
+) -> None:
+    document["attempts"] = [
+        document["attempts"][0] | {"outcome": outcome, "message": "Pass level 3", "failed_level": 1}
+    ]
+    document["attempts"][0] |= {"level": 3, "step": "level 3"}
+    html = render(document)
+    title = html.split('<span class="what">')[1].split("<span")[0]
+    assert "Pass" not in title and title.startswith("Level 3") and "at level 1" in title
+    assert "meant as: Pass level 3" in html
+
+
+def test_a_level_that_a_commit_proves_is_named_although_what_came_after_failed(document: dict[str, Any]) -> None:
+    document["summary"] |= {"state": "working", "highest_level": 0, "next": "level 1"}
+    text = Page(render(document)).text
+    assert "Highest level passed" in text and "none yet" not in text.split("Newest verified commit")[0]
+    assert "Level 4 passed in commit" in text and "since then none" in text
+
+
+def test_a_diff_cannot_bring_markup_and_shows_what_was_added(document: dict[str, Any]) -> None:
+    found = next(each for row in document["attempts"] for each in row["divergences"])
+    diff = [{"path": PAYLOAD, "kind": "changed", "diff": f"@@ -1 +1 @@\n-{PAYLOAD}\n+y = 2{INVISIBLE}"}]
+    found["repaired"] |= {"diff": diff, "diff_of": None}
+    html = render(document)
+    assert faults(html) == [] and "<ins>+y = 2" in html and INVISIBLE not in html

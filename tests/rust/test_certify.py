@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import pytest
@@ -43,7 +43,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     root = tmp_path_factory.mktemp("certified")
     with Session.start(write_walk(root / "walk"), root / "workspace", root / "home") as session:
         assert session.verify(level=3).commit is not None
-        issued = issue(session, SMALL, silent)
+        issued = issue(lambda patient: nullcontext(session), SMALL, silent)
         assert issued.examination.outcome is Outcome.PASS, issued.to_json()
         yield session
 

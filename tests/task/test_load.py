@@ -221,6 +221,8 @@ WRONG: list[tuple[str, str, str, str, str]] = [
     ('"state/x" = { rtol', "terminated = { rtol", "tolerance.terminated", "bool, which is always exact", ""),
     ("rtol = 1e-9", "rtol = -1e-9", 'tolerance."state/x".rtol', "at least 0", ""),
     ("rtol = 1e-9", "rtol = nan", 'tolerance."state/x".rtol', "at least 0", ""),
+    ("rtol = 1e-9", "ulp = -1", 'tolerance."state/x".ulp', "at least 0", ""),
+    ("rtol = 1e-9", "ulp = 1.5", 'tolerance."state/x".ulp', "integer", ""),
     ("{ atol = 1e-12 }", "{}", 'tolerance."probe/move/x"', "it says nothing", ""),
 ]  # fmt: skip
 

@@ -54,9 +54,14 @@ def changed(**config: Any) -> PpoConfig:
     ("contract", "config"),
     [
         pytest.param(cue("shown"), changed(), id="mlp"),
-        pytest.param(cue("once"), changed(network="gru"), id="gru", marks=pytest.mark.slow),
+        pytest.param(cue("once"), changed(network="gru"), id="gru", marks=[pytest.mark.slow, pytest.mark.nightly]),
         pytest.param(cue("picture"), changed(network="cnn"), id="cnn", marks=pytest.mark.slow),
-        pytest.param(cue("picture", masked=False), changed(hold=3, pool=2), id="held", marks=pytest.mark.slow),
+        pytest.param(
+            cue("picture", masked=False),
+            changed(hold=3, pool=2),
+            id="held",
+            marks=[pytest.mark.slow, pytest.mark.nightly],
+        ),
         pytest.param(DICE, changed(), id="dice", marks=pytest.mark.slow),
     ],
 )

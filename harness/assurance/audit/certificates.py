@@ -24,6 +24,7 @@ from harness.record.certificate import (
 from harness.record.event import Event
 from harness.record.keys import PublicKey
 from harness.record.store import Store
+from harness.record.task_update import task_in_force
 from harness.support.document import DocumentError
 from harness.verdict import Verdict
 
@@ -55,9 +56,9 @@ class Certificates:
         if event.kind == CERTIFYING:
             self._begun.append(event)
         elif verified is not None and key is not None:
-            self._check_end(event, before[0], verified, key)
+            self._check_end(event, before, verified, key)
 
-    def _check_end(self, event: Event, first: Event, verified: Event, key: PublicKey) -> None:
+    def _check_end(self, event: Event, before: Sequence[Event], verified: Event, key: PublicKey) -> None:
         asked = dict(event.arguments)
         start = next((each for each in self._begun if dict(each.arguments) == asked), None)
         self._require(start is not None, event, "no certification began that it could be the end of")
@@ -71,7 +72,8 @@ class Certificates:
         trees = verified.workspace or {}
         subject = {"gitCommit": verified.commit, "gitTree": trees.get("gitTree"), "dirHash": trees.get("dirHash")}
         self._require(said["subject"][0]["digest"] == subject, event, f"it is not about commit {verified.commit}")
-        self._check_trees(event, first, predicate, parts)
+        task = task_in_force(before[: verified.seq])
+        self._check_trees(event, before[0], task, predicate, parts)
         self._check_verdict(event, parts[VERDICT])
         for sandbox in filter(None, (ours.get("sandbox"), parts[VERDICT].get("sandbox"))):
             self._findings.safely(partial(self._isolation.check, event, sandbox))
@@ -89,10 +91,15 @@ class Certificates:
         self._require(ours["seed"] == event.seeds.get(SEED), event, "its summary names another seed")
 
     def _check_trees(
-        self, event: Event, start: Event, predicate: Mapping[str, Any], parts: Mapping[str, Mapping[str, Any]]
+        self,
+        event: Event,
+        start: Event,
+        task: str,
+        predicate: Mapping[str, Any],
+        parts: Mapping[str, Mapping[str, Any]],
     ) -> None:
-        """It is of this session and this task, and its verdict is from its own seed."""
-        session, task = start.detail["session"], start.detail["task_digest"]
+        """It is of this session and the task that verified the commit, and its verdict is from its own seed."""
+        session = start.detail["session"]
         policy = {"uri": f"lockstep:task/{start.arguments['task']}", "digest": {"sha256": task}}
         self._require(predicate["resourceUri"] == f"lockstep:session/{session}", event, "it is of another session")
         self._require(predicate["policy"] == policy, event, "it names another task")

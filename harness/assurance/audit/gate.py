@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.assurance.audit.checkout import differences
 from harness.assurance.audit.report import Row
+from harness.record.event import Event
 from harness.record.store import Store
 from harness.verdict import Outcome
 
@@ -30,13 +31,13 @@ class Gate:
         """A JSON-ready description."""
         return {"level": self.level, "directory": None if self.directory is None else str(self.directory)}
 
-    def objections(self, store: Store, rows: Sequence[Row], levels: Sequence[int]) -> Iterator[str]:
+    def objections(self, store: Store, rows: Sequence[Row], task: Event) -> Iterator[str]:
         """What stands in the way.
 
         Args:
             store: of the record.
             rows: its verified commits.
-            levels: the levels that the session has.
+            task: the event that brought the task in force, and with it the levels that the session has.
 
         Raises:
             RecordError: the commit is damaged, or there is no room for the comparison.
@@ -44,8 +45,10 @@ class Gate:
         if not rows:
             yield "there is no verified commit"
             return
+        if rows[-1].seq < task.seq:
+            yield f"event {task.seq} changed the task, and no commit is verified by the changed one"
         if self.level is not None:
-            yield from _not_passed(rows[-1], self.level, levels)
+            yield from _not_passed(rows[-1], self.level, task.detail["plan"]["levels"])
         if self.directory is not None:
             tree = store.files(store.commit(rows[-1].commit).tree)
             yield from differences(self.directory, store, tree, rows[-1].commit)

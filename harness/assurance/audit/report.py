@@ -71,7 +71,8 @@ class AuditReport:
     """The result of an audit.
 
     Attributes:
-        session, task, task_digest: what the record is about.
+        session, task, task_digest: what the record is about; `tasks` every task that was in force, as `{"digest", "from"}`
+            with the event that brought it.
         key: id of the key that signs now; `keys` every key of the record, as `{"id", "from", "isolated"}` with the event
             from which on it signed, and whether for a session that isolates (None where the record does not say); `pinned`
             is False when they are the record's own word only.
@@ -98,6 +99,7 @@ class AuditReport:
     last_good: str | None
     first_bad: str | None
     gate: Mapping[str, Any] | None = None
+    tasks: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -23,6 +23,7 @@ from harness.record.objects import Entry, encode_commit, object_id
 from harness.record.rotation import ROTATED, appointed
 from harness.record.snapshot import directory_hash, task_digest, trusted_changes, trusted_part
 from harness.record.store import Store
+from harness.record.task_update import TASK_UPDATED, objections, stating_task, task_in_force
 from harness.session.recipe import ATTEMPT, INTERRUPTED, VERDICT
 from harness.support.foreign import json_of
 from harness.task.contract import CASES_DIRECTORY
@@ -42,6 +43,7 @@ class Walk:
         self._events: list[Event] = []
         self._positions: list[int] = []
         self._trusted: dict[str, Entry] = {}
+        self._tasks: list[dict[str, Any]] = []
         self._pending: Event | None = None
         self._seeds: dict[int, str] = {}
         self._trees: dict[str, tuple[Mapping[str, Entry], str]] = {}
@@ -73,12 +75,13 @@ class Walk:
             findings.add("log", None, what)
         findings.safely(lambda: self._refs.check(dict(zip(self._positions, self._events, strict=True))))
         if gate is not None:
-            findings.safely(lambda: self._gate(gate, detail))
+            findings.safely(lambda: self._gate(gate))
         last_good, first_bad = self._reliable()
         return AuditReport(
             session=found,
             task=str(self._events[0].arguments.get("task", "")) if self._events else "",
-            task_digest=str(detail.get("task_digest", "")),
+            task_digest=task_in_force(self._events) if self._events else "",
+            tasks=tuple(self._tasks),
             key=self._chain.key.id if self._chain.key else "",
             keys=tuple(
                 {"id": link.key.id, "from": link.position, "isolated": link.isolated} for link in self._chain.links
@@ -106,8 +109,8 @@ class Walk:
             self._findings.add("log", None, f"the log cannot be followed to its start: {error.what}")
             return []
 
-    def _gate(self, gate: Gate, detail: Mapping[str, Any]) -> None:
-        for what in gate.objections(self._store, self._commits.rows, detail["plan"]["levels"]):
+    def _gate(self, gate: Gate) -> None:
+        for what in gate.objections(self._store, self._commits.rows, stating_task(self._events)):
             self._findings.add("gate", None, what)
 
     def _reliable(self) -> tuple[str | None, str | None]:
@@ -156,6 +159,8 @@ class Walk:
             findings.safely(lambda: self._verdict(event, key))
         elif event.kind == INTERRUPTED:
             self._pending = None
+        elif event.kind == TASK_UPDATED:
+            findings.safely(lambda: self._task_update(event))
         findings.safely(lambda: self._certificates.check(event, self._events[:-1], key))
 
     def _begin(self, event: Event) -> None:
@@ -163,6 +168,18 @@ class Walk:
         self._trusted = trusted_part(files)
         found, stated = task_digest(self._store, self._trusted), event.detail["task_digest"]
         self._findings.require(found == stated, "trusted", event, f"the task's digest is {found}, stated is {stated}")
+        self._tasks.append({"digest": found, "from": event.seq})
+
+    def _task_update(self, event: Event) -> None:
+        """A changed task is stated as the first one is, by a person where the session has a key for that."""
+        require, before = self._findings.require, self._trusted
+        require(self._pending is None, "order", event, "the attempt before has no verdict")
+        self._begin(event)
+        gone = {path for path in before.keys() - self._trusted.keys() if path.startswith(f"{CASES_DIRECTORY}/")}
+        hidden = ", ".join(sorted(gone - {*event.detail["dropped"], *event.detail["changes"]["deleted"]}))
+        require(not hidden, "trusted", event, f"known cases are gone, and it does not say so: {hidden}")
+        for what in objections(self._store, self._events[:-1], event):
+            require(False, "trusted", event, what)
 
     def _check_signature(self, event: Event, content: bytes, before: Event | None) -> None:
         signature = event_file(self._store, event.id, SIGNATURE_FILE)
@@ -209,7 +226,7 @@ class Walk:
             require(attempt.workspace == event.workspace, "tree", event, "it judged another tree than was taken")
             require(attempt.seeds.get("run") == verdict["seed"], "seed", event, "its seed is not the attempt's")
         require(verdict["outcome"] == event.outcome, "contents", event, "its outcome is not its verdict's")
-        same_task = verdict["task_digest"] == start.detail.get("task_digest")
+        same_task = verdict["task_digest"] == task_in_force(self._events)
         require(same_task, "trusted", event, "it judged by another task")
         self._findings.safely(lambda: self._isolation.check(event, verdict["sandbox"]))
         if event.commit is not None:

@@ -10,8 +10,8 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,18 +31,20 @@ from harness.record.certificate import (
     finding,
     path_of,
 )
-from harness.record.directory import POLICIES
+from harness.record.directory import POLICIES, SessionDirectory
 from harness.record.event import now
 from harness.record.export import check_out, discard, exported
+from harness.record.lock import Lock
 from harness.record.machine import conditions
 from harness.record.snapshot import trusted_part
 from harness.record.store import Store
 from harness.session.session import Session
 from harness.support.document import Document, number
-from harness.support.progress import Progress
+from harness.support.progress import Progress, within
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verdict import Outcome
+from sandboxes.removal import scratch_directory
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,12 @@ class Certificate:
         )
 
 
+Opening = Callable[[bool], AbstractContextManager[Session]]
+"""Opens the session to be certified. True: it waits for whoever works on it meanwhile; False: it refuses then."""
+
+
 def issue(
-    session: Session,
+    opening: Opening,
     settings: Settings,
     progress: Progress,
     on_part: OnPart = report_nothing,
@@ -124,39 +130,48 @@ def issue(
 ) -> Certificate:
     """Examine the newest verified commit of a session and record the certificate.
 
+    The session is held only while the record is written: at the beginning, and at the end. In between others may work on it;
+    the certificate is of the commit that was the newest at the beginning.
+
     Args:
+        opening: gives the session for as long as its context lasts.
         on_part: called with each part as soon as it is known.
         sandbox: the driver to use; by default the session's.
 
     Raises:
-        SessionError: nothing is verified yet.
+        SessionError: nothing is verified yet, or another process certifies the session.
         RecordError: the record cannot be read or written.
         TaskError: the recorded task cannot be read.
     """
     began = time.monotonic()
-    _, subject = session.verified()
-    driver = session.driver(sandbox)
-    asked = {"commit": subject.commit, "sandbox": driver.name, **settings.to_json()}
-    start = begun(session.events, asked)
-    if start is None:
-        start = session.record(CERTIFYING, arguments=asked, seeds={SEED: secrets.randbits(62)})
-    seed = start.seeds[SEED]
-    scratch = session.directory.exports / f"certify-{secrets.token_hex(4)}"
-    with recorded_tree(session.store, subject.commit, scratch) as (task, tree):
-        policies = session.directory.path / POLICIES
-        found = examine(task, tree, driver, seed, settings, progress, policies=policies, on_part=on_part)
-    files = {path_of(name): _encoded(part) for name, part in found.parts.items()}
-    files[ENVELOPE] = seal(subject, SUMMARY, _summary(session, found, files, now()), session.key)
-    event = session.record(
-        CERTIFIED,
-        arguments=asked,
-        outcome=str(found.outcome),
-        detail={"figures": figures(found.parts), "finding": finding(found.parts)},
-        seeds={SEED: seed},
-        duration_s=time.monotonic() - began,
-        attached=files,
-    )
-    return Certificate(session.id, event.seq, subject.commit, found)
+    with ExitStack() as stack:
+        with opening(False) as session:
+            _, subject = session.verified()
+            directory, driver = session.directory, session.driver(sandbox)
+            lock = Lock(directory.certifying, f"the certification of {directory.id}")
+            stack.callback(lock.release)
+            asked = {"commit": subject.commit, "sandbox": driver.name, **settings.to_json()}
+            start = begun(session.events, asked)
+            if start is None:
+                start = session.record(CERTIFYING, arguments=asked, seeds={SEED: secrets.randbits(62)})
+            scratch = stack.enter_context(scratch_directory("lockstep-certify-")) / "commit"
+            task, tree = stack.enter_context(recorded_tree(session.store, subject.commit, scratch))
+        seed, policies = start.seeds[SEED], directory.path / POLICIES
+        telling = within("certify", progress)
+        found = examine(task, tree, driver, seed, settings, telling, policies=policies, on_part=on_part)
+        files = {path_of(name): _encoded(part) for name, part in found.parts.items()}
+        with opening(True) as session:
+            files[ENVELOPE] = seal(subject, SUMMARY, _summary(directory, found, files, now()), session.key)
+            event = session.record(
+                CERTIFIED,
+                arguments=asked,
+                outcome=str(found.outcome),
+                detail={"figures": figures(found.parts), "finding": finding(found.parts)},
+                seeds={SEED: seed},
+                duration_s=time.monotonic() - began,
+                attached=files,
+            )
+    return Certificate(directory.id, event.seq, subject.commit, found)
 
 
 @contextmanager
@@ -176,14 +191,16 @@ def recorded_tree(store: Store, commit: str, scratch: Path) -> Iterator[tuple[Ta
         discard(scratch)
 
 
-def _summary(session: Session, found: Examination, files: Mapping[str, bytes], moment: str) -> dict[str, Any]:
+def _summary(
+    directory: SessionDirectory, found: Examination, files: Mapping[str, bytes], moment: str
+) -> dict[str, Any]:
     verdict = found.parts[VERDICT]
     claimed = claims(found.parts)
     return {
         "verifier": {"id": "lockstep:certify", "version": {"lockstep": __version__}},
         "timeVerified": moment,
-        "resourceUri": f"lockstep:session/{session.id}",
-        "policy": {"uri": f"lockstep:task/{session.directory.task}", "digest": {"sha256": verdict["task_digest"]}},
+        "resourceUri": f"lockstep:session/{directory.id}",
+        "policy": {"uri": f"lockstep:task/{directory.task}", "digest": {"sha256": verdict["task_digest"]}},
         "inputAttestations": [
             {"uri": name, "digest": {"sha256": hashlib.sha256(content).hexdigest()}} for name, content in files.items()
         ],

@@ -12,9 +12,10 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from harness.occurrences import Occurrences
 from harness.support.document import DocumentError
 from harness.verdict import Outcome, Verdict
 
@@ -125,10 +126,18 @@ def _broken_claims(recorded: Verdict, again: Verdict) -> Iterator[str]:
             yield f"{where} first differed at {locations[0]} and differs at {locations[1]}"
         if one.outcome is Outcome.PASS and one.episodes != other.episodes and one.transfer is None:
             yield f"{where} compared {one.episodes} episodes and compares {other.episodes}"
-        tables = (one.occurred, other.occurred)
-        if None not in tables and one.evidence == other.evidence and tables[0] != tables[1]:
+        if one.evidence == other.evidence and _tell_otherwise(one.occurred, other.occurred):
             yield f"{where} compared the very same things and tells other outcomes of them"
         yield from _broken_transfer(one.transfer, other.transfer, where)
+
+
+def _tell_otherwise(one: Occurrences | None, other: Occurrences | None) -> bool:
+    """Whether two tables of outcomes contradict each other: an older one does not tell all that a newer one does."""
+    if one is None or other is None:
+        return False
+    if one.longest is None or other.longest is None:
+        one, other = (replace(table, longest=None) for table in (one, other))
+    return one != other
 
 
 def _broken_transfer(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None, where: str) -> Iterator[str]:

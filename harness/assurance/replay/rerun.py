@@ -13,12 +13,13 @@ from harness.assurance.replay.reproduction import Match, Reproduction, reproduct
 from harness.errors import RecordError
 from harness.policy import floor
 from harness.policy.trust import Trust
-from harness.record.event import CONDITIONS, VERDICT_FILE, Event
+from harness.record.event import CONDITIONS, START, VERDICT_FILE, Event
 from harness.record.export import check_out, exported
-from harness.record.log import cases_added, event_file, snapshot_of
+from harness.record.log import cases_added, event_file
 from harness.record.machine import conditions
-from harness.record.snapshot import task_digest, trusted_part
+from harness.record.snapshot import task_digest
 from harness.record.store import Store
+from harness.record.task_update import TASK_UPDATED, trusted_files
 from harness.session.recipe import VERDICT
 from harness.support.files import write_below
 from harness.support.foreign import json_of
@@ -154,10 +155,13 @@ class Rerun:
 
     def close(self) -> None:
         """End the workers and remove what was exported."""
+        self._end_verifiers()
+        self._stack.close()
+
+    def _end_verifiers(self) -> None:
         for verifier in self._verifiers.values():
             verifier.close()
         self._verifiers.clear()
-        self._stack.close()
 
     def repeat(self, verdicts: Sequence[Event]) -> Iterator[Repeated]:
         """Reach these verdicts again, in the order of the log.
@@ -209,16 +213,21 @@ class Rerun:
         )
 
     def _go_to(self, seq: int) -> None:
-        """Make the task directory what it was before this event: the files of the start, and the cases found since."""
-        if self._reported == 0:
-            trusted = trusted_part(self._store.files(snapshot_of(self._events[:1])))
-            self._trust.demand(task_digest(self._store, trusted), str(self._events[0].arguments.get("task", "")))
-            check_out(self._store, trusted, self._task)
-            self._reported = 1
+        """Make the task directory what it was before this event: the task in force, and the cases found since."""
         for event in self._events[self._reported : seq]:
-            for path, entry in cases_added(self._store, event).items():
-                write_below(self._task, path, self._store.blob(entry.id))
+            if event.kind in (START, TASK_UPDATED):
+                self._take_task(event)
+            else:
+                for path, entry in cases_added(self._store, event).items():
+                    write_below(self._task, path, self._store.blob(entry.id))
         self._reported = max(self._reported, seq)
+
+    def _take_task(self, event: Event) -> None:
+        """Go on with the task that an event brought; what ran for the one before ends."""
+        trusted = trusted_files(self._store, self._events[: event.seq + 1])
+        self._trust.demand(task_digest(self._store, trusted), str(self._events[0].arguments.get("task", "")))
+        self._end_verifiers()
+        check_out(self._store, trusted, self._task)
 
     def _verifier(self, driver: Driver) -> Verifier:
         if driver.name not in self._verifiers:

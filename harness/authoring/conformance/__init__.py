@@ -1,7 +1,8 @@
 """The conformance kit behind `lockstep check-reference`: it tells the author of an adapter what is wrong with it.
 
 A verdict is worth what its reference is worth. So before a task is used, its reference is asked here for everything
-that the levels rely on: that it says the same twice, that its state is its whole state, that its tape holds all chance.
+that the levels rely on: that it says the same twice and after whatever came before, that its state is its whole state, that
+its tape holds all chance, that it answers whatever task.toml allows.
 What a missing capability costs is listed as SKIPPED, with the consequence.
 """
 
@@ -10,7 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from harness.authoring.conformance import behaviour, calls, chance, declaration, pictures, state, vector
+from harness.authoring.conformance import (
+    behaviour,
+    calls,
+    chance,
+    declaration,
+    leaks,
+    masks,
+    pictures,
+    probes,
+    state,
+    state_bounds,
+    vector,
+)
 from harness.authoring.conformance.kit import Failed, Kit, Passed, Skipped
 from harness.errors import LockstepError
 from harness.protocol.environment import Environment
@@ -23,16 +36,19 @@ CHECKS: dict[str, Callable[[Kit], Passed]] = {
     "episodes": behaviour.plays_episodes,
     "reset": behaviour.resets_to_a_beginning,
     "bounds": behaviour.keeps_its_bounds,
+    "masks": masks.offers_legal_actions,
     "determinism": behaviour.repeats_itself,
+    "leaks": leaks.forgets_what_came_before,
     "seeds": behaviour.heeds_its_seed,
     "single steps": behaviour.steps_singly,
     "vector": vector.keeps_sub_envs_apart,
     "restore": state.restores,
+    "state bounds": state_bounds.keeps_its_state_bounds,
     "sufficient state": state.suffices,
     "tape": chance.replays_its_tape,
     "wrong tapes": chance.refuses_wrong_tapes,
     "pictures": pictures.draws_pictures,
-    "probes": calls.answers_probes,
+    "probes": probes.answers_probes,
     "policies": calls.follows_policies,
     "wrong actions": calls.refuses_wrong_actions,
     "close": calls.closes,
@@ -41,7 +57,10 @@ CHECKS: dict[str, Callable[[Kit], Passed]] = {
 
 
 def check_reference(
-    environment_factory: Callable[[], Environment], task: Task, only: Collection[str] = tuple(CHECKS)
+    environment_factory: Callable[[], Environment],
+    task: Task,
+    only: Collection[str] = tuple(CHECKS),
+    progress: Callable[[str, int, int], None] = lambda what, done, of: None,
 ) -> list[CheckResult]:
     """Check that a reference keeps the protocol and fits its task.
 
@@ -49,6 +68,7 @@ def check_reference(
         environment_factory: starts and opens a fresh process of the reference each time that it is called.
         task: the task that the reference belongs to.
         only: the names of the checks to do; all of them by default.
+        progress: called before each check with its name, and how many of how many are done.
 
     Returns:
         One result for each check. A reference that crashes, hangs or raises fails the check during which it does, and
@@ -63,7 +83,11 @@ def check_reference(
                 for name in CHECKS
                 if name in only and name != "opens"
             ]
-        return [opened if name == "opens" else _result(name, kit) for name in CHECKS if name in only]
+        results, names = [], [name for name in CHECKS if name in only]
+        for done, name in enumerate(names):
+            progress(f"asking the reference: {name}", done, len(names))
+            results.append(opened if name == "opens" else _result(name, kit))
+        return results
     finally:
         kit.close()
 

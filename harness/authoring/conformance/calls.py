@@ -1,4 +1,4 @@
-"""The reference's other calls: probes, policies, refused actions, the end."""
+"""The reference's other calls: policies, refused actions, the end."""
 
 from __future__ import annotations
 
@@ -8,34 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.authoring.conformance.kit import EPISODES, STANDARD_POLICIES, Failed, Kit, Passed, Skipped, outside, shown
-from harness.compare import compare_leaves
+from harness.authoring.conformance.kit import EPISODES, STANDARD_POLICIES, Failed, Kit, Passed, Skipped, outside
 from harness.errors import Crashed, EnvironmentFailure
-from harness.model import STATE, Array, Leaf
+from harness.model import Leaf
 
-PROBE_INPUTS = 32
 CLOSE_SECONDS = 10.0
-
-
-def answers_probes(kit: Kit) -> Passed:
-    """Each probe answers inputs that occur, or that task.toml allows, and the same inputs the same way."""
-    if not kit.can("probe"):
-        raise Skipped("without the capability probe, modules are tested only through whole steps")
-    names = [name for name in kit.task.probes if name in kit.spec.probes]
-    if not names:
-        raise Skipped("the task has no probes")
-    for name in names:
-        inputs = _probe_inputs(kit, name)
-        try:
-            first = kit.environment.probe(name, inputs)
-            again = kit.environment.probe(name, {path: array[::-1] for path, array in inputs.items()})
-        except EnvironmentFailure as failure:
-            raise Failed(f"probe {name} does not answer inputs that task.toml allows: {failure}") from failure
-        backwards = {path: array[::-1] for path, array in again.items()}
-        difference = compare_leaves(first, backwards, {}, f"probe/{name}/")
-        if difference is not None:
-            raise Failed(f"probe {name} answers the same inputs differently: {shown(difference)}")
-    return Passed(len(names) * PROBE_INPUTS)
 
 
 def follows_policies(kit: Kit) -> Passed:
@@ -94,30 +71,6 @@ def closes(kit: Kit) -> Passed:
     except EnvironmentFailure:
         pass
     raise Failed("it goes on running after `close`")
-
-
-def _probe_inputs(kit: Kit, name: str) -> dict[str, Array]:
-    """Inputs from reached states and actions where they are named so, else from within their bounds."""
-    rng = np.random.default_rng(0)
-    reached = kit.reached
-    picks = [reached[pick] for pick in rng.integers(0, len(reached), PROBE_INPUTS)]
-    inputs = {}
-    for path, leaf in kit.task.probes[name].inputs.items():
-        state = kit.spec.outputs.get(path if path.startswith(STATE) else STATE + path)
-        if state is not None and (state.dtype, state.shape) == (leaf.dtype, leaf.shape):
-            inputs[path] = np.stack([episode.leaves[state.path][timestep] for episode, timestep in picks])
-        elif path in kit.actions:
-            inputs[path] = np.stack([episode.case.actions[path][timestep] for episode, timestep in picks])
-        else:
-            inputs[path] = _anywhere(leaf, rng)
-    return inputs
-
-
-def _anywhere(leaf: Leaf, rng: np.random.Generator) -> Array:
-    low = np.nan_to_num(np.asarray(0.0 if leaf.low is None else leaf.low, np.float64), neginf=-1e6)
-    high = np.nan_to_num(np.asarray(1.0 if leaf.high is None else leaf.high, np.float64), posinf=1e6)
-    values = low + rng.random((PROBE_INPUTS, *leaf.shape)) * (high - low)
-    return (np.round(values) if np.dtype(leaf.dtype).kind in "iub" else values).astype(leaf.dtype)
 
 
 def _beyond(leaf: Leaf) -> list[int | float]:

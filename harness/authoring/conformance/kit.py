@@ -139,6 +139,18 @@ class Kit:
             return
         raise Failed(f"{what} is played as if nothing were wrong")
 
+    def answers(self, cases: Sequence[Case]) -> list[Trajectory | Raised]:
+        """What is played of each case, or why the reference refuses it; it refuses by raising, and goes on."""
+        if not cases:
+            return []
+        try:
+            return list(self.environment.rollout(cases))
+        except Raised as refused:
+            if len(cases) == 1:
+                return [refused]
+        middle = len(cases) // 2
+        return self.answers(cases[:middle]) + self.answers(cases[middle:])
+
     def close(self) -> None:
         """End the running environment."""
         if self._environment is not None:

@@ -7,9 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from harness.authoring.conformance.kit import Failed, Kit, Passed, Skipped, divergence, shown, without_reset
+from harness.authoring.conformance.predecessors import episodes_before
 from harness.compare import compare, compare_leaves
 from harness.model import ENDINGS, STATE, Case, Tape, Trajectory
 from harness.task.contract import Mode
+
+SOON = 16
+"""So many steps are played of what follows a state after each kind of thing that may come before."""
 
 
 def restores(kit: Kit) -> Passed:
@@ -43,6 +47,10 @@ def suffices(kit: Kit) -> Passed:
     # What was played just before must not show: so an unrelated case goes before each.
     interleaved = [case for rest in rests for case in (kit.cases[-1], rest.case)]
     _demand_same_future(kit, rests, kit.environment.rollout(interleaved)[1::2], why)
+    soon = [rest.cut(SOON) for rest in rests]
+    for kind, make in episodes_before(kit):
+        interleaved = [case for number, rest in enumerate(soon) for case in (make(number, rest.case), rest.case)]
+        _demand_same_future(kit, soon, kit.environment.rollout(interleaved)[1::2], f"{why}, as after {kind}")
     with kit.fresh() as other:
         _demand_same_future(kit, rests, other.rollout([rest.case for rest in rests]), f"{why} (in a fresh process)")
     return Passed(len(rests))

@@ -1,13 +1,22 @@
 """Spaces, attributes and random calls of a Gymnasium environment, as leaves and laws of a task."""
 
 # It runs under the reference's own Python, which may be as old as 3.8.
+# ruff: noqa: B905
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
+import gymnasium_state
 import numpy as np
 from gymnasium import spaces
+
+MOST_WORDS, MOST_ROWS = 64, 64
+KINDS = {
+    float: "number", int: "number", bool: "number", list: "list", tuple: "tuple", np.ndarray: "array",
+    collections.deque: "deque",
+}  # fmt: skip
 
 
 class Unusable(Exception):
@@ -32,7 +41,29 @@ def leaf_of(space: Any, path: str, notes: list[str]) -> dict[str, Any]:
             high = np.where(np.isfinite(high), high, np.maximum(1, low))
             notes.append(f"`{path}` is unbounded; tests draw it from the bounds in task.toml, first guessed as 1")
         return {"dtype": space.dtype.name, "shape": list(space.shape), "low": _bound(low), "high": _bound(high)}
-    raise Unusable(f"`{path}` is a {type(space).__name__} space, which has no fixed leaves")
+    raise Unusable(
+        f"`{path}` is a {type(space).__name__} space, whose points have no fixed shape, so that it has no leaves; a "
+        "`--factory` can wrap it in one that pads them to the longest"
+    )
+
+
+def text_leaf(space: Any, path: str) -> Any:
+    """The leaf of a space of texts with its characters, which are numbered from 1, and 0 stands for none; None otherwise."""
+    if isinstance(space, spaces.Text):
+        characters = "".join(space.character_list)
+        low = [1] * space.min_length + [0] * (space.max_length - space.min_length)
+        leaf = {"dtype": "int64", "shape": [space.max_length], "low": low, "high": len(characters)}
+        return leaf, characters
+    if path.startswith("action") or isinstance(space, (spaces.Box, spaces.Discrete)):
+        return None
+    try:
+        samples = [space.sample() for _ in range(20)]
+    except Exception:
+        return None
+    if not all(isinstance(sample, str) for sample in samples):
+        return None
+    most = 2 * max(map(len, samples))
+    return {"dtype": "int64", "shape": [most], "low": 0, "high": 0x10FFFF}, ""
 
 
 def _bound(values: np.ndarray) -> Any:
@@ -47,21 +78,103 @@ def _bound(values: np.ndarray) -> Any:
     return spelled(values.tolist())
 
 
-def attribute_leaf(values: list[Any]) -> Any:
-    """The leaf of an attribute with these values over time, or None if it is no changing number of fixed shape."""
-    if not all(isinstance(value, (bool, int, float, np.generic, np.ndarray, list, tuple)) for value in values):
+def described(values: list[Any]) -> Any:
+    """How to read and write what a place held over time, and its leaves by the end of their names; None if it never
+    changed, or is nothing that leaves can hold. The third is how rich it is: 0 for numbers and arrays, 1 for what is
+    absent at times or grows, 2 for words.
+    """
+    if all(map(gymnasium_state.is_engine_state, values)):
+        leaf = _plain_leaf([state.array for state in values])
+        return ({"kind": "engine"}, {"": leaf}, 0) if leaf else None
+    leaf = _plain_leaf(values)
+    if leaf is not None:
+        if leaf == {}:
+            return None
+        narrower = _narrower(values)
+        leaves = {"": leaf, "_narrow": _FLAG} if narrower else {"": leaf}
+        return narrower or {"kind": _kind(values[-1])}, leaves, 0
+    if all(value is None or isinstance(value, str) for value in values):
+        words = sorted({value for value in values if value is not None})
+        words = [None, *words] if None in values else words
+        if not 1 < len(words) <= MOST_WORDS:
+            return None
+        return {"kind": "word", "words": words}, {"": _whole(0, len(words) - 1)}, 2
+    if any(value is None for value in values):
+        held = [value for value in values if value is not None]
+        leaf = _plain_leaf(held) or _constant_leaf(held)
+        if leaf:
+            return {"kind": "optional", "of": _kind(held[-1])}, {"": leaf, "_present": _FLAG}, 1
+        return None
+    return _described_rows(values)
+
+
+def _described_rows(values: list[Any]) -> Any:
+    """Sequences whose items are all alike, or nothing, and whose number may change."""
+    if not all(isinstance(value, gymnasium_state.SEQUENCES) for value in values):
+        return None
+    held = [item for value in values for item in value if item is not None]
+    leaf = held and (_plain_leaf(held) or _constant_leaf(held))
+    longest = max(map(len, values))
+    if not leaf or longest > MOST_ROWS:
+        return None
+    room = longest if all(len(value) == longest for value in values) else 2 * longest + 2
+    rows = {"dtype": leaf["dtype"], "shape": [room, *leaf["shape"]]}
+    present = {"dtype": "bool", "shape": [room]}
+    return {"kind": "rows", "of": _kind(held[0])}, {"": rows, "_present": present, "_count": _whole(0, room)}, 1
+
+
+def _narrower(values: list[Any]) -> dict[str, str]:
+    """The narrower of two float types that an environment keeps a state in, and the kinds of both: it goes on otherwise
+    from each. A number of Python's own is wide, too.
+    """
+    dtypes = [np.asarray(value).dtype for value in values]
+    narrow = min(dtypes, key=lambda dtype: dtype.itemsize)
+    if len(set(dtypes)) < 2 or any(dtype.kind != "f" for dtype in dtypes):
+        return {}
+    kind = _kind(values[dtypes.index(narrow)])
+    wide = next(_kind(value) for value, dtype in zip(values, dtypes) if dtype != narrow)
+    return {"kind": kind, "narrow": narrow.name, "wide": wide}
+
+
+_FLAG = {"dtype": "bool", "shape": []}
+
+
+def _whole(low: int, high: int) -> dict[str, Any]:
+    return {"dtype": "int64", "shape": [], "low": low, "high": high}
+
+
+def _plain_leaf(values: list[Any]) -> Any:
+    """The leaf of values that are numbers of one shape; {} if they never change, None if they are not such."""
+    arrays = _arrays(values)
+    if arrays is None:
+        return None
+    if not arrays[0].size or all(array.tobytes() == arrays[0].tobytes() for array in arrays):
+        return {}
+    return _constant_leaf(values)
+
+
+def _constant_leaf(values: list[Any]) -> Any:
+    arrays = _arrays(values)
+    # Some states begin in float32 and go on in float64: the wider one holds both.
+    return arrays and {"dtype": np.result_type(*arrays).name, "shape": list(arrays[0].shape)}
+
+
+def _arrays(values: list[Any]) -> Any:
+    if not all(
+        isinstance(value, (*gymnasium_state.NUMBERS, np.ndarray, *gymnasium_state.SEQUENCES)) for value in values
+    ):
         return None
     try:
         arrays = [np.asarray(value) for value in values]
     except ValueError:
         return None
-    kinds = {array.dtype.kind for array in arrays}
-    if len({array.shape for array in arrays}) != 1 or len(kinds) != 1 or not kinds <= set("biuf"):
+    if len({array.shape for array in arrays}) != 1 or not {array.dtype.kind for array in arrays} <= set("biuf"):
         return None
-    if not arrays[0].size or all(array.tobytes() == arrays[0].tobytes() for array in arrays):
-        return None
-    # Some states begin in float32 and go on in float64: the wider one holds both.
-    return {"dtype": np.result_type(*arrays).name, "shape": list(arrays[0].shape)}
+    return arrays
+
+
+def _kind(value: Any) -> str:
+    return KINDS.get(type(value), "scalar")
 
 
 def law_of(calls: list[Any]) -> dict[str, Any] | None:
@@ -93,10 +206,24 @@ def _integers(
     return {"kind": "integers", "low": first, "high": last if endpoint else last - 1}
 
 
+def _python_normal(mu: float = 0.0, sigma: float = 1.0) -> dict[str, Any]:
+    return _normal(mu, sigma)
+
+
 _LAWS = {
     "random": lambda size=None, dtype=None, out=None: _uniform(),
     "uniform": _uniform,
     "normal": _normal,
     "standard_normal": lambda size=None, dtype=None, out=None: _normal(),
     "integers": _integers,
+    "randint": lambda low, high=None, size=None, dtype=None: _integers(low, high),
+    "random_sample": lambda size=None: _uniform(),
+    "rand": lambda *shape: _uniform(),
+    "randn": lambda *shape: _normal(),
+    "python_random": _uniform,
+    "python_uniform": _uniform,
+    "python_gauss": _python_normal,
+    "python_normalvariate": _python_normal,
+    "python_randint": lambda a, b: _integers(a, b, endpoint=True),
+    "python_randrange": lambda start, stop=None: _integers(start, stop),
 }  # type: dict[str, Any]

@@ -72,6 +72,7 @@ def build(task: Task, driver: Driver, tree: Path, progress: Progress = silent, *
     if module.is_file():
         os.utime(module)
         return module
+    progress(f"compiling the crate {crate_name(tree / _crate(task))}")
     fresh = location / f"{module.name}.{os.getpid()}.{threading.get_ident()}.new"
     try:
         fresh.write_bytes(_compiled(task, driver, tree, progress, HERE, counting))
@@ -92,6 +93,7 @@ def build_elsewhere(task: Task, driver: Driver, tree: Path, progress: Progress =
         EnvironmentFailure, SetupError: as there.
     """
     content = build(task, driver, tree, progress).read_bytes()
+    progress("compiling the crate again, as its users do: at another path, by another user")
     again = _compiled(task, driver, tree, progress, elsewhere(), counting=False)
     if again == content:
         return again

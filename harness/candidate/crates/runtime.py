@@ -16,6 +16,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from harness.candidate.crates.counted import counting_crates
 from harness.candidate.crates.project import CRATES, write_project
 from harness.candidate.crates.surroundings import CLOCK, HERE, Surroundings
 from harness.candidate.crates.toolchain import Toolchain, cargo_here
@@ -61,7 +62,7 @@ def compiled(driver: Driver, rust: Toolchain, progress: Progress = silent) -> Pa
     about = json.dumps([crates.name, rust.version, driver.name, driver.describe().get("digest", "")])
     location = lockstep_home() / "crates" / f"compiled-{hashlib.sha256(about.encode()).hexdigest()[:KEY_DIGITS]}"
     telling = "compiling what candidates in Rust are linked with; this takes a minute or two, once"
-    return made(location, telling, lambda fresh: _compile(driver, rust, crates, fresh), progress)
+    return made(location, telling, lambda fresh: _compile(driver, rust, crates, fresh, progress), progress)
 
 
 def build_spec(
@@ -156,14 +157,17 @@ def _vendor(origin: Path, location: Path) -> None:
         (location / f"lockstep-{name}" / ".cargo-checksum.json").write_text('{"files": {}, "package": null}\n')
 
 
-def _compile(driver: Driver, rust: Toolchain, crates: Path, target: Path) -> None:
+def _compile(driver: Driver, rust: Toolchain, crates: Path, target: Path, progress: Progress) -> None:
     target.mkdir()
     with scratch_directory("lockstep-crates-") as scratch:
         project = scratch / "project"
         write_project(project, "blank", rust_sources() / "blank", "candidate", "lockstep-blank", None)
         shutil.copytree(rust_sources() / "clock", project / "clock")
         with driver.open(build_spec(rust, crates, project, target, memory_mb=MEMORY_MB)) as sandbox:
-            finished = cargo_build(sandbox)
+            with counting_crates(
+                target, _needed(sandbox), "compiling what candidates in Rust are linked with", progress
+            ):
+                finished = cargo_build(sandbox)
             if finished.exit_code == 0:
                 finished = _compile_clock(sandbox)
     if finished.exit_code != 0:
@@ -172,6 +176,13 @@ def _compile(driver: Driver, rust: Toolchain, crates: Path, target: Path) -> Non
             f"Lockstep's crates do not compile with {rust.version}; cargo said last:\n{said}",
             next_step="install another Rust, or report this",
         )
+
+
+def _needed(sandbox: Sandbox) -> int:
+    """How many crates the project of an open sandbox is built from, itself included."""
+    listed = cargo(sandbox, "tree", "--prefix", "none", "--edges", "normal,build", "--no-dedupe")
+    lines = listed.stdout.decode("utf-8", "replace").splitlines()
+    return len({" ".join(line.split()[:2]) for line in lines if line.strip()})
 
 
 def _compile_clock(sandbox: Sandbox) -> Finished:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.reference.install import Installed
+from harness.reference.source_files import candidates
 from harness.task.contract import Task
 
 PYTHON, NODE, C = "Python", "Node", "C"
@@ -15,8 +15,6 @@ LANGUAGES = {
     **dict.fromkeys((".js", ".mjs", ".cjs"), NODE),
     **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp"), C),
 }
-_DEPTHS = ("", "*/", "*/*/", "*/*/*/")
-"""How deep below an environment's root a source may lie that is not an installed package: what a build script unpacked."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +39,6 @@ class Location:
     def holds(self, line: int) -> bool:
         """Whether a line lies in it."""
         return self.first <= line <= self.last
-
-
-def candidates(name: str, task: Task, environment: Installed | None) -> Iterator[Path]:
-    """Where a source may be. Names are the task's and trusted, but one that leads out of these places is no source."""
-    if Path(name).is_absolute() or ".." in Path(name).parts:
-        return
-    yield task.directory / name
-    if environment is not None:
-        yield from sorted(environment.prefix.glob(f"lib/python*/site-packages/{name}"))
-        for depth in _DEPTHS:
-            yield from sorted(environment.prefix.glob(f"{depth}{name}"))
 
 
 def locations(task: Task, environment: Installed) -> tuple[list[Location], list[str]]:

@@ -19,6 +19,8 @@ from harness.measure.profile.memory import watched
 STEP, SCAN, TRAIN = "step", "scan", "train"
 KINDS = (STEP, SCAN)
 """Kinds of runs that the calls above measure."""
+BARE, ADAPTER, EPISODES = "bare", "adapter", "episodes"
+"""Kinds of runs of a reference: its environment alone in one process, through the adapter in one, and with all workers."""
 CANDIDATE, PEER, REFERENCE = "candidate", "peer", "reference"
 DEADLINE_S = 300.0
 """How long compiling one program, or one run of it, may take."""
@@ -39,7 +41,7 @@ class Contender:
 
     Attributes:
         name: what to call it.
-        role: `candidate` or `peer`.
+        role: `candidate`, `peer` or `reference`.
         asked: its worker.
         pid: the worker's process, for its memory.
         kinds: the kinds of runs that it can do; `train` of those that answer `vector` and `advance` instead.

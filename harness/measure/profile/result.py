@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.measure.profile.advice import Advice
+from harness.measure.profile.contenders import ADAPTER, BARE, REFERENCE, TRAIN
 from harness.measure.profile.hot import HotStep
 from harness.support.document import Document, text, whole
 from harness.verdict import Divergence, Outcome
@@ -88,7 +89,7 @@ class Measurement:
 
     Attributes:
         contender, role: who; `candidate`, `peer` or `reference`.
-        kind: `step`, `scan`, `train`, or `episodes` of a reference.
+        kind: `step`, `scan`, `train`; of a reference `bare`, `adapter` and `episodes`.
         batch: environments that were stepped together.
         speed: steps per second.
         length: steps of one repetition; 0 where that means nothing.
@@ -265,6 +266,22 @@ class Profile:
     divergence: Divergence | None = None
     duration_s: float = 0.0
 
+    @property
+    def baseline(self) -> Measurement | None:
+        """What speed-ups are against: the bare reference; where that was not measured, the reference through its adapter."""
+        kinds = {each.kind: each for each in self.measurements if each.role == REFERENCE}
+        return kinds.get(BARE, kinds.get(ADAPTER))
+
+    def speed_up(self, measurement: Measurement) -> float | None:
+        """How many times as many steps a second it makes on one core as the baseline, to three digits.
+
+        None of training, which does more than step, and where there is no baseline.
+        """
+        base = self.baseline
+        if base is None or measurement.kind == TRAIN or not round(base.speed.per_core):
+            return None
+        return float(f"{round(measurement.speed.per_core) / round(base.speed.per_core):.3g}")
+
     def to_json(self) -> dict[str, Any]:
         """The document; its names are stable."""
         found = self.divergence
@@ -276,7 +293,12 @@ class Profile:
             "machine": dict(self.machine),
             "method": dict(self.method),
             "sandbox": dict(self.sandbox),
-            "measurements": [measurement.to_json() for measurement in self.measurements],
+            "measurements": [
+                measurement.to_json()
+                | ({} if (times := self.speed_up(measurement)) is None else {"speed_up_per_core": times})
+                for measurement in self.measurements
+            ],
+            "speed_up_against": None if self.baseline is None else self.baseline.kind,
             "checks": [check.to_json() for check in self.checks],
             "skipped": [each.to_json() for each in self.skipped],
             "state_bytes": self.state_bytes,

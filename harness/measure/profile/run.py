@@ -33,6 +33,7 @@ from harness.measure.profile.contenders import (
 from harness.measure.profile.hot import HotStep
 from harness.measure.profile.machine import Abilities
 from harness.measure.profile.peers import started_peer
+from harness.measure.profile.reference_rates import ReferenceRates, started_bare
 from harness.measure.profile.result import Measurement, Profile, Skipped, Speed, SpotCheck
 from harness.measure.profile.spotcheck import spot_check, worst
 from harness.measure.profile.training import config_for, measure_training
@@ -48,7 +49,6 @@ from harness.verify.pair import Pair
 from harness.verify.suite.client import Suite
 from sandboxes import Driver, SandboxError
 
-EPISODES = "episodes"
 ROUNDS = 5
 LONGEST_S = 2.0
 """How long one repetition of a run may take, where its length can be chosen."""
@@ -127,8 +127,7 @@ class _Run:
         self._train_at = (settings.train_at or (middle,)) if TRAIN in settings.kinds else ()
         self._cores = len(os.sched_getaffinity(0))
         self._cells: list[Cell] = []
-        self._reference_rates: list[float] = []
-        self._workers = 0
+        self._rates: ReferenceRates | None = None
         self._trained: list[Measurement] = []
         self._checks: list[SpotCheck] = []
         self._skipped: list[Skipped] = []
@@ -149,7 +148,7 @@ class _Run:
         candidate = worker.open(self._tree)
         contenders = [Contender("candidate", CANDIDATE, candidate, worker.pid), *self._peers(stack)]
         for number, batch in enumerate(self._batches):
-            self._measure(pool, contenders, batch, number)
+            self._measure(contenders, batch, number)
         self._train(pool, contenders[1:])
         self._check(pool, candidate)
         if self._settings.trace and STEP in self._settings.kinds and self._task.candidate.kind == "jax":
@@ -208,9 +207,12 @@ class _Run:
 
     def _reference(self, stack: ExitStack) -> Pool:
         self._tell("starting the reference")
-        pool = start_references(self._task, setup(self._task, self._tell))
+        installed = setup(self._task, self._tell)
+        pool = start_references(self._task, installed)
         stack.callback(pool.close)
-        self._workers = len(pool.environments)
+        bare = stack.enter_context(started_bare(self._task, installed, self._seed, self._skipped.append))
+        seconds = self._settings.seconds_per / 2
+        self._rates = ReferenceRates(self._task, pool, bare, seconds, self._next, self._skipped.append)
         return pool
 
     def _peers(self, stack: ExitStack) -> Iterator[Contender]:
@@ -232,9 +234,14 @@ class _Run:
             except (LockstepError, SandboxError) as failure:
                 self._skipped.append(Skipped(peer.name, str(failure)))
 
+    @property
+    def _reference_rates(self) -> ReferenceRates:
+        assert self._rates is not None, "the reference is started before anything is measured"
+        return self._rates
+
     # --- measuring ----------------------------------------------------------------------------------------------------
 
-    def _measure(self, pool: Pool, contenders: Sequence[Contender], batch: int, number: int) -> None:
+    def _measure(self, contenders: Sequence[Contender], batch: int, number: int) -> None:
         """All contenders at one batch size."""
         settings = self._settings
         per_reading = settings.seconds_per / settings.rounds
@@ -265,7 +272,8 @@ class _Run:
                     # What one step takes tells how long a scan may be, before one is compiled that never ends.
                     each = self.each(cell)
                     length[SCAN] = max(1, min(length[SCAN], int(LONGEST_S / each)))
-        self._read_reference(pool)
+        self._tell("measuring the reference")
+        self._reference_rates.read()
 
         def reported(done: int) -> None:
             total = len(self._batches) * settings.rounds
@@ -282,20 +290,6 @@ class _Run:
     def each(cell: Cell) -> float:
         """Seconds that one step of the whole batch takes, from the warm-up: an upper bound."""
         return cell.warm_up_s / max(1, min(cell.length, 2))
-
-    def _read_reference(self, pool: Pool) -> None:
-        """One reading of the reference's own pace: episodes under random actions, with all its workers."""
-        self._tell("measuring the reference")
-        horizon, count, budget = self._task.budgets.horizon, 2 * self._workers, self._settings.seconds_per / 2
-        while True:
-            seeds = [self._next() for _ in range(count)]
-            began = time.perf_counter()
-            played = pool.drive("random", seeds, horizon)
-            seconds = time.perf_counter() - began
-            if seconds >= budget / 2 or count >= 1 << 16:
-                self._reference_rates.append(sum(trajectory.steps for trajectory in played) / seconds)
-                return
-            count = min(1 << 16, int(count * min(64.0, max(2.0, budget / seconds))))
 
     def _next(self) -> int:
         return int(self._rng.integers(1 << 62))
@@ -322,7 +316,7 @@ class _Run:
 
     def _trainable(self, pool: Pool, batch: int) -> Pool | None:
         """The reference, unless it is so slow that training in it for a few updates would take minutes."""
-        each = config_for(self._task, batch).steps_per_update / statistics.median(self._reference_rates)
+        each = config_for(self._task, batch).steps_per_update / statistics.median(self._reference_rates.all_workers)
         if each <= LONGEST_UPDATE_S:
             return pool
         self._skip_training(batch, REFERENCE, f"one update would take {each:.0f} s")
@@ -337,7 +331,7 @@ class _Run:
         """Spot-check every cell of the candidate; the first one that fails ends it."""
         pair = Pair(self._task, Suite(), pool, candidate, self._seed, self._progress)
         own = [cell for cell in self._cells if cell.contender.role == CANDIDATE]
-        most = max(FEWEST_CHECKED, int(CHECK_SECONDS * statistics.median(self._reference_rates)))
+        most = max(FEWEST_CHECKED, int(CHECK_SECONDS * statistics.median(self._reference_rates.all_workers)))
         rng = np.random.default_rng(secrets.randbits(128))
         for number, cell in enumerate(own):
             self._progress("checking what was measured against the reference", number, len(own))
@@ -346,9 +340,8 @@ class _Run:
                 return
 
     def _measurements(self) -> Iterator[Measurement]:
-        if self._reference_rates:
-            cores = min(self._workers, self._cores)
-            yield Measurement("reference", REFERENCE, EPISODES, self._workers, Speed.of(self._reference_rates, cores))
+        if self._rates is not None:
+            yield from self._rates.measurements(self._cores)
         for cell in self._cells:
             if not cell.readings:
                 continue

@@ -21,6 +21,7 @@ from harness.measure.profile.result import SpotCheck
 from harness.model import Array, Trajectory
 from harness.task.contract import Mode
 from harness.verdict import Divergence, Outcome
+from harness.verify.leaf_grids import grid_of
 from harness.verify.levels import autoreset
 from harness.verify.levels.batch import demand_arrays, demand_batch, laws_of_batch, repeated
 from harness.verify.localise import localise
@@ -96,7 +97,7 @@ def _replay(
         left -= chosen[-1].steps
     again = repeated(pair, chosen)
     differences = pair.differences(again.expected, again.seen, only=frozenset(pair.task.outputs))
-    for one, difference in zip(again.expected, differences, strict=True):
+    for one, other, difference in zip(again.expected, again.seen, differences, strict=True):
         if difference is None:
             continue
         [(alone, found_alone)] = pair.play([one.case])
@@ -106,6 +107,7 @@ def _replay(
             divergence = Divergence(
                 one.case.cut(max(1, difference.step)), difference.step, difference.path, difference.expected,
                 difference.actual, RULE, LEVEL, name, index=difference.index,
+                grid=grid_of(one.leaves, other.leaves, difference, pair.task.tolerances),
                 cause="stepped alone the candidate agrees with the reference here: it behaves otherwise when it is timed",
             )  # fmt: skip
         return _failed(cell, divergence, len(chosen))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.measure.profile.advice import Advice
-from harness.measure.profile.contenders import CANDIDATE, REFERENCE
+from harness.measure.profile.contenders import ADAPTER, BARE, CANDIDATE, EPISODES, REFERENCE
 from harness.measure.profile.hot import CHANCE, HotStep
 from harness.measure.profile.result import MB, Profile
 from harness.verdict import Divergence, Outcome
@@ -23,27 +23,31 @@ def figure(value: float) -> str:
 
 
 def rows(measured: Profile) -> Iterator[tuple[str, ...]]:
-    """One row of text for each measurement: who, kind, batch, steps/s with their spread, per core, seconds to compile, MB
-    that compiling took, and a remark."""
+    """One row of text for each measurement: who, kind, batch, steps/s with their spread, per core, times as
+    fast per core as the bare reference, seconds to compile, MB that compiling took, and a remark."""
     for each in measured.measurements:
         remark = "SUSPICIOUS" if each.suspicious else ""
         if each.share is not None:
             remark = f"{each.share:.0%} in the environment"
-        own = each.role == CANDIDATE
+        own, times = each.role == CANDIDATE, measured.speed_up(each)
         yield (
             each.contender,
             each.kind,
-            f"{each.batch} workers" if each.role == REFERENCE else str(each.batch),
+            f"{each.batch} workers" if each.kind == EPISODES else str(each.batch),
             figure(each.speed.median),
             f"{figure(each.speed.low)} to {figure(each.speed.high)}",
             figure(each.speed.per_core),
+            "" if times is None else figure(times),
             f"{each.compile_s:.1f}" if own and each.compile_s is not None else "",
             f"{each.compile_added / MB:.0f}" if own and each.compile_added is not None else "",
             remark,
         )
 
 
-HEADER = ("who", "kind", "batch", "steps/s", "low to high", "per core", "compile s", "compile MB", "")
+def header(measured: Profile) -> tuple[str, ...]:
+    """The names of the columns of `rows`; that of the speed-up says against what."""
+    against = "" if measured.baseline is None else f"x {measured.baseline.kind}"
+    return ("who", "kind", "batch", "steps/s", "low to high", "per core", against, "compile s", "compile MB", "")
 
 
 def summary(measured: Profile) -> str:
@@ -59,8 +63,8 @@ def summary(measured: Profile) -> str:
 
 def table(measured: Profile) -> str:
     """The measurements in aligned columns."""
-    lines = [HEADER, *rows(measured)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADER))]
+    lines = [header(measured), *rows(measured)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
     )
@@ -75,6 +79,8 @@ def behind(measured: Profile) -> Iterator[str]:
         f"{device.get('platform', 'no')} device {device.get('device', '')}, jax {machine['jax']}; "
         f"{measured.state_bytes} bytes of state per environment"
     )
+    if measured.baseline is not None:
+        yield from _paces(measured)
     passed = [check for check in measured.checks if check.outcome is Outcome.PASS]
     if passed:
         steps = sum(check.steps for check in passed)
@@ -85,6 +91,18 @@ def behind(measured: Profile) -> Iterator[str]:
     for each in measured.skipped:
         yield f"not measured: {each.contender}: {each.because.splitlines()[0]}"
     yield from measured.notes
+
+
+def _paces(measured: Profile) -> Iterator[str]:
+    """The reference's rate in each way, and what speed-ups are against."""
+    ways = {BARE: "bare in one process", ADAPTER: "through its adapter in one process"}
+    told = [
+        f"{figure(each.speed.median)} steps/s {ways.get(each.kind, f'with all {each.batch} workers')}"
+        for each in measured.measurements
+        if each.role == REFERENCE and each.kind in (BARE, ADAPTER, EPISODES)
+    ]
+    against = "bare" if measured.baseline is not None and measured.baseline.kind == BARE else "through its adapter"
+    yield f"the reference makes {', '.join(told)}; speed-ups are per core against it {against}"
 
 
 def operations(hot: HotStep) -> Iterator[tuple[str, str, str]]:

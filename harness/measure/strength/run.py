@@ -27,6 +27,7 @@ from harness.measure.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBO
 from harness.record.judge import source_digest
 from harness.record.machine import conditions
 from harness.support.contents import contents_key
+from harness.support.durations import left
 from harness.support.files import make_writable
 from harness.support.home import lockstep_home
 from harness.support.progress import Progress, silent
@@ -130,6 +131,10 @@ class _Run:
         self._task, self._original, self._driver, self._settings = task, original, driver, settings
         self._progress = progress
         self._stop = threading.Event()
+        # What an interrupted measurement had judged takes no time now, so it says nothing of how long the rest takes.
+        self._unknown: set[str] = set()
+        self._ended: list[str] = []
+        self._judging_since = 0.0
         candidate = original / CANDIDATE_DIRECTORY
         self._mutants = enumerate_mutants(candidate, task.candidate.kind)
         self._candidate = directory_digest(candidate)
@@ -196,10 +201,12 @@ class _Run:
         waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
         for mutant in self._chosen:
             waiting.put(mutant)
+        self._unknown = {each.id for each in self._chosen if not self._found[each.id] and each.id not in self._proofs}
         jobs = max(1, min(self._settings.jobs or os.cpu_count() or 1, len(self._chosen)))
         with ExitStack() as stack:
             first = self._verifier(stack)
             self._pass_original(first)
+            self._judging_since = time.monotonic()
             verifiers = [first, *(self._verifier(stack) for _ in range(jobs - 1))]
             threads = stack.enter_context(ThreadPoolExecutor(jobs, thread_name_prefix="lockstep-strength"))
             running = [threads.submit(self._work, verifier, waiting) for verifier in verifiers]
@@ -252,12 +259,16 @@ class _Run:
                 mutant = waiting.get_nowait()
             except queue.Empty:
                 return
-            left = waiting.qsize()
-            self._progress(f"mutants: {mutant.file}:{mutant.line}", len(self._chosen) - left - 1, len(self._chosen))
+            total = len(self._chosen)
+            done = total - waiting.qsize() - 1
+            remains = left(time.monotonic() - self._judging_since, len(self._ended), len(self._unknown))
+            self._progress(f"mutant {done + 1} of {total}{remains}: {mutant.file}:{mutant.line}", done, total)
             try:
                 self._judge(verifier, mutant)
             except _Stopped:
                 return
+            if mutant.id in self._unknown:
+                self._ended.append(mutant.id)
 
     def _judge(self, verifier: Verifier, mutant: Mutant) -> None:
         if self._proofs.get(mutant.id, {}).get("proof") == BYTECODE:

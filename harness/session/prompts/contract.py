@@ -217,7 +217,7 @@ def _leaf_lines(task: Task, leaves: Iterable[Leaf]) -> str:
 def _leaf(task: Task, leaf: Leaf) -> str:
     tolerance = task.tolerance(leaf.path)
     floating = np.dtype(leaf.dtype).kind == "f" and leaf.path not in task.actions
-    how = "" if tolerance.exact or not floating else f", within {tolerance.atol:g} + {tolerance.rtol:g} |expected|"
+    how = "" if tolerance.exact or not floating else f", within {tolerance}"
     return f"`{leaf.path}`: {_typed(leaf)}{how}"
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from harness.calls import Calls, ShellCalls, ToolCalls
+from harness.calls import Calls, ShellCalls, ToolCalls, reference_uri, session_uri, task_uri
 from harness.errors import LockstepError, SessionError
 from harness.record.machine import fingerprint
 from harness.record.verdicts import verdict_of
@@ -36,6 +37,13 @@ class _Subject:
     given: Mapping[str, str]
     calls: Calls
     samples: bool
+
+    @property
+    def uri(self) -> Callable[[str], str] | None:
+        """The resource of a place in the reference, where the reader calls tools."""
+        if not isinstance(self.calls, ToolCalls):
+            return None
+        return partial(reference_uri, session_uri(self.view.id) if self.view else task_uri(self.task.name))
 
 
 def render(
@@ -141,7 +149,7 @@ def _module_slots(subject: _Subject) -> dict[str, str]:
         "place": f"{task.modules.index(module) + 1} of {len(task.modules)}",
         "summary": _sentence(module.summary or "it has no summary in task.toml"),
         "lines": counted(found),
-        "source": quoted(found),
+        "source": quoted(found, subject.uri),
         "contract": contract.contract(task, module),
         "behaviour": behaviour(task, module, samples=subject.samples),
         "verify": subject.calls.verify(1, module.name),
@@ -206,7 +214,7 @@ def _extract(subject: _Subject) -> dict[str, str]:
         "task": task.name if module is None else f"{task.name}, module `{module.name}`,",
         "summary": _sentence((module.summary if module else task.summary) or "it has no summary in task.toml"),
         "lines": counted(found) if given_text is None else "as it was given",
-        "source": quoted(found) if given_text is None else as_data(given_text[:MAX_ARGUMENT]),
+        "source": quoted(found, subject.uri) if given_text is None else as_data(given_text[:MAX_ARGUMENT]),
         "contract": contract.reference_contract(task, module),
         "chance": chance or "The draws above must cover every chance event of the rules.",
         "verify": "lockstep check-reference .",
@@ -238,7 +246,7 @@ def _repair(subject: _Subject) -> str:
     kept = found.counterexample
     case = None if kept is None else view.workspace / CASES_DIRECTORY / kept[0]
     reproduce = subject.calls.compare(case) if case is not None and case.is_file() else verify
-    return repair_prompt(found, subject.task, reproduce=reproduce, verify=verify)
+    return repair_prompt(found, subject.task, reproduce=reproduce, verify=verify, uri=subject.uri)
 
 
 def _standing(view: SessionView | None) -> str:

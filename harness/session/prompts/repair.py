@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 
 from harness.session.prompts.template import fill, load
 from harness.task.contract import Module, Task
@@ -12,13 +13,22 @@ from harness.verify.explain import CONTRACT, as_data, describe
 WIDTH = 96
 
 
-def repair_prompt(divergence: Divergence, task: Task, *, reproduce: str, verify: str, shown: str | None = None) -> str:
+def repair_prompt(
+    divergence: Divergence,
+    task: Task,
+    *,
+    reproduce: str,
+    verify: str,
+    shown: str | None = None,
+    uri: Callable[[str], str] | None = None,
+) -> str:
     """The prompt that asks for the repair of one divergence.
 
     Args:
         reproduce: the command that plays the failing case on both sides.
         verify: the command that verifies again.
         shown: what takes the description's place where the reader has it already.
+        uri: the resource of a place in the reference, for a reader who has the server and no files.
     """
     module = next((m for m in task.modules if m.name == divergence.module), None)
     return fill(
@@ -30,16 +40,18 @@ def repair_prompt(divergence: Divergence, task: Task, *, reproduce: str, verify:
             "divergence": as_data(describe(divergence) if shown is None else shown),
             "reproduce": reproduce,
             "module": f"module `{module.name}`" if module else "the rule at that step",
-            "source": _source(task, module),
+            "source": _source(task, module, uri),
             "hint": _hint(divergence),
             "verify": verify,
         },
     )
 
 
-def _source(task: Task, module: Module | None) -> str:
+def _source(task: Task, module: Module | None, uri: Callable[[str], str] | None) -> str:
     locations = module.source if module else tuple(location for m in task.modules for location in m.source)
-    return ", ".join(f"`{location}`" for location in locations) or "task.toml names no places, begin at the adapter"
+    if not locations:
+        return "task.toml names no places, begin at the adapter" + (f" ({uri('')} names the files)" if uri else "")
+    return ", ".join(f"`{location}`" + (f" ({uri(location)})" if uri else "") for location in locations)
 
 
 def _hint(divergence: Divergence) -> str:
@@ -76,6 +88,11 @@ _HINTS = (
         "into the next, and at the terminal observation.",
     ),
     (
+        lambda d: d.rule == "restored",
+        "Restored to each of its own states the candidate steps rightly, and by itself it does not. Look at every field of "
+        "its state that `encode` leaves out or `decode` makes up, and at how `step` carries it on.",
+    ),
+    (
         lambda d: d.rule == "exported",
         "Verified it is one environment, and for those who import the exported package another. Look for what depends on "
         "where the code lies, on which modules are loaded, on variables of the environment, or on files beside it.",
@@ -109,6 +126,6 @@ _HINTS = (
     ),
     (
         lambda d: d.reproduced is True,
-        "One step from the reference's own state shows it, so the rule of that step is wrong, not its history.",
+        "One step from the reference's own state shows it, so its cause lies in that step, not in what came before.",
     ),
 )

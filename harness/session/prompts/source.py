@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.measure.coverage.sources import candidates
 from harness.reference.install import Installed, installed
+from harness.reference.source_files import candidates
 from harness.support.text import visible
 from harness.task.contract import Module, Task
 from harness.verify.explain import as_data
@@ -41,10 +41,15 @@ def excerpts(task: Task, module: Module | None) -> tuple[Excerpt, ...]:
     return tuple(_read(location, task, environment) for location in locations)
 
 
-def quoted(found: Sequence[Excerpt]) -> str:
-    """The excerpts as marked data under their places; long ones are cut, with a pointer to the rest."""
+def quoted(found: Sequence[Excerpt], uri: Callable[[str], str] | None = None) -> str:
+    """The excerpts as marked data under their places; long ones are cut, with a pointer to the rest.
+
+    Args:
+        uri: the resource of a place, for a reader who has the server and no files; without a place, of the list of them.
+    """
     if not found:
-        return "task.toml names no places for it: read the reference beginning at its adapter, `reference/`."
+        begin = "`reference/`" if uri is None else f"one of the files that {uri('')} names"
+        return f"task.toml names no places for it: read the reference beginning at its adapter, {begin}."
     left = MAX_CHARACTERS
     parts = []
     for excerpt in found:
@@ -56,9 +61,8 @@ def quoted(found: Sequence[Excerpt]) -> str:
             continue
         shown = _within(excerpt.lines, left)
         left -= sum(len(line) + 1 for line in shown)
-        head = (
-            f"`{excerpt.location}`: lines {excerpt.first} to {excerpt.last} of {excerpt.total}, from `{excerpt.path}`"
-        )
+        place = f"`{excerpt.path}`" if uri is None else uri(excerpt.location)
+        head = f"`{excerpt.location}`: lines {excerpt.first} to {excerpt.last} of {excerpt.total}, from {place}"
         if len(shown) < len(excerpt.lines):
             missing = len(excerpt.lines) - len(shown)
             rest = f"read lines {excerpt.first + len(shown)} to {excerpt.last} there"

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.candidate.adapters.legal import mask_of
 from harness.model import Array, Leaf
-from harness.verify.leaf_values import anywhere
+from harness.task.leaf_values import anywhere
 
 REPEATS = (0.0, 0.5, 0.9, 0.98, 1.0)
 """With which probability an action repeats the one before."""

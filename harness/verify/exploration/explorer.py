@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.model import Array, Case, Trajectory
+from harness.model import ENDINGS, Array, Case, Trajectory
 from harness.protocol.environment import Pool
 from harness.task.contract import Task
 from harness.verify.exploration.actions import FEW, first_actions, lasting, random_legal
@@ -42,6 +42,8 @@ BEGUN = 32
 BEGUN_STEPS = 128
 LONG_SHARE = 16
 """A wave of whole episodes takes at most one part in so many of the budget."""
+SEVERAL = 8
+"""Horizons that a whole episode lasts at most where some did not end within one: what comes late has to be seen too."""
 STICKINESS = (0.8, 0.95, 1.0)
 BY_POLICY = 2
 """Which one of BEGIN_EVERY waves it is in which the reference's policies go on from rare states."""
@@ -112,6 +114,7 @@ class Explorer:
         self._looking: deque[tuple[Sequence[Trajectory], list[int], list[int], Future[Shown]]] = deque()
         self._chosen = itertools.count(1)
         self._masked = task.masked
+        self._endless = False
         own = [policy for policy in task.budgets.policies if policy not in ("random", "sticky")]
         self._policies = [*(("sticky", stickiness) for stickiness in STICKINESS), *((policy, 0.0) for policy in own)]
         self._branches = len(first_actions(task.actions, {}, rng) or range(FEW))
@@ -142,6 +145,8 @@ class Explorer:
         self._archive.add(played, ages, self._cells.of(played, new_from, ages))
         for trajectory, first in zip(played, new_from, strict=True):
             self.steps += max(0, trajectory.timesteps - max(first, 1))
+            over = any(trajectory.leaves[path][-1] for path in ENDINGS)
+            self._endless |= trajectory.steps >= self._task.budgets.horizon and not over
         if self._shows is None:
             return None
         while self._looking:
@@ -192,8 +197,11 @@ class Explorer:
         """The same for episodes by a policy that persists, or by the adapter's own; now and then whole ones."""
         task = self._task
         policy, stickiness = self._policies[number % len(self._policies)]
-        whole = budget // LONG_SHARE // task.budgets.horizon
-        horizon = task.budgets.horizon if number % 2 == 0 and whole else min(task.budgets.horizon, BEGUN_STEPS)
+        longest = task.budgets.horizon
+        if self._endless:
+            longest = max(longest, min(SEVERAL * longest, budget // LONG_SHARE, WAVE_BYTES // task.timestep_bytes))
+        whole = budget // LONG_SHARE // longest
+        horizon = longest if number % 2 == 0 and whole else min(task.budgets.horizon, BEGUN_STEPS)
         horizon = min(horizon, left)
         fitting = max(1, WAVE_BYTES // (horizon * task.timestep_bytes))
         count = min(BEGUN, fitting, left // horizon, whole if horizon > BEGUN_STEPS else BEGUN)

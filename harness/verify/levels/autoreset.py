@@ -26,6 +26,7 @@ from harness.model import ENDINGS, STATE, Array, Case, Draw, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Mode
 from harness.verdict import CheckResult, Divergence, Outcome
+from harness.verify.leaf_grids import grid_of
 from harness.verify.levels.batch import demand_arrays, demand_batch, demand_chance, laws_of_batch, repeated
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
@@ -184,14 +185,15 @@ def replayed(pair: Pair, answer: Mapping[str, Any], name: str) -> tuple[CheckRes
         if found is None:
             continue
         # The same episode without the batch around it: if it differs too, the fault is not the batch's.
-        [(alone, difference)] = pair.play([one.case]) if pair.paired else [(one, None)]
+        alone_case = pair.step_of(other, found.step) if pair.resynchronised and found.step else one.case
+        [(alone, difference)] = pair.play([alone_case]) if pair.paired else [(one, None)]
         if difference is not None:
             divergence = localise(pair, alone, difference, level=LEVEL, check=name)
         else:
             last = found.step == other.steps and found.step > 0
             divergence = Divergence(
                 one.case.cut(found.step), found.step, found.path, found.expected, found.actual, "autoreset", LEVEL, name,
-                index=found.index,
+                index=found.index, grid=grid_of(one.leaves, other.leaves, found, pair.task.tolerances),
                 cause="stepped alone the candidate agrees with the reference here: the batch differs"
                 + (" in an episode's last step" if last else " in an episode's reset" if found.step == 0 else ""),
             )  # fmt: skip
@@ -272,6 +274,7 @@ def check_used(pair: Pair, answer: Mapping[str, Any], shown: Shown) -> CheckResu
                 divergence = Divergence(
                     None, found.step, found.path, found.expected,
                     found.actual + (f" ({found.gap})" if found.gap else ""), "exported", LEVEL, USED, index=found.index,
+                    grid=grid_of(expected, actual, found, tolerances),
                     cause="in a plain program that imports the exported package, and steps "
                     f"{way}, the candidate is another one than in the verifier's worker: its code must not depend on "
                     "who runs it, or from where",
@@ -351,11 +354,12 @@ def _episode(
 
 
 def _timestep(pair: Pair, values: Mapping[str, Array], used: Mapping[str, int]) -> tuple[Draw, ...]:
-    """The draws of one timestep, as many of each name as were used."""
+    """The draws of one timestep, as many of each name as were used, in the order in which the task names them."""
     draws = []
-    for name, value in values.items():
-        slots = np.asarray(value).reshape(-1, *pair.task.draws[name].shape)
-        draws.extend(Draw(name, slot) for slot in slots[: used[name]])
+    for name, declared in pair.task.draws.items():
+        if name in values:
+            slots = np.asarray(values[name]).reshape(-1, *declared.shape)
+            draws.extend(Draw(name, slot) for slot in slots[: used[name]])
     return tuple(draws)
 
 

@@ -8,7 +8,7 @@ when it is asked for samples, and lets every episode of a batch begin alike, wou
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ import numpy as np
 
 from harness.errors import BadAnswer
 from harness.model import ENDINGS, STATE, Array, Trajectory
-from harness.protocol.environment import Environment, Pool
 from harness.task.contract import Law, Mode, TaskDraw
 from harness.verify.pair import Pair
 from harness.verify.refusals import answered
@@ -258,20 +257,26 @@ def repeated(pair: Pair, seen: Sequence[Trajectory]) -> Repeated:
     forced = pair.task.mode in (Mode.NONE, Mode.SHARED) or "force_draws" in pair.reference.spec.capabilities
     by_reference = forced and pair.paired
     judge = pair.reference if by_reference else pair.candidate
-    answers = answered(judge.rollout, [trajectory.case for trajectory in seen])
+
+    def play(those: Sequence[Trajectory]) -> list[Trajectory]:
+        return pair.led(judge.rollout, those) if pair.resynchronised else judge.rollout([one.case for one in those])
+
+    answers = answered(play, seen)
     both = [
-        _before_refusal(pair, judge, one) if answer is None else (answer, one)
+        _before_refusal(pair, play, one) if answer is None else (answer, one)
         for one, answer in zip(seen, answers, strict=True)
     ]
     return Repeated([answer for answer, _ in both], [one for _, one in both], by_reference)
 
 
-def _before_refusal(pair: Pair, judge: Environment | Pool, seen: Trajectory) -> tuple[Trajectory, Trajectory]:
+def _before_refusal(
+    pair: Pair, play: Callable[[Sequence[Trajectory]], list[Trajectory]], seen: Trajectory
+) -> tuple[Trajectory, Trajectory]:
     def refuses(steps: int) -> bool:
-        return answered(judge.rollout, [seen.case.cut(steps)]) == [None]
+        return answered(play, [seen.cut(steps)]) == [None]
 
     cut = seen.cut(max(0, bisect_left(range(seen.steps + 1), True, key=refuses) - 1))
-    [answer] = judge.rollout([cut.case])
+    [answer] = play([cut])
     if pair.differences([answer], [cut], only=frozenset(pair.task.outputs)) == [None]:
-        judge.rollout([seen.case])  # raises
+        play([seen])  # raises
     return answer, cut

@@ -18,10 +18,11 @@ from harness.errors import Raised
 from harness.model import STATE, Array, Case, Leaf, Trajectory
 from harness.task.contract import Task
 from harness.verdict import CheckResult, Outcome
-from harness.verify.adjacent import Ends, smallest, turning_points
+from harness.verify.adjacent import Ends, turning_points
 from harness.verify.levels.rows import Row, rows_from, starts
 from harness.verify.localise import localise
 from harness.verify.pair import Pair, step_case
+from harness.verify.resynchronised import inexact_leaf
 
 LEVEL = 2
 NAME = "boundaries"
@@ -75,7 +76,7 @@ def possible(pair: Pair) -> bool:
 
 def check(pair: Pair) -> CheckResult:
     """Find boundaries on the reference, and compare both sides on them."""
-    inexact = _inexact(pair.task)
+    inexact = inexact_leaf(pair.task)
     if inexact is not None:
         detail = f"{inexact} may be off by a tolerance, and with it whatever is compared with a limit"
         return CheckResult(NAME, Outcome.SKIPPED, detail=detail)
@@ -223,15 +224,6 @@ def _shows_turns(leaf: Leaf) -> bool:
 
 def _is_float(leaf: Leaf) -> bool:
     return np.dtype(leaf.dtype).kind == "f"
-
-
-def _inexact(task: Task) -> str | None:
-    """A float leaf of the state for which less than equality will do, but for magnitudes that count as zero here."""
-    for path, leaf in task.state.items():
-        tolerance = task.tolerances.get(path)
-        if _is_float(leaf) and tolerance and (tolerance.rtol > 0 or tolerance.atol > smallest(np.dtype(leaf.dtype))):
-            return path
-    return None
 
 
 def _around(row: Row, ends: Ends) -> list[int]:

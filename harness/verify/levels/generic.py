@@ -8,6 +8,7 @@ know nothing of the batch around them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ from harness.compare import Difference
 from harness.model import Array, Case, Draw, Trajectory
 from harness.task.contract import TaskDraw
 from harness.verdict import CheckResult, Divergence, Outcome
+from harness.verify.leaf_grids import grid_of
 from harness.verify.levels import alone
 from harness.verify.levels.batch import MOMENTS, demand_arrays, drawn_shape, reference_draws
 from harness.verify.pair import Pair, step_case
+from harness.verify.resynchronised import Play
 from harness.verify.statistics.laws import LawResult, independence_of_draws, test_law, verdict
 
 LEVEL = 1
@@ -51,14 +54,18 @@ def _determinism(pair: Pair, cases: list[Case]) -> CheckResult:
     """The same cases twice must give the same bytes; in reverse order, the same values."""
     check = "determinism"
     first, again = pair.candidate.rollout(cases), pair.candidate.rollout(cases)
-    for case, one, other in zip(cases, first, again, strict=True):
+    for one, other in zip(first, again, strict=True):
         if one.digest != other.digest:
             found = next(iter(pair.differences([one], [other])), None)
-            return _failed(check, "determinism", case, found, "the same case answered differently the second time")
-    turned = pair.candidate.rollout(cases[::-1])[::-1]
-    for case, found in zip(cases, pair.differences(first, turned), strict=True):
+            return _failed(
+                pair, check, "determinism", one, other, found, "the same case answered differently the second time"
+            )
+    turned = _played_again(pair, first, lambda asked: pair.candidate.rollout(asked[::-1])[::-1])
+    for one, other, found in zip(first, turned, pair.differences(first, turned), strict=True):
         if found is not None:
-            return _failed(check, "determinism", case, found, "the answer depends on the place in the batch")
+            return _failed(
+                pair, check, "determinism", one, other, found, "the answer depends on the place in the batch"
+            )
     return CheckResult(check, Outcome.PASS, examples=3 * len(cases))
 
 
@@ -67,11 +74,18 @@ def _paths(pair: Pair, cases: list[Case]) -> CheckResult:
     check = "single = batched = scanned"
     single = pair.candidate.rollout(cases, "single")
     for mode in ("batched", "scanned"):
-        other = pair.candidate.rollout(cases, mode)
-        for case, found in zip(cases, pair.differences(single, other), strict=True):
+        others = _played_again(pair, single, partial(pair.candidate.rollout, mode=mode))
+        for one, other, found in zip(single, others, pair.differences(single, others), strict=True):
             if found is not None:
-                return _failed(check, mode, case, found, f"`{mode}` differs from stepping one instance alone")
+                return _failed(
+                    pair, check, mode, one, other, found, f"`{mode}` differs from stepping one instance alone"
+                )
     return CheckResult(check, Outcome.PASS, examples=3 * len(cases))
+
+
+def _played_again(pair: Pair, first: Sequence[Trajectory], play: Play) -> list[Trajectory]:
+    """What the candidate answers to the same cases in another way: step by step where that way may round otherwise."""
+    return pair.led(play, first) if pair.resynchronised else play([one.case for one in first])
 
 
 def _round_trip(pair: Pair) -> CheckResult:
@@ -85,7 +99,9 @@ def _round_trip(pair: Pair) -> CheckResult:
         given = Trajectory(case, {path: array[:1] for path, array in actual.leaves.items() if path in case.start})
         [found] = pair.differences([wanted], [given], only=frozenset(case.start))
         if found is not None:
-            return _failed(check, "round trip", case, found, "a state does not survive decode and encode")
+            return _failed(
+                pair, check, "round trip", wanted, given, found, "a state does not survive decode and encode"
+            )
     return CheckResult(check, Outcome.PASS, examples=len(cases))
 
 
@@ -197,7 +213,10 @@ def _stacked(draw: TaskDraw, values: Sequence[Array]) -> Array:
     return np.array(values, draw.dtype).reshape(-1, *draw.shape)
 
 
-def _failed(check: str, rule: str, case: Case, found: Difference | None, cause: str) -> CheckResult:
+def _failed(
+    pair: Pair, check: str, rule: str, one: Trajectory, other: Trajectory, found: Difference | None, cause: str
+) -> CheckResult:
+    case = one.case
     step = 0 if found is None else found.step
     divergence = Divergence(
         case.cut(max(step, 0)) if case.length else case,
@@ -210,5 +229,6 @@ def _failed(check: str, rule: str, case: Case, found: Difference | None, cause: 
         check,
         index=() if found is None else found.index,
         cause=cause,
+        grid=None if found is None else grid_of(one.leaves, other.leaves, found, pair.task.tolerances),
     )
     return CheckResult(check, Outcome.FAIL, examples=1, divergences=(divergence,))

@@ -16,6 +16,7 @@ from harness.model import Case
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify import strategies
 from harness.verify.levels import boundaries
+from harness.verify.levels.by_itself import strayed
 from harness.verify.levels.property import playable
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
@@ -118,6 +119,8 @@ def _sweep(pair: Pair) -> CheckResult:
             assert difference is not None
             divergence = localise(pair, expected, difference, level=LEVEL, check=name)
             return CheckResult(name, Outcome.FAIL, examples=judged, divergences=(divergence,))
+        if pair.resynchronised and (stray := strayed(pair, [one for one, _ in played], LEVEL, name)) is not None:
+            return CheckResult(name, Outcome.FAIL, examples=judged, divergences=(stray,))
     detail = f"{refused} sequences were refused by the reference" if refused else ""
     return CheckResult(name, Outcome.PASS, examples=judged, detail=detail)
 

@@ -17,7 +17,7 @@ from harness.support.foreign import json_of
 from harness.task.contract import CASES_DIRECTORY
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.levels.proposed import CASE, has_own_state
-from harness.verify.localise import compare_probe, localise
+from harness.verify.localise import localise, show_in_probe
 from harness.verify.pair import Pair
 
 NAME = "known cases"
@@ -59,12 +59,12 @@ def check_probes(pair: Pair, known: Sequence[ProbeCase], module: str | None) -> 
     for owner in pair.task.modules:
         mine = [case for case in known if case.probe in owner.probes and module in (None, owner.name)]
         for case in mine:
-            difference = compare_probe(pair, case.probe, case.inputs)
+            difference, grid = show_in_probe(pair, case.probe, case.inputs)
             if difference is not None:
                 divergence = Divergence(
                     None, 0, difference.path, difference.expected, difference.actual, difference.rule, 1, NAME,
                     index=difference.index, module=owner.name, cause="a known case, found earlier",
-                    probe=case.probe, inputs=case.inputs, reproduced=True,
+                    probe=case.probe, inputs=case.inputs, reproduced=True, grid=grid,
                 )  # fmt: skip
                 yield CheckResult(NAME, Outcome.FAIL, owner.name, len(mine), divergences=(divergence,))
                 break

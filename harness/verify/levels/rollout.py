@@ -24,7 +24,9 @@ from harness.protocol.environment import Environment
 from harness.task.contract import Mode
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.exploration.explorer import STREAM, Explorer, Wave
+from harness.verify.leaf_grids import grid_of
 from harness.verify.levels import autoreset, wide
+from harness.verify.levels.by_itself import strayed
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
 from harness.verify.statistics.laws import compare_outcomes, verdict
@@ -216,7 +218,8 @@ def _episodes(
         actual = pair.follow(expected, room=(CHUNK, pair.task.budgets.horizon))
         differences = pair.differences(expected, actual)
         if done == 0 and not any(differences):
-            second.repeat([pair.as_case(one) for one in expected[:repeated]], actual[:repeated])
+            alone = pair.follow_alone(expected[:repeated]) if pair.resynchronised else actual[:repeated]
+            second.repeat([pair.as_case(one) for one in expected[:repeated]], alone)
         for first in range(0, len(expected), FIRST_CHUNK):
             part = expected[first : first + FIRST_CHUNK]
             failing = [(found.step, n) for n, found in enumerate(differences[first : first + len(part)]) if found]
@@ -226,6 +229,8 @@ def _episodes(
                 assert found is not None
                 divergence = localise(pair, part[number], found, level=LEVEL, check=name)
                 return CheckResult(name, Outcome.FAIL, examples=done + len(part), divergences=(divergence,))
+            if pair.resynchronised and (stray := strayed(pair, part, LEVEL, name)) is not None:
+                return CheckResult(name, Outcome.FAIL, examples=done + len(part), divergences=(stray,))
             done += len(part)
             tally.add(part, pair, shown=None if explorer is None else explorer.observe(part))
         pair.progress(f"level 3: {policy}", done, count)
@@ -274,6 +279,7 @@ def _other_process(pair: Pair, repeated: Sequence[tuple[Trajectory, Trajectory]]
                 one.case, 0 if found is None else found.step, "trajectory" if found is None else found.path,
                 "the same bytes" if found is None else found.expected,
                 "other bytes" if found is None else found.actual, "determinism", LEVEL, name,
+                grid=None if found is None else grid_of(one.leaves, other.leaves, found, {}),
                 cause="two processes of the same candidate answer the same case differently",
             )  # fmt: skip
             return CheckResult(name, Outcome.FAIL, examples=len(repeated), divergences=(divergence,))
@@ -298,6 +304,8 @@ def _exploration(pair: Pair, explorer: Explorer, tally: Tally, times: int) -> Ch
             if failing:
                 failed = min(failing, key=lambda one: one[1].step)
                 break
+            if pair.resynchronised and (stray := strayed(pair, wave, LEVEL, name)) is not None:
+                return CheckResult(name, Outcome.FAIL, examples=done, divergences=(stray,))
             steps += sum(trajectory.steps for trajectory in wave)
             tally.add(wave, pair, episodes=False, shown=shown)
             pair.progress("level 3: exploration, steps", min(steps, budget), budget)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.model import Array, Leaf, Leaves
+from harness.task.leaf_values import anywhere
 from harness.verify.adjacent import number_at, place_of, without_tiny
-from harness.verify.leaf_values import anywhere
 from harness.verify.pair import Pair
 
 STRAIGHT = "all floats"

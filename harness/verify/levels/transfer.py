@@ -25,6 +25,7 @@ from harness.model import Trajectory
 from harness.task.contract import Mode, Transfer
 from harness.training.trained import Trained
 from harness.verdict import CheckResult, Divergence, Outcome
+from harness.verify.levels.by_itself import strayed
 from harness.verify.levels.rollout import Tally
 from harness.verify.levels.transfer_groups import Comparison, Group, described_policies, distance
 from harness.verify.levels.transfer_policies import CANDIDATE, REFERENCE, Trainer
@@ -156,6 +157,8 @@ class _Run:
             difference = found[number]
             assert difference is not None
             return localise(self.pair, expected[number], difference, level=LEVEL, check=name)
+        if self.pair.resynchronised:
+            return strayed(self.pair, expected, LEVEL, name)
         for one, other, difference in zip(expected, actual, alone, strict=True):
             if difference is not None and _same_actions(one, other, difference.step):
                 return Divergence(

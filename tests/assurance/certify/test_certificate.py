@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ import pytest
 from harness.assurance.audit import audit
 from harness.assurance.certify.examination import Examination, Settings
 from harness.assurance.certify.issue import Certificate, issue
-from harness.errors import SessionError
+from harness.errors import SessionError, SessionLocked
 from harness.operations.certification import check
 from harness.policy.trust import Trust
 from harness.record.certificate import CERTIFIED, CERTIFYING, PARTS, parts_of
-from harness.session.session import Session
+from harness.session.session import Session, SessionView
 from harness.support.document import DocumentError
 from harness.support.progress import silent
 from harness.verdict import Outcome
@@ -32,7 +33,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     root = tmp_path_factory.mktemp("certified")
     with Session.start(WALK, root / "workspace", root / "home") as session:
         assert session.verify(level=3).commit is not None
-        issued = issue(session, SMALL, silent)
+        issued = issue(lambda patient: nullcontext(session), SMALL, silent)
         assert issued.examination.outcome is Outcome.PASS, issued.to_json()
         yield session
 
@@ -81,7 +82,32 @@ def test_nothing_is_certified_before_something_is_verified(tmp_path: Path) -> No
         Session.start(WALK, tmp_path / "workspace", tmp_path / "home") as session,
         pytest.raises(SessionError, match="no verified commit yet"),
     ):
-        issue(session, SMALL, silent)
+        issue(lambda patient: nullcontext(session), SMALL, silent)
+
+
+@pytest.mark.slow
+def test_others_may_work_on_the_session_while_it_is_examined_but_nobody_else_certifies_it(tmp_path: Path) -> None:
+    with Session.start(WALK, tmp_path / "workspace", tmp_path / "home") as session:
+        commit = session.verify(level=1).commit
+    opened: list[bool] = []
+
+    def opening(patient: bool) -> Session:
+        opened.append(patient)
+        return Session.open(tmp_path / "workspace", tmp_path / "home")
+
+    def meanwhile(part: str, document: Mapping[str, Any], seconds: float) -> None:
+        with opening(False) as session:
+            session.record("tool", arguments={"part": part})
+        with pytest.raises(SessionLocked, match=r"the certification of walk-.* is in use by process"):
+            issue(opening, SMALL, silent)
+
+    issued = issue(opening, Settings(levels=(1,), mutants=0, batches=(8,)), silent, meanwhile)
+    assert issued.commit == commit
+    assert (opened[0], opened[-1]) == (False, True)
+    with SessionView(tmp_path / "workspace", tmp_path / "home") as view:
+        kinds = [event.kind for event in view.events]
+        assert kinds.index(CERTIFYING) < kinds.index("tool") < kinds.index(CERTIFIED) == len(kinds) - 1
+        assert audit(view.store).ok
 
 
 VERIFIED = {"outcome": "PASS", "levels": [{"level": 1, "outcome": "PASS", "divergence_bound_95": 0.01, "checks": []}]}

@@ -13,8 +13,22 @@ from typing import Any
 import pytest
 
 from harness.assurance.audit import audit
+from harness.measure.coverage.result import Coverage
+from harness.measure.strength.result import Strength
 from harness.record.attest import SUMMARY, Subject, seal
-from harness.record.certificate import CERTIFIED, CERTIFYING, ENVELOPE, PARTS, SPEED, VERDICT, claims, path_of, seed_of
+from harness.record.certificate import (
+    CERTIFIED,
+    CERTIFYING,
+    COVERAGE,
+    ENVELOPE,
+    PARTS,
+    SPEED,
+    STRENGTH,
+    VERDICT,
+    claims,
+    path_of,
+    seed_of,
+)
 from harness.report.document import collect
 from harness.report.page import render
 from harness.session.session import Session
@@ -192,6 +206,27 @@ def test_the_report_shows_a_certificate(session: Session) -> None:
     assert session.head is not None and shown["commit"] == session.head.commit
     page = render(document)
     assert "<h3>Certificates</h3>" in page and "at most 1%" in page
+
+
+def test_the_report_tells_strength_and_coverage_from_the_certificate(session: Session) -> None:
+    nothing = Strength(
+        task="walk", task_digest="", candidate="", seed=5, settings={"sample": None, "every_level": False}, sandbox="",
+        isolated=True, baseline={1: 0.5}, judged=(), enumerated=0, resumed=0, duration_s=1.0, machine={},
+    )  # fmt: skip
+    covered = Coverage(not_measured=("a native module",))
+    with Session.open(session.workspace, session.directory.path.parents[1]) as opened:
+        made = draft(opened)
+        made.parts |= {
+            name: part.to_json() | {"outcome": "PASS"} for name, part in ((STRENGTH, nothing), (COVERAGE, covered))
+        }
+        record(opened, made)
+        document = collect(opened.store)
+        event = opened.events[-1].seq
+    assert [(each["event"], each["certified"], each["seed"]) for each in document["strength"]] == [(event, True, 5)]
+    assert document["reached"]["certified"] == event and document["damage"] == []
+    page = render(document)
+    assert "for its certificate" in page and "This record holds no measurement of it" not in page
+    assert f"As the certificate of event {event} measured it" in page and "a native module" in page
 
 
 @pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)

@@ -218,6 +218,7 @@ def test_a_record_names_no_path_of_the_machine_on_which_it_was_made() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly  # by day a shorter session is driven: tests/cli/test_task_update.py
 def test_a_fresh_server_that_is_driven_by_a_record_comes_to_the_same_verdicts(
     cartpole: tuple[Store, list[Event]], capsys: pytest.CaptureFixture[str]
 ) -> None:

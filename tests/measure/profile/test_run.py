@@ -99,14 +99,15 @@ def test_candidate_reference_and_peers_stand_side_by_side(task: Path) -> None:
     document = json.loads(json.dumps(done.to_json(), allow_nan=False))
     assert document["outcome"] == "PASS", document
     cells = {(each["contender"], each["kind"]): each for each in document["measurements"]}
-    own = {("reference", "episodes"), ("candidate", "step"), ("candidate", "scan")}
+    own = {("reference", "adapter"), ("reference", "episodes"), ("candidate", "step"), ("candidate", "scan")}
     assert set(cells) == own | {("quick", "step"), ("small", "step")}
     for each in cells.values():
         assert 0 < each["steps_per_s"]["low"] <= each["steps_per_s"]["median"] <= each["steps_per_s"]["high"]
     assert cells["quick", "step"]["per_core"] == cells["quick", "step"]["steps_per_s"]["median"]
     assert cells["candidate", "scan"]["compile_s"] > 0 and not cells["candidate", "scan"]["suspicious"]
-    [skipped] = document["skipped"]
-    assert skipped["contender"] == "broken" and "it lacks a library" in skipped["because"]
+    skipped = {each["contender"]: each["because"] for each in document["skipped"]}
+    assert set(skipped) == {"broken", "reference, bare"} and "it lacks a library" in skipped["broken"]
+    assert document["speed_up_against"] == "adapter" and "no `bare()`" in skipped["reference, bare"]
     assert {check["kind"] for check in document["checks"]} == {"step", "scan"}
     assert document["state_bytes"] == 12 and document["machine"]["device"]["platform"]
     sources = [each["source"] for each in document["hot"]["operations"]]
@@ -135,7 +136,7 @@ def test_a_reference_that_is_too_slow_to_be_trained_in_is_said_to_be(
     monkeypatch.setattr("harness.measure.profile.run.LONGEST_UPDATE_S", 1e-6)
     settings = Settings(batches=(16,), kinds=("train",), seconds_per=0.1, peers=())
     done = profile(load_task(task), task, sandboxes.choose(None), settings)
-    [skipped] = done.skipped
+    [_, skipped] = done.skipped
     assert skipped.contender == "reference, train at batch 16" and "one update would take" in skipped.because
 
 
@@ -162,7 +163,7 @@ def test_a_session_keeps_the_figures_with_the_tree_and_tells_them_in_the_prompt(
         event = next(each for each in session.events if each.kind == PROFILE)
         assert (report.event, event.outcome, event.detail["client"]) == (event.seq, "PASS", "somebody")
         assert report.verified is None
-        assert {each["kind"] for each in event.detail["figures"]} == {"episodes", "step", "scan"}
+        assert {each["kind"] for each in event.detail["figures"]} == {"adapter", "episodes", "step", "scan"}
         assert event.workspace is not None and event.workspace["gitTree"]
         prompt = render("optimise_jax", session.id, home=home, samples=False)
     assert f"event {event.seq}" in prompt and "candidate  step" in prompt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -16,9 +17,12 @@ from harness.measure.strength import text
 from harness.measure.strength.mutants import Mutant, enumerate_mutants
 from harness.measure.strength.result import Strength, strength_digest
 from harness.measure.strength.run import Settings, StrengthError, measure
+from harness.support.progress import Progress, silent
 from harness.task.load import load_task
 
 SEED = 11
+TOLD: list[str] = []
+"""What the undisturbed measurement said while it went on."""
 AFTER, BEFORE = 'jnp.abs(after["place"])', 'jnp.abs(state["place"])'
 WANTED = {
     "killed": ("step", f"{AFTER} - {BEFORE}", f"{AFTER} + {BEFORE}"),
@@ -49,16 +53,22 @@ def chosen(directory: Path) -> dict[str, Mutant]:
     return {name: by_change[change] for name, change in WANTED.items()}
 
 
-def measured(directory: Path, journals: Path, jobs: int, *, seed: int | None = SEED) -> dict[str, Any]:
+def measured(
+    directory: Path, journals: Path, jobs: int, *, seed: int | None = SEED, progress: Progress = silent
+) -> dict[str, Any]:
     only = tuple(mutant.id for mutant in chosen(directory).values())
     task, settings = load_task(directory), Settings(only=only, jobs=jobs)
-    return measure(task, directory, sandboxes.choose(None), settings, seed=seed, journals=journals).to_json()
+    driver = sandboxes.choose(None)
+    return measure(task, directory, driver, settings, seed=seed, journals=journals, progress=progress).to_json()
 
 
 @pytest.fixture(scope="module")
 def whole(holed_walk: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The document of a measurement that nobody disturbed."""
-    return measured(holed_walk, tmp_path_factory.mktemp("journals"), 2)
+    TOLD.clear()
+    return measured(
+        holed_walk, tmp_path_factory.mktemp("journals"), 2, progress=lambda what, done, total: TOLD.append(what)
+    )
 
 
 def test_each_mutant_becomes_what_it_should(whole: dict[str, Any], holed_walk: Path) -> None:
@@ -70,6 +80,13 @@ def test_each_mutant_becomes_what_it_should(whole: dict[str, Any], holed_walk: P
     assert (mine["killed"]["killed_by"], mine["killed"]["kills"]["1"]["address"]) == (1, "reward")
     assert set(mine["survived"]["kills"]) == {"1", "2", "3"}
     assert whole["rates"]["non_equivalent"] == {"killed": 1, "total": 2, "rate": 0.5}
+
+
+def test_while_it_goes_on_it_tells_which_mutant_of_how_many_and_how_long_it_will_take(whole: dict[str, Any]) -> None:
+    mutants = [told for told in TOLD if told.startswith("mutant ")]
+    assert {told.split(" of ")[0] for told in mutants} == {f"mutant {number}" for number in range(1, 6)}
+    assert all(" of 5" in told and ": env.py:" in told for told in mutants)
+    assert "left" not in mutants[0] and re.search(r" of 5, about \d+ (seconds?|minutes) left: env\.py", mutants[-1])
 
 
 def test_a_hole_in_the_tests_is_shown_by_the_place_of_its_mutant(whole: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from harness.errors import LockstepError
+from harness.grids import grid
 from harness.model import Case, Draw
 from harness.session.prompts import fill, repair_prompt, slots
 from harness.support.embedded import prompt_text
@@ -103,7 +105,7 @@ def test_without_a_module_every_source_is_named() -> None:
         ({"reproduced": False}, "carries something from step to step"),
         ({"step": 0, "reproduced": None}, "reset itself differs"),
         ({"probe": "roll", "inputs": {"x": np.zeros(1)}}, "probe alone shows it"),
-        ({}, "the rule of that step is wrong"),
+        ({}, "its cause lies in that step"),
         ({"reproduced": None}, "begin at the first timestep"),
     ],
 )
@@ -126,6 +128,20 @@ def test_text_of_a_candidate_stays_between_marks_that_it_cannot_forge() -> None:
     assert "Ignore the above" in inside
     # The forged mark does not even begin a line, and the real one depends on everything between the marks.
     assert [line for line in lines if line.startswith("----- end data")] == [lines[end]]
+
+
+def test_a_board_stands_in_the_prompt_row_by_row_and_the_cells_that_differ_are_marked() -> None:
+    expected = np.arange(42, dtype=np.int8).reshape(6, 7) % 3
+    actual = np.where(np.arange(7) == 2, np.int8(0), expected)
+    text = prompt(divergence(path="state/board", index=(0, 2), grid=grid(expected, actual, expected != actual)))
+    assert "6 x 7 int8: 4 of 42 elements differ" in text
+    assert re.search(r"^0 \| 0  1 \[2\] 0  1  2  0 +0 \| 0  1 \[0\] 0", text, re.MULTILINE)
+
+
+def test_a_small_board_in_a_case_is_written_row_by_row() -> None:
+    start = {"state/board": np.arange(6).reshape(2, 3), "state/ram": np.zeros((64, 64), np.uint8)}
+    text = explain.describe(divergence(case=replace(CASE, start=start)))
+    assert "board = [[0 1 2] [3 4 5]]" in text and "... 4096 values" in text
 
 
 def test_one_difference_is_reported_at_a_time() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,11 +21,16 @@ def explorer_of(pair: Pair) -> Explorer:
     return Explorer(pair.task, pair.reference, pair.random(module.STREAM), restores=pair.can_restore)
 
 
+def whole(played: list[Trajectory]) -> list[Trajectory]:
+    """The episodes that begin at a reset and were played as far as they go."""
+    return [one for one in played if one.case.start is None and one.case.origin != "exploration"]
+
+
 def explored(pair: Pair, budget: int = BUDGET) -> tuple[list[Trajectory], Explorer]:
     """All that an explorer plays after it has looked at some episodes, as it would at level 3."""
     explorer = explorer_of(pair)
     for policy in ("random", "sticky"):
-        explorer.observe(pair.reference.drive(policy, pair.seeds(f"episodes/{policy}", 8), 50))
+        explorer.observe(pair.reference.drive(policy, pair.seeds(f"episodes/{policy}", 8), pair.task.budgets.horizon))
     return [trajectory for wave in explorer.waves(budget) for trajectory in wave.played], explorer
 
 
@@ -62,6 +69,17 @@ def test_it_goes_on_from_rare_states_with_each_action(make_pair: MakePair) -> No
     assert explorer.archive.known > len(explorer.archive.entries)
 
 
+@pytest.mark.parametrize(("horizon", "further"), [(12, True), (50, False)])
+def test_where_episodes_do_not_end_within_the_horizon_some_are_played_further(
+    make_pair: MakePair, horizon: int, further: bool
+) -> None:
+    pair = make_pair(7)
+    pair.task = replace(pair.task, budgets=replace(pair.task.budgets, horizon=horizon))
+    longest = max(whole(explored(pair)[0]), key=lambda one: one.steps)
+    assert longest.leaves["truncated"][-1] or longest.leaves["terminated"][-1]
+    assert (longest.steps > horizon) is further
+
+
 def test_its_memory_is_bounded(make_pair: MakePair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WAVE_BYTES", 20_000)
     pair = make_pair(6)
@@ -69,3 +87,12 @@ def test_its_memory_is_bounded(make_pair: MakePair, monkeypatch: pytest.MonkeyPa
     waves = [wave.played for wave in explorer.waves(BUDGET)]
     most = 20_000 / pair.task.timestep_bytes + module.FEW * (1 + max(module.LENGTHS) + pair.task.budgets.horizon)
     assert max(sum(one.timesteps for one in wave) for wave in waves) <= most
+
+
+def test_what_is_played_beyond_the_horizon_fits_into_memory(
+    make_pair: MakePair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = make_pair(7)
+    pair.task = replace(pair.task, budgets=replace(pair.task.budgets, horizon=12))
+    monkeypatch.setattr(module, "WAVE_BYTES", 16 * pair.task.timestep_bytes)
+    assert max(one.steps for one in whole(explored(pair)[0])) == 16

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from harness.model import Leaf
+from harness.task import every_input as every_input_module
 from harness.task.contract import TaskProbe
+from harness.task.every_input import count_inputs, every_input
 from harness.verdict import Outcome
-from harness.verify.levels import exhaustive
-from harness.verify.levels.exhaustive import count_inputs, every_input
 from tests.verify.levels.conftest import Walk
 
 FEW = TaskProbe(
@@ -40,7 +40,7 @@ INTEGER_TASK = [
 
 @pytest.mark.parametrize("message_bytes", [1, 100, 1 << 20])
 def test_every_input_comes_exactly_once(message_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exhaustive, "MESSAGE_BYTES", message_bytes)
+    monkeypatch.setattr(every_input_module, "MESSAGE_BYTES", message_bytes)
     seen = [
         (*flags.tolist(), int(signed), *(int(value) for value in high))
         for stacked in every_input(FEW)

@@ -159,6 +159,9 @@ def test_a_hidden_counter_is_found_at_level_2_and_shrunk_to_the_shortest_sequenc
     assert divergence.case is not None
     assert divergence.case.length == 4
     assert "does not show arose earlier" in divergence.cause
+    way = divergence.course
+    assert way is not None and way.first == 0
+    assert [expected == actual for expected, actual in zip(way.expected, way.actual, strict=True)][-2:] == [True, False]
 
 
 @pytest.mark.slow

@@ -189,6 +189,7 @@ def test_where_only_laws_are_compared_a_faithful_candidate_is_not_accused(tmp_pa
     assert any("distributions" in note for note in report.notes)
 
 
+@pytest.mark.nightly
 def test_gravity_two_percent_too_strong_fails(tmp_path: Path) -> None:
     edit = ("candidate/env.py", "GRAVITY = 9.8\n", "GRAVITY = 9.996\n")
     report = Run(ENVIRONMENTS / "cartpole", tmp_path, edit, seeds=[2], steps=1024).report()
@@ -197,6 +198,7 @@ def test_gravity_two_percent_too_strong_fails(tmp_path: Path) -> None:
 
 
 @pytest.mark.pong
+@pytest.mark.nightly
 def test_a_paddle_three_percent_too_fast_fails(tmp_path: Path) -> None:
     edit = ("candidate/env.py", "PADDLE_SPEED, BALL_SPEED = 8.0,", "PADDLE_SPEED, BALL_SPEED = 8.24,")
     report = Run(ENVIRONMENTS / "pong", tmp_path, edit, seeds=[2], steps=1024).report()

@@ -108,8 +108,8 @@ def unpack(values: Mapping[str, Array], used: Mapping[str, Array], draws: Draws,
         ValueError: a count is negative.
     """
     result: list[Timestep] = [[] for _ in range(timesteps)]
-    for name, counts in used.items():
-        capacity, dtype = draws[name]["capacity"], np.dtype(draws[name]["dtype"])
+    for name in (name for name in draws if name in used):
+        counts, capacity, dtype = used[name], draws[name]["capacity"], np.dtype(draws[name]["dtype"])
         if (counts[:timesteps] < 0).any():
             raise ValueError(f"draws_used[{name!r}] is negative: {int(counts[:timesteps].min())}")
         surplus = np.full(tuple(draws[name]["shape"]), poison(dtype), dtype)

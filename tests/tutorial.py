@@ -14,9 +14,15 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from tests.home import new_home
 
 BLOCK = re.compile(r"(?:`(?P<file>[^`\n]+)`:\n\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT_CODE = re.compile(r"# exit code (\d+)$")
@@ -107,6 +113,23 @@ def _demand_shown(command: str, shown: list[str], said: str) -> None:
         pattern = re.compile(".*".join(map(re.escape, line.strip().split("…"))))
         if not any(pattern.search(each) for each in lines):
             raise PageIsWrong(f"`{command}` does not say `{line}` there:\n{said}")
+
+
+def reader_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], **variables: str
+) -> Reader:
+    """Reads from an empty directory, with a home that shares nothing with the person's own but what was built."""
+    new_home(tmp_path, monkeypatch, "envs", "crates")
+    place = tmp_path / "place"
+    place.mkdir()
+
+    def lockstep(arguments: list[str], here: Path) -> tuple[int, str]:
+        monkeypatch.chdir(here)
+        capfd.readouterr()
+        code = main(arguments)
+        return code, capfd.readouterr().out
+
+    return Reader(place, lockstep, environment_with(Path(sys.executable).parent, **variables))
 
 
 def environment_with(path: Path, **variables: str) -> dict[str, str]:

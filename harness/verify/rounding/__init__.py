@@ -1,0 +1,1 @@
+"""How far rounding alone can carry one step of a reference, and the tolerances that follow."""

@@ -1,0 +1,86 @@
+"""Floats that may be off: each step is compared from a given state, and what a candidate keeps beside its state is found."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.verdict import Divergence, Outcome
+from tests.verify.levels.conftest import MOVE, RESET, Walk
+
+TOLERANT = [
+    (
+        "[tolerance]\n",
+        '[tolerance]\n"state/place" = { ulp = 8, atol = 1e-14 }\nobservation = { ulp = 1, atol = 1e-14 }\n',
+    )
+]
+GUST = 'jnp.where(windy, draws["gust"],'
+ROUNDED = (GUST, 'jnp.where(windy, draws["gust"] * (1 + 4e-16),')
+"""Where no gust blows a walker stands on whole numbers, exactly where a walk ends: nothing may be off there."""
+NARROW = MOVE.replace('state["place"] + move', '(state["place"].astype(jnp.float32) + move).astype(jnp.float64)')
+AGE = [
+    (RESET, RESET.replace("}", ', "age": jnp.int32(0)}')),
+    ('"steps": state["steps"] + 1}', '"steps": state["steps"] + 1, "age": state["age"] + 1}'),
+    (
+        "    return state\n\n\ndef decode",
+        '    return {path: state[path] for path in ("place", "steps")}\n\n\ndef decode',
+    ),
+    ("    return leaves\n", '    return leaves | {"age": jnp.int32(0)}\n'),
+]
+"""What `encode` does not show: how many steps a candidate has taken since it was reset or restored."""
+
+
+def found(walk: Walk, levels: tuple[int, ...] = (1, 2, 3)) -> Divergence:
+    verdict = walk.verify(levels)
+    assert verdict.outcome is Outcome.FAIL, verdict.reason
+    return verdict.reports[-1].divergences[0]
+
+
+@pytest.mark.slow
+def test_an_error_within_the_tolerance_of_a_step_passes_however_long_the_episode(walk: Walk) -> None:
+    walk.edit("candidate/env.py", [ROUNDED])
+    walk.edit("task.toml", TOLERANT)
+    verdict = walk.verify()
+    assert verdict.outcome is Outcome.PASS, verdict.reports[-1].divergences
+    assert next(check for check in verdict.reports[1].checks if check.name == "boundaries").outcome is Outcome.SKIPPED
+
+
+@pytest.mark.slow
+def test_what_a_candidate_keeps_beside_its_state_is_found(walk: Walk) -> None:
+    walk.edit("task.toml", TOLERANT)
+    walk.edit(
+        "candidate/env.py",
+        [
+            *AGE,
+            (
+                MOVE.split("=")[0] + "=",
+                '    move = jnp.where(state["age"] >= 25, 2 * move, move)\n' + MOVE.split("=")[0] + "=",
+            ),
+        ],
+    )
+    divergence = found(walk)
+    assert (divergence.level, divergence.rule, divergence.path) == (3, "restored", "state/place")
+    assert divergence.step == 26
+
+
+@pytest.mark.slow
+def test_a_step_that_is_further_off_than_it_may_is_found_where_it_is(walk: Walk) -> None:
+    walk.edit("task.toml", TOLERANT)
+    walk.edit("candidate/env.py", [(MOVE, NARROW)])
+    divergence = found(walk)
+    assert (divergence.level, divergence.path, divergence.step) == (1, "state/place", 1)
+    assert "float32" in divergence.cause and "the rule of this step is wrong" in divergence.cause
+
+
+@pytest.mark.slow
+def test_a_difference_of_few_units_is_told_with_the_ways_out(walk: Walk) -> None:
+    walk.edit("candidate/env.py", [ROUNDED])
+    divergence = found(walk)
+    assert divergence.rule == "value" and divergence.path == "state/place"
+    assert "the rule of this step is wrong" not in divergence.cause
+    assert "xla_flags" in divergence.cause and '"state/place" = { ' in divergence.cause
+
+
+@pytest.mark.slow
+def test_a_wrong_flag_beside_a_difference_of_few_units_is_no_rounding(walk: Walk) -> None:
+    walk.edit("candidate/env.py", [ROUNDED, ('state["steps"] >= 40', 'state["steps"] >= 30')])
+    assert "the rule of this step is wrong" in found(walk).cause
