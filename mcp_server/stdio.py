@@ -39,10 +39,29 @@ async def _serve(server: MCPServer[Any], greeter: Greeter) -> None:
         await low.run(_Continued(received, greeter), _Answers(sent, greeter), low.create_initialization_options())
 
 
-class _Continued:
+class _Around:
+    """A stream of the SDK, closed with what stands around it."""
+
+    def __init__(self, stream: ReadStream[Any] | WriteStream[Any]) -> None:
+        self._stream = stream
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class _Continued(_Around):
     """What a client says: first what the greeter has kept, then what comes."""
 
     def __init__(self, received: ReadStream[SessionMessage | Exception], greeter: Greeter) -> None:
+        super().__init__(received)
         self._received = received
         self._kept = deque(greeter.kept)
 
@@ -59,22 +78,12 @@ class _Continued:
     async def __anext__(self) -> SessionMessage | Exception:
         return _message(self._kept.popleft()) if self._kept else await anext(self._received)
 
-    async def aclose(self) -> None:
-        await self._received.aclose()
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-class _Answers:
+class _Answers(_Around):
     """What the server says, but for its answer to a handshake that was answered before."""
 
     def __init__(self, sent: WriteStream[SessionMessage], greeter: Greeter) -> None:
+        super().__init__(sent)
         self._sent = sent
         self._greeted = greeter.greeted
 
@@ -83,17 +92,6 @@ class _Answers:
             self._greeted = None  # ids may be used again
             return
         await self._sent.send(item)
-
-    async def aclose(self) -> None:
-        await self._sent.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 def _message(line: bytes) -> SessionMessage | Exception:

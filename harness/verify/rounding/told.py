@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from harness.compare import Difference
@@ -10,7 +12,7 @@ from harness.model import Trajectory
 from harness.task.contract import Mode
 from harness.verify.pair import Pair
 from harness.verify.resynchronised import spread_steps
-from harness.verify.rounding.tolerances import moved, table_lines, tolerances
+from harness.verify.rounding.tolerances import moved, same_but_floats, table_lines, tolerances
 
 STEPS = 512
 FEW = 16
@@ -34,7 +36,7 @@ def said_of_rounding(pair: Pair, difference: Difference) -> str:
     except Raised:
         return ""
     found = moved(pair.task, expected, [actual])
-    if not found or not _all_else_equal(pair, expected, actual):
+    if not found or not all(map(partial(same_but_floats, pair.task), expected, actual)):
         return ""
     units = {path: one.distance / _unit(one.largest, pair.task.outputs[path].dtype) for path, one in found.items()}
     largest = max(abs(wanted), found[difference.path].largest)
@@ -67,14 +69,6 @@ def _steps(pair: Pair) -> tuple[list[Trajectory], list[Trajectory]]:
     cases = [pair.step_of(one, step) for one, step in spread_steps(pair.few_episodes, STEPS)]
     expected = pair.reference.rollout(cases)
     return expected, pair.candidate.rollout([pair.as_case(one) for one in expected])
-
-
-def _all_else_equal(pair: Pair, expected: list[Trajectory], actual: list[Trajectory]) -> bool:
-    exact = [path for path, leaf in pair.task.outputs.items() if np.dtype(leaf.dtype).kind != "f"]
-    return all(
-        one.timesteps == other.timesteps and all(np.array_equal(one.leaves[path], other.leaves[path]) for path in exact)
-        for one, other in zip(expected, actual, strict=True)
-    )
 
 
 def _unit(value: float, dtype: str) -> float:

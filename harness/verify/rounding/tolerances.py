@@ -43,18 +43,25 @@ def moved(task: Task, expected: Sequence[Trajectory], repeats: Sequence[Sequence
             to lie beyond a limit, and says nothing of rounding.
     """
     floats = [path for path, leaf in task.outputs.items() if np.dtype(leaf.dtype).kind == "f"]
-    others = [path for path in task.outputs if path not in floats]
     pairs = [
         (one, other)
         for repeat in repeats
         for one, other in zip(expected, repeat, strict=False)
-        if one.timesteps == other.timesteps and all(np.array_equal(one.leaves[p], other.leaves[p]) for p in others)
+        if same_but_floats(task, one, other)
     ]
     found = {}
     for path in floats if pairs else ():
         one, other = (np.concatenate([side[which].leaves[path][1:] for side in pairs]) for which in range(2))
         found[path] = _moved(one, other)
     return found
+
+
+def same_but_floats(task: Task, one: Trajectory, other: Trajectory) -> bool:
+    """Whether every whole number, flag and timestep is the same in both."""
+    exact = [path for path, leaf in task.outputs.items() if np.dtype(leaf.dtype).kind != "f"]
+    return one.timesteps == other.timesteps and all(
+        np.array_equal(one.leaves[path], other.leaves[path]) for path in exact
+    )
 
 
 def tolerances(task: Task, found: Mapping[str, Moved]) -> dict[str, Tolerance]:
