@@ -91,8 +91,13 @@ def test_a_harness_that_judges_otherwise_is_found(
 def test_a_verdict_that_was_never_reached_is_found(cartpole: tuple[Store, list[Event]]) -> None:
     """A record in which the tree that failed stands beside the verdict of the one that passed."""
     store, events = cartpole
-    failed, passed = verdicts(events, Outcome.FAIL)[0], verdicts(events, Outcome.PASS)[0]
-    assert (failed.arguments["level"], passed.arguments["level"]) == (1, 1)
+    failed = verdicts(events, Outcome.FAIL)[0]
+    asked = ("level", "module")
+    passed = next(
+        event
+        for event in verdicts(events, Outcome.PASS)
+        if all(event.arguments[each] == failed.arguments[each] for each in asked)
+    )
     forged = replace(passed, workspace=failed.workspace)
     events = [forged if event.seq == passed.seq else event for event in events]
     with Rerun(store, events, vouched(events)) as rerun:
@@ -114,7 +119,7 @@ def test_levels_that_were_not_asked_for_are_said_to_be_left_out(cartpole: tuple[
 
 def test_verdicts_are_named_by_event_or_commit(cartpole: tuple[Store, list[Event]]) -> None:
     _, events = cartpole
-    passed = next(event for event in events if event.commit)
+    passed = [event for event in events if event.commit][-1]
     assert chosen(events, str(passed.seq)) == [passed]
     assert chosen(events, str(passed.commit)[:8]) == [passed]
     assert chosen(events, "all") == [event for event in events if event.kind == VERDICT]
@@ -233,11 +238,11 @@ def test_a_fresh_server_that_is_driven_by_a_record_comes_to_the_same_verdicts(
 
 @pytest.mark.slow
 def test_a_drive_says_where_a_server_comes_to_another_verdict(cartpole: tuple[Store, list[Event]]) -> None:
-    """The first verdict failed; a record in which it passed is not what a fresh server says."""
+    """A verdict failed; a record in which it passed is not what a fresh server says."""
     store, events = cartpole
     failed = verdicts(events, Outcome.FAIL)[0]
     forged = [replace(event, outcome="PASS", detail={}) if event is failed else event for event in events]
     reported: list[Driven] = []
     driven = drive(store, forged[: failed.seq + 1], vouched(events), reported.append, lambda what, done, total: None)
     assert not driven.same
-    assert [(each.outcome, each.outcome_again, each.same) for each in reported] == [("PASS", "FAIL", False)]
+    assert [(each.outcome, each.outcome_again) for each in reported if not each.same] == [("PASS", "FAIL")]
