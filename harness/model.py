@@ -28,6 +28,18 @@ STATE = "state/"
 """Prefix of the leaves of the canonical state."""
 ENDINGS = ("terminated", "truncated")
 """The leaves that end an episode when one of them is true."""
+REWARD = "reward"
+"""The leaf of what a step earned; with several players each has one below it, `reward/<player>`."""
+
+
+def is_reward(path: str) -> bool:
+    """Whether a leaf path names what a step earned, for the only player or one of several."""
+    return path == REWARD or path.startswith(f"{REWARD}/")
+
+
+def is_of_step(path: str) -> bool:
+    """Whether a leaf tells of a step and not of the state after it, so that it is zero at a reset: rewards and ends."""
+    return path in ENDINGS or is_reward(path)
 
 
 @dataclass(frozen=True)

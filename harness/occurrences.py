@@ -19,7 +19,7 @@ MOST_ACTIONS = 64
 MOST_COUNT = 1 << 63
 MOST_LEAVES = 10_000
 MOST_PATH = 500
-ENDED, REWARDED, NEVER = "ends", "rewards", "never"
+ENDED, RESULTED, REWARDED, NEVER = "ends", "results", "rewards", "never"
 """What the lines for readers are about."""
 SHOWN = 12
 """So many of a kind are named to readers; the others are counted."""
@@ -60,6 +60,37 @@ class RewardRange:
 
 
 @dataclass(frozen=True)
+class Earned:
+    """What one of several players earned: how often each reward came, or of many the range; as in `Occurrences`."""
+
+    rewards: Mapping[str, int]
+    reward_range: RewardRange | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "rewards": dict(self.rewards),
+            "reward_range": None if self.reward_range is None else self.reward_range.to_json(),
+        }
+
+    @staticmethod
+    def from_json(described: object, kind: str = "rewards of a player") -> Earned:
+        """The inverse of `to_json`.
+
+        Raises:
+            DocumentError: `described` is no such description.
+        """
+        document = Document(described, kind)
+        rewards = document.mapping("rewards", _count)
+        reward_range = document.read_or_none("reward_range", RewardRange.from_json)
+        for value in rewards:
+            _number(value, f"{kind}.rewards")
+        if len(rewards) > MOST_REWARDS or (rewards and reward_range is not None):
+            raise DocumentError(f"{kind}.rewards has {len(rewards)} values; expected {MOST_REWARDS}, or a range")
+        return Earned(rewards, reward_range)
+
+
+@dataclass(frozen=True)
 class Occurrences:
     """What the reference answered in the comparisons of a level, counted.
 
@@ -71,6 +102,9 @@ class Occurrences:
         unreached: of leaves of state and observation, the finite bounds (`low`, `high`) on which no value ever lay.
         untaken: of action leaves with few values, those that were never taken.
         longest: steps of the longest trajectory; None in older records.
+        players: of several players what each earned, by name; `rewards` and `reward_range` then hold nothing.
+        results: of several players how many trajectories ended with these rewards in the last step, as text, in the order
+            of the players; empty where there were more than MOST_REWARDS.
     """
 
     trajectories: int
@@ -81,6 +115,8 @@ class Occurrences:
     unreached: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     untaken: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     longest: int | None = None
+    players: Mapping[str, Earned] = field(default_factory=dict)
+    results: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def never(self) -> tuple[str, ...]:
@@ -95,15 +131,23 @@ class Occurrences:
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description."""
         longest = {} if self.longest is None else {"longest": self.longest}
-        return longest | {
-            "trajectories": self.trajectories,
-            "steps": self.steps,
-            "ends": dict(self.ends),
-            "rewards": dict(self.rewards),
-            "reward_range": None if self.reward_range is None else self.reward_range.to_json(),
-            "unreached": {path: list(sides) for path, sides in self.unreached.items()},
-            "untaken": {path: list(values) for path, values in self.untaken.items()},
+        players = {
+            "players": {name: earned.to_json() for name, earned in self.players.items()},
+            "results": dict(self.results),
         }
+        return (
+            longest
+            | (players if self.players else {})
+            | {
+                "trajectories": self.trajectories,
+                "steps": self.steps,
+                "ends": dict(self.ends),
+                "rewards": dict(self.rewards),
+                "reward_range": None if self.reward_range is None else self.reward_range.to_json(),
+                "unreached": {path: list(sides) for path, sides in self.unreached.items()},
+                "untaken": {path: list(values) for path, values in self.untaken.items()},
+            }
+        )
 
     @staticmethod
     def from_json(described: object, kind: str = "occurrences") -> Occurrences:
@@ -115,20 +159,21 @@ class Occurrences:
         document = Document(described, kind)
         ends = document.object("ends")
         ends.exactly(*ENDS)
+        earned = Earned.from_json(described, kind)
+        players = document.mapping("players", Earned.from_json) if "players" in document.content else {}
         found = Occurrences(
             trajectories=_count(document.whole("trajectories"), f"{kind}.trajectories"),
             steps=_count(document.whole("steps"), f"{kind}.steps"),
             ends={name: _count(ends.content[name], f"{ends.kind}.{name}") for name in ENDS},
-            rewards=document.mapping("rewards", _count),
-            reward_range=document.read_or_none("reward_range", RewardRange.from_json),
+            rewards=earned.rewards,
+            reward_range=earned.reward_range,
             unreached=document.mapping("unreached", items(_side)),
             untaken=document.mapping("untaken", items(_value)),
             longest=document.read_or_none("longest", _count),
+            players=players,
+            results=document.mapping("results", _count) if players else {},
         )
-        for value in found.rewards:
-            _number(value, f"{kind}.rewards")
-        if len(found.rewards) > MOST_REWARDS or (found.rewards and found.reward_range is not None):
-            raise DocumentError(f"{kind}.rewards has {len(found.rewards)} values; expected {MOST_REWARDS}, or a range")
+        _demand_results(found, kind)
         for name, most, by_leaf in (
             ("unreached", len(SIDES), found.unreached),
             ("untaken", MOST_ACTIONS, found.untaken),
@@ -152,7 +197,7 @@ def told(occurred: Occurrences | None, features: Mapping[str, int]) -> list[tupl
         ends = ", ".join(f"{count:,} {kind}" for kind, count in occurred.ends.items() if count) or "none"
         if occurred.longest is not None:
             ends += f"; the longest took {occurred.longest:,} step{'' if occurred.longest == 1 else 's'}"
-        lines = [(ENDED, ends), (REWARDED, _rewards(occurred))]
+        lines = [(ENDED, ends), *_paid(occurred)]
     never = [
         *(name for name, count in features.items() if not count),
         *(occurred.never if occurred is not None else ()),
@@ -163,7 +208,17 @@ def told(occurred: Occurrences | None, features: Mapping[str, int]) -> list[tupl
     return lines
 
 
-def _rewards(occurred: Occurrences) -> str:
+def _paid(occurred: Occurrences) -> list[tuple[str, str]]:
+    """Lines about rewards; of several players first how episodes ended for them."""
+    if not occurred.players:
+        return [(REWARDED, _rewards(Earned(occurred.rewards, occurred.reward_range)))]
+    results = [f"{result} ({count:,} times)" for result, count in occurred.results.items()]
+    more = f" and {len(results) - SHOWN} more" if len(results) > SHOWN else ""
+    told = f"{', '.join(occurred.players)}: {'; '.join(results[:SHOWN])}{more}" if results else "many different ones"
+    return [(RESULTED, told), *((REWARDED, f"{name}: {_rewards(each)}") for name, each in occurred.players.items())]
+
+
+def _rewards(occurred: Earned) -> str:
     spread = occurred.reward_range
     if spread is not None:
         signs = f"{spread.negative:,} negative, {spread.zero:,} zero, {spread.positive:,} positive"
@@ -171,6 +226,19 @@ def _rewards(occurred: Occurrences) -> str:
     counted = list(occurred.rewards.items())
     more = f" and {len(counted) - SHOWN} more" if len(counted) > SHOWN else ""
     return ", ".join(f"{value} ({count:,} times)" for value, count in counted[:SHOWN]) + more or "none"
+
+
+def _demand_results(found: Occurrences, kind: str) -> None:
+    if len(found.players) > MOST_LEAVES or any(len(name) > MOST_PATH for name in found.players):
+        raise DocumentError(f"{kind}.players does not name players of a task")
+    if len(found.results) > MOST_REWARDS:
+        raise DocumentError(f"{kind}.results has {len(found.results)} values; expected {MOST_REWARDS} at most")
+    for result in found.results:
+        rewards = result.split(", ")
+        if len(rewards) != len(found.players):
+            raise DocumentError(f"{kind}.results has {result!r:.80}; expected a reward for each player")
+        for value in rewards:
+            _number(value, f"{kind}.results")
 
 
 def _count(value: Any, name: str) -> int:

@@ -26,7 +26,7 @@ from harness.authoring.scaffold_files import Findings, write_task
 from harness.authoring.ways_on import ways_on
 from harness.candidate.skeleton import write_skeleton
 from harness.errors import SetupError
-from harness.model import Case, Trajectory
+from harness.model import Case, Trajectory, is_reward
 from harness.reference.install import Installed, Progress, setup
 from harness.reference.sandbox import open_sandbox
 from harness.reference.start import start_reference
@@ -283,7 +283,10 @@ def _measure(reference: Any) -> dict[str, Any]:
         "mode": "tape" if spec.draws and forced else "law" if _seeds_matter(reference, episodes) else "none",
         "capacity": capacity,
         "laws": {},
-        "returns": [float(np.sum(episode.leaves["reward"])) for episode in episodes],
+        "returns": [
+            float(np.sum([array.sum() for path, array in episode.leaves.items() if is_reward(path)]))
+            for episode in episodes
+        ],
         "lengths": lengths,
         "steps_per_second": rate,
         "max_episode_steps": None,

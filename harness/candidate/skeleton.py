@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.candidate import skeleton_rust
+from harness.candidate.faces.leaves import OBSERVED
 from harness.model import STATE, Leaf
 from harness.task.contract import CANDIDATE_DIRECTORY, Task
 
@@ -48,7 +49,7 @@ def skeleton(name: str, leaves: Mapping[str, Leaf], ats: Mapping[str, str], prob
     entries = "".join(f'    "{probe}": lambda inputs: _todo("probe {probe}"),\n' for probe in probes)
     table = f"{{\n{entries}}}" if entries else "{}"
     names = _output_names(leaves)
-    observed = [output for output in names if output in ("observation", "legal_actions")]
+    observed = [output for output in names if output in OBSERVED]
     state = [path.removeprefix(STATE) for path in leaves if path.startswith(STATE)]
     return f'''\
 """The candidate for {name}: pure functions for one instance, in JAX.

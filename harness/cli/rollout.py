@@ -81,7 +81,7 @@ def _shown(played: Compared, document: dict[str, Any]) -> list[RenderableType]:
         table.add_row(
             name,
             str(side["steps"]),
-            "not finite" if side["return"] is None else f"{side['return']:g}",
+            _returned(side["return"]),
             side["ended"] or "its last action",
         )
     output_lines: list[RenderableType] = [table]
@@ -95,3 +95,9 @@ def _shown(played: Compared, document: dict[str, Any]) -> list[RenderableType]:
             f"\nthe film is {about['file']} ({about['pictures']} pictures, {about['bytes'] / 1e6:.1f} MB)"
         )
     return output_lines
+
+
+def _returned(earned: float | dict[str, float | None] | None) -> str:
+    if isinstance(earned, dict):
+        return ", ".join(f"{player} {_returned(each)}" for player, each in earned.items())
+    return "not finite" if earned is None else f"{earned:g}"

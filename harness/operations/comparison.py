@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from harness.grids import Grid
-from harness.model import ENDINGS, Case, Leaves
+from harness.model import ENDINGS, REWARD, Array, Case, Leaves, is_reward
 from harness.support.progress import Progress, silent
 from harness.task.contract import Task
 from harness.verify import side_by_side
@@ -70,20 +70,25 @@ def compared(
 def sides(both: SideBySide) -> dict[str, dict[str, Any]]:
     """How an episode went on each side.
 
-    Each has `steps`, `return` (the sum of its rewards; None if that is not finite), and `ended`: how, or empty where
-    its actions ran out.
+    Each has `steps`, `return` (the sum of its rewards; None if that is not finite; of several players one for each, by
+    name), and `ended`: how, or empty where its actions ran out.
     """
     return {name: _side(leaves) for name, leaves in (("reference", both.expected), ("candidate", both.actual))}
 
 
 def _side(leaves: Leaves) -> dict[str, Any]:
     endings = [path for path in ENDINGS if np.any(leaves[path][-1])]
-    paid = float(np.sum(leaves["reward"], dtype=np.float64))
+    paid = {path.removeprefix(f"{REWARD}/"): _total(array) for path, array in leaves.items() if is_reward(path)}
     return {
-        "steps": len(leaves["reward"]) - 1,
-        "return": paid if math.isfinite(paid) else None,
+        "steps": len(leaves[ENDINGS[0]]) - 1,
+        "return": paid.get(REWARD) if REWARD in leaves else paid,
         "ended": " and ".join(endings),
     }
+
+
+def _total(rewards: Array) -> float | None:
+    total = float(np.sum(rewards, dtype=np.float64))
+    return total if math.isfinite(total) else None
 
 
 def _described(task: Task, both: SideBySide) -> Compared:

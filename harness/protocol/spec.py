@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from harness.errors import BadAnswer
-from harness.model import Array, Leaf, Tape
-from harness.protocol.worker import BASIC_LEAVES, MAX_FRAME, PROTOCOL, WIRE_DTYPES
+from harness.model import ENDINGS, REWARD, Array, Leaf, Tape, is_reward
+from harness.protocol.worker import MAX_FRAME, PROTOCOL, WIRE_DTYPES
 
 T = TypeVar("T")
 
@@ -136,11 +136,12 @@ def tape_to_wire(tape: Tape, *, whole: bool = False) -> list[list[list[Any]]]:
 
 
 def _demand_basics(spec: Spec) -> None:
-    lacking = [path for path in BASIC_LEAVES if path not in spec.leaves]
+    lacking = [path for path in ENDINGS if path not in spec.leaves]
+    lacking += [] if any(map(is_reward, spec.leaves)) else [REWARD]
     lacking += [root for root in ("observation", "action") if not any(p.split("/")[0] == root for p in spec.leaves)]
     if lacking:
         raise ValueError(f"it declares no leaf {', '.join(lacking)}")
-    for path in ("terminated", "truncated"):
+    for path in ENDINGS:
         if spec.leaves[path].dtype != "bool" or spec.leaves[path].shape:
             raise ValueError(f"leaf {path} must be a bool of shape []")
 

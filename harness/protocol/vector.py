@@ -16,9 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from harness.errors import BadAnswer
-from harness.model import STATE, Array, Draw, Leaf, Leaves, Tape
+from harness.model import STATE, Array, Draw, Leaf, Leaves, Tape, is_of_step
 from harness.protocol.spec import Spec, check_arrays, tape_to_wire
-from harness.protocol.worker import BASIC_LEAVES
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ class VectorEnv:
         self._over = np.zeros(len(seeds), bool)
         outputs = environment.spec.outputs
         self._declared = {path: leaf for path, leaf in outputs.items() if state or not path.startswith(STATE)}
-        self._of_reset = {path: leaf for path, leaf in self._declared.items() if path not in BASIC_LEAVES}
+        self._of_reset = {path: leaf for path, leaf in self._declared.items() if not is_of_step(path)}
         extra: dict[str, Any] = {}
         if draws is not None:
             # A sub-environment's own chance takes over where its tape ends, so timesteps at the end in which nothing was
@@ -132,7 +131,7 @@ class VectorEnv:
         answer = environment.ask("vector", seeds=[int(seed) for seed in seeds], state=state, **extra)
         self.leaves: Leaves = _checked(answer, "leaves", self._declared, "vector", len(seeds))
         self.draws = self._tape(answer, "draws", len(seeds), "vector")
-        for path in BASIC_LEAVES:
+        for path in filter(is_of_step, self._declared):
             if np.any(self.leaves[path]):
                 raise BadAnswer(f"{path} is not zero at the begin of an episode", where="vector")
 

@@ -27,7 +27,7 @@ PROTOCOL = 2
 MAX_FRAME = 1 << 30
 ARRAY = 1  # MessagePack extension type of an array: [dtype, shape, bytes], itself MessagePack
 WIRE_DTYPES = frozenset(["|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8"])
-BASIC_LEAVES = ("reward", "terminated", "truncated")
+ENDINGS = ("terminated", "truncated")
 SEEDS = 1 << 63
 MAX_TRACEBACK = 4000
 MAX_AXES = 64  # of an array; numpy has no more
@@ -241,8 +241,8 @@ class SingleEnvironment:
         self._leaves = [leaf for leaf in leaves if not _is_action(leaf.path)]
         self._state = {leaf.path: leaf for leaf in self._leaves if leaf.path.startswith("state/")}
         paths = [leaf.path for leaf in self._leaves]
-        lacking = [path for path in BASIC_LEAVES if path not in paths]
-        if lacking or not self._actions or not any(path.split("/")[0] == "observation" for path in paths):
+        roots = {path.split("/")[0] for path in paths}
+        if not self._actions or not {"observation", "reward"} <= roots or not set(ENDINGS) <= set(paths):
             raise ProtocolError("the spec needs leaves observation, action, reward, terminated, truncated")
         self._get = operator.itemgetter(*paths)
         self._timestep_bytes = sum(leaf.dtype.itemsize * int(np.prod(leaf.shape)) for leaf in self._leaves)
@@ -407,7 +407,7 @@ class SingleEnvironment:
         if final:
             fresh = self._stacked_envs([running[index].timestep for index in ended])
             for path in leaves:
-                if path not in BASIC_LEAVES:
+                if not _is_of_step(path):
                     answer["final"][path] = leaves[path][ended]
                     leaves[path] = np.array(leaves[path])
                     leaves[path][ended] = fresh[path]
@@ -658,12 +658,14 @@ class _Masked:
         return self._last["action"] if list(self._leaves) == ["action"] else self._last
 
     def _choose(self, path: str, leaf: Leaf, timestep: Dict[str, Any]) -> Any:
-        mask = timestep.get("legal_actions" + path[len("action") :])
+        mask = timestep.get(_mask_of(path))
         if mask is None:
             return random_actions(leaf, self._rng, 1, 0.0)[0]
         legal = np.flatnonzero(mask) + int(leaf.low or 0)
         if not len(legal):
-            raise ProtocolError("no {} is legal, but the episode has not ended".format(path))
+            if not any(np.any(timestep.get(_mask_of(other), False)) for other in self._leaves):
+                raise ProtocolError("no {} is legal, but the episode has not ended".format(path))
+            return random_actions(leaf, self._rng, 1, 0.0)[0]  # of a player who is not to move: it must not matter
         last = self._last.get(path)
         if last is not None and last in legal and self._rng.random_sample() < self._sticky:
             return last
@@ -699,6 +701,15 @@ def is_picture(shape: Sequence[int]) -> bool:
 
 def _is_action(path: str) -> bool:
     return path == "action" or path.startswith("action/")
+
+
+def _mask_of(path: str) -> str:
+    return "legal_actions" + path[len("action") :]
+
+
+def _is_of_step(path: str) -> bool:
+    """Rewards and ends tell of a step, every other leaf of the state after it."""
+    return path in ENDINGS or path.split("/", maxsplit=1)[0] == "reward"
 
 
 def _lookup(values: Dict[str, Any], name: str) -> Any:

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from harness.model import STATE, Leaf
+from harness.model import ENDINGS, REWARD, STATE, Leaf, is_reward
 from harness.task.contract import LAW_EPISODES, Budgets, Mode, Transfer
+from harness.task.players import check_players
 from harness.task.require import check_required
 from harness.task.schema import Location, valid
 
-SINGLE_LEAVES = ("reward", "terminated", "truncated")
+SINGLE_LEAVES = (REWARD, *ENDINGS)
 LEAF_TREES = ("observation", "action", "legal_actions")
 """These are one leaf, or leaves below that name; `legal_actions` may be absent."""
 ENOUGH_FOR_LAWS = f"at least {LAW_EPISODES} in the mode `law`, which compares nothing but the laws of episodes"
@@ -43,6 +44,7 @@ def check_agreement(written: Mapping[str, Any], read: Mapping[str, Any], root: L
     _transfer(_table(written, "transfer"), read, root.at("transfer"))
     names = [peer.get("name") for _, peer in valid(read.get("peers", ()))]
     _no_duplicates(names, "peer", root.at("peers"))
+    check_players(written, read, root)
     check_required(written, read, root.at("require"))
 
 
@@ -137,17 +139,19 @@ def _required_leaves(written: Mapping[str, Any], location: Location) -> None:
         if not any(path == tree or path.startswith(f"{tree}/") for path in written):
             location.wrong(f"there is no leaf `{tree}`", f"`{tree}`, or leaves below `{tree}/`")
     for path in SINGLE_LEAVES:
-        if path not in written:
+        if path not in written and not (path == REWARD and any(map(is_reward, written))):
             location.wrong(f"there is no leaf `{path}`", "it, as every environment has it")
 
 
 def _leaf(path: str, leaf: Leaf, written: Mapping[str, Any], location: Location) -> None:
     """What a leaf's path demands of its type."""
     kind = np.dtype(leaf.dtype).kind
-    if path in ("terminated", "truncated") and (kind != "b" or leaf.shape):
+    if path in ENDINGS and (kind != "b" or leaf.shape):
         location.wrong(f"it is {leaf.dtype} of shape {list(leaf.shape)}", "one bool")
-    if path == "reward" and kind == "b":
+    if is_reward(path) and kind == "b":
         location.wrong("it is bool", "a number")
+    if is_reward(path) and path != REWARD and leaf.shape:
+        location.wrong(f"it is {leaf.dtype} of shape {list(leaf.shape)}", "one number")
     if _is_action(path) and kind != "b" and not _finite(leaf):
         location.wrong("an action without finite bounds cannot be drawn at random", "`low` and `high`")
     above = next((other for other in written if path.startswith(f"{other}/")), None)

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from harness.errors import TaskError
-from harness.model import STATE, Leaf
+from harness.model import STATE, Leaf, is_reward
+from harness.task.players import Players
 from harness.task.require import Requirement
 
 TASK_FILE = "task.toml"
@@ -282,6 +283,7 @@ class Task:
     required: tuple[Requirement, ...] = ()
     others: tuple[Candidate, ...] = ()
     chosen: str = ""
+    players: Players | None = None
 
     def with_candidate(self, kind: str) -> Task:
         """The same task for its candidate of a kind.
@@ -311,6 +313,11 @@ class Task:
     def outputs(self) -> dict[str, Leaf]:
         """Every leaf of a trajectory: outputs and state, without actions."""
         return {path: leaf for path, leaf in self.leaves.items() if path not in self.actions}
+
+    @property
+    def rewards(self) -> dict[str, Leaf]:
+        """The leaves of what a step earns: one, or one for each player."""
+        return {path: leaf for path, leaf in self.leaves.items() if is_reward(path)}
 
     @property
     def masked(self) -> bool:

@@ -32,6 +32,7 @@ from harness.task.contract import (
     TaskProbe,
     Transfer,
 )
+from harness.task.players import Order, Players, players
 from harness.task.require import built, requirement
 from harness.task.schema import (
     Kind,
@@ -52,7 +53,9 @@ from harness.task.schema import (
 CANDIDATE_KINDS = ("jax", "rust")
 WORKFLOWS = ("translate", "parity", "create")
 PLACEHOLDERS = ("prefix", "task")
-_LEAF_PATH = re.compile(r"(observation|action|legal_actions)(/\w+)*|reward|terminated|truncated|state(/\w+)+")
+_LEAF_PATH = re.compile(
+    r"(observation|action|legal_actions)(/\w+)*|reward(/\w+)?|to_move(/\w+)?|alive/\w+|terminated|truncated|state(/\w+)+"
+)
 
 
 def load_task(directory: Path) -> Task:
@@ -157,6 +160,7 @@ def _schema(directory: Path) -> Kind:
             ),
             "candidate": Required(table({**candidate, "also": array_of(table(candidate), at_least=1)})),
             "leaves": Required(table_of(kinds.leaf, _leaf_path)),
+            "players": players,
             "modules": Required(
                 array_of(
                     table(
@@ -258,6 +262,7 @@ def _build(read: dict[str, Any], directory: Path) -> Task:
         candidate=Candidate(**read["candidate"]),
         others=tuple(Candidate(**other) for other in also),
         leaves=read["leaves"],
+        players=Players(read["players"]["names"], Order(read["players"]["order"])) if "players" in read else None,
         modules=tuple(Module(**module) for module in read["modules"]),
         probes={name: TaskProbe(name, **probe) for name, probe in read.get("probes", {}).items()},
         mode=Mode(randomness["mode"]),

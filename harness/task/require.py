@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import TaskError
-from harness.model import STATE, Leaf
+from harness.model import REWARD, STATE, Leaf, is_reward
 from harness.occurrences import ENDS, SIDES
 from harness.support.foreign import toml_of
 from harness.support.toml_lines import key_lines
@@ -21,6 +21,7 @@ FEATURES_FROM = 3
 LEVELS = (1, 2, 3, 4)
 THINGS = ("feature", "end", "reward", "action", "bound")
 ONE_THING = "one of `feature`, `end`, `reward`, `action`, and `bound` with its `leaf`"
+WITH_LEAF = ("bound", "action", "reward")
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Requirement:
     Attributes:
         feature: a feature that `properties.py` declares: so many timesteps show it.
         end: `terminated`, `truncated` or `both`: so many trajectories end so.
-        reward: so many steps earn it.
+        reward: so many steps earn it; with several players, that of `leaf`.
         action: so many steps take it, a value of `leaf`.
         leaf, bound: in so many timesteps a value of the leaf lies on its bound `low` or `high`, or beyond.
         times: how often.
@@ -53,7 +54,7 @@ class Requirement:
         if self.end is not None:
             return f"end {self.end}"
         if self.reward is not None:
-            return f"reward {self.reward!r}"
+            return f"{self.leaf or REWARD} {self.reward!r}"
         return f"{self.leaf} {self.bound if self.action is None else self.action}"
 
 
@@ -103,8 +104,9 @@ def check_required(written: Mapping[str, Any], read: Mapping[str, Any], location
         if "feature" in each and each.get("level", Requirement.level) < FEATURES_FROM:
             what = f"no features are counted at level {each['level']}"
             here.at("level").wrong(what, f"{FEATURES_FROM} or above")
-        if "reward" in each and "reward" in leaves:
-            _value(each["reward"], leaves["reward"], here.at("reward"))
+        if "reward" in each:
+            _of_reward(each["reward"], each.get("leaf", REWARD), leaves, here)
+            continue
         path = each.get("leaf", "action" if "action" in each and "leaf" not in stated else None)
         if path is None or (path in stated_leaves and path not in leaves):
             continue  # what is wrong there is noted already
@@ -121,8 +123,10 @@ def _one_thing(stated: Mapping[str, Any], location: Location) -> None:
         location.wrong(what, f"{ONE_THING}; a table [[require]] for each")
     elif named == ["bound"] and "leaf" not in stated:
         location.wrong("the key `leaf` is missing", "the leaf whose bound must be reached")
-    elif "leaf" in stated and named[0] not in ("bound", "action"):
-        location.at("leaf").wrong(f"a requirement of `{named[0]}` has no leaf", "`leaf` beside `bound` or `action`")
+    elif "leaf" in stated and named[0] not in WITH_LEAF:
+        location.at("leaf").wrong(
+            f"a requirement of `{named[0]}` has no leaf", "`leaf` beside `bound`, `action` or `reward`"
+        )
 
 
 def _value(value: float, leaf: Leaf, location: Location) -> None:
@@ -138,6 +142,15 @@ def _value(value: float, leaf: Leaf, location: Location) -> None:
 def _fits(value: float, dtype: np.dtype[Any]) -> bool:
     limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
     return bool(limits.min <= value <= limits.max)
+
+
+def _of_reward(value: float, path: str, leaves: Mapping[str, Leaf], location: Location) -> None:
+    rewards = [name for name in leaves if is_reward(name)]
+    if path in rewards:
+        _value(value, leaves[path], location.at("reward"))
+    elif path != REWARD or len(rewards) > 1:
+        expected = f"`leaf`, one of {', '.join(rewards)}"
+        location.wrong(f"there is no leaf `{path}` of rewards", expected, given=path, choices=rewards)
 
 
 def _of_action(value: int, path: str, leaves: Mapping[str, Leaf], location: Location) -> None:

@@ -93,6 +93,8 @@ class Policy:
     def __init__(self, leaves: Mapping[str, Any], config: PpoConfig) -> None:
         described = {path: _described(leaf) for path, leaf in leaves.items()}
         self._identity = f"{config.digest} {described}"
+        if "reward" not in described:
+            raise ValueError("each of several players has a reward of its own: the trainer trains one agent")
         if described["reward"]["shape"]:
             raise ValueError(f"reward has the shape {described['reward']['shape']}: the trainer trains one agent")
         self.config = config

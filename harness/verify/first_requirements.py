@@ -7,10 +7,11 @@ that does not come so far has hardly compared anything.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from harness.model import REWARD
 from harness.occurrences import ENDS, Occurrences
 from harness.protocol.environment import Pool
 from harness.support.files import write_durably
@@ -72,29 +73,36 @@ def explored(task: Task, reference: Pool, run: int) -> Occurrences:
 def first_requirements(task: Task, tables: Sequence[Occurrences]) -> tuple[Requirement, ...]:
     """What all of these explorations reached often enough to be required."""
     ends = [(kind, min(table.ends[kind] for table in tables)) for kind in ENDS]
-    values = tables[0].rewards if all(len(table.rewards) <= MOST_REWARDS for table in tables) else {}
-    rewards = [(value, min(table.rewards.get(value, 0) for table in tables)) for value in values]
-    return (
-        *(Requirement(end=kind, times=_times(count)) for kind, count in ends if count >= MARGIN),
-        *(
-            Requirement(reward=float(value), times=_times(count))
-            for value, count in rewards
-            if count >= MARGIN and _may_be_required(task, float(value))
-        ),
-    )
+    required = [Requirement(end=kind, times=_times(count)) for kind, count in ends if count >= MARGIN]
+    for path in task.rewards:
+        required += _of_rewards(task, path, [_earned(table, path) for table in tables])
+    return tuple(required)
+
+
+def _earned(table: Occurrences, path: str) -> Mapping[str, int]:
+    return table.rewards if path == REWARD else table.players[path.removeprefix(f"{REWARD}/")].rewards
+
+
+def _of_rewards(task: Task, path: str, tables: Sequence[Mapping[str, int]]) -> Iterator[Requirement]:
+    leaf = None if path == REWARD else path
+    for value in tables[0] if all(len(table) <= MOST_REWARDS for table in tables) else ():
+        count = min(table.get(value, 0) for table in tables)
+        if count >= MARGIN and _may_be_required(task, path, float(value)):
+            yield Requirement(reward=float(value), leaf=leaf, times=_times(count))
 
 
 def _times(count: int) -> int:
     return min(MOST_TIMES, count // MARGIN)
 
 
-def _may_be_required(task: Task, reward: float) -> bool:
+def _may_be_required(task: Task, path: str, reward: float) -> bool:
     """Whether a reward lies within the bounds that the reference states, which it need not keep to."""
-    leaf = task.leaves["reward"]
+    leaf = task.leaves[path]
     low, high = leaf.low is None or np.all(reward >= leaf.low), leaf.high is None or np.all(reward <= leaf.high)
     return math.isfinite(reward) and bool(low and high)
 
 
 def _toml(required: Requirement) -> str:
     what = f'end = "{required.end}"' if required.end is not None else f"reward = {required.reward!r}"
+    what += "" if required.leaf is None else f'\nleaf = "{required.leaf}"'
     return f"[[require]]\n{what}\ntimes = {required.times}\n"

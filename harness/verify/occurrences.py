@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.model import ENDINGS, Array, Leaf, Trajectory
-from harness.occurrences import ENDS, MOST_ACTIONS, MOST_REWARDS, SIDES, Occurrences, RewardRange
+from harness.model import ENDINGS, REWARD, Array, Leaf, Trajectory
+from harness.occurrences import ENDS, MOST_ACTIONS, MOST_REWARDS, SIDES, Earned, Occurrences, RewardRange
 from harness.task.contract import Task
 from harness.task.require import Requirement, has_bound
 
@@ -31,7 +31,8 @@ class OccurrenceCount:
     def __init__(self, task: Task) -> None:
         self._trajectories = self._steps = self._longest = 0
         self._ends: Counter[str] = Counter()
-        self._rewards = _Rewards(task.leaves["reward"])
+        self._rewards = {path: _Rewards(leaf) for path, leaf in task.rewards.items()}
+        self._results: Counter[tuple[str, ...]] | None = Counter() if task.players else None
         self._bounds = _bounds(task)
         self._taken = {
             path: np.zeros(int(leaf.high) - int(leaf.low) + 1, np.int64)
@@ -52,17 +53,21 @@ class OccurrenceCount:
             ended = [bool(trajectory.steps and trajectory.leaves[path][-1]) for path in ENDINGS]
             if any(ended):
                 self._ends[ENDS[2] if all(ended) else ENDS[ended.index(True)]] += 1
-        rewards = np.concatenate([trajectory.leaves["reward"][1:].reshape(-1) for trajectory in played])
-        self._rewards.add(rewards)
+                self._add_result(trajectory)
+        rewards = {path: np.concatenate([one.leaves[path][1:].reshape(-1) for one in played]) for path in self._rewards}
+        for path, values in rewards.items():
+            self._rewards[path].add(values)
         actions = {
-            path: _actions(path, played) for path in {*self._taken, *(each.leaf for each in self._required)} if path
+            path: _actions(path, played)
+            for path in {*self._taken, *(each.leaf for each in self._required if each.action is not None)}
+            if path
         }
         for path, counts in self._taken.items():
             values = actions[path].astype(np.int64) - self._low[path]
             known = values[(values >= 0) & (values < len(counts))]
             self._taken[path] = counts + np.bincount(known, minlength=len(counts))
         for each in self._required:
-            values = rewards if each.reward is not None else actions[str(each.leaf)]
+            values = actions[str(each.leaf)] if each.reward is None else rewards[each.leaf or REWARD]
             wanted = each.reward if each.reward is not None else each.action
             self._required[each] += int(np.count_nonzero(values == values.dtype.type(wanted)))
         for bound in self._bounds:
@@ -83,7 +88,9 @@ class OccurrenceCount:
         """All that was counted; None where nothing was."""
         if not self._trajectories:
             return None
-        rewards, reward_range = self._rewards.counted()
+        earned = {path: Earned(*rewards.counted()) for path, rewards in self._rewards.items()}
+        alone = earned.pop(REWARD, Earned({}))
+        results = self._results or {}
         unreached: dict[str, tuple[str, ...]] = {}
         for bound in self._bounds:
             if not bound.count:
@@ -92,8 +99,8 @@ class OccurrenceCount:
             trajectories=self._trajectories,
             steps=self._steps,
             ends={kind: self._ends[kind] for kind in ENDS},
-            rewards=rewards,
-            reward_range=reward_range,
+            rewards=alone.rewards,
+            reward_range=alone.reward_range,
             unreached=unreached,
             untaken={
                 path: tuple(int(value) + self._low[path] for value in np.flatnonzero(counts == 0))
@@ -101,7 +108,15 @@ class OccurrenceCount:
                 if not counts.all()
             },
             longest=self._longest,
+            players={path.removeprefix(f"{REWARD}/"): each for path, each in earned.items()},
+            results={", ".join(result): results[result] for result in sorted(results, key=_in_order)} if earned else {},
         )
+
+    def _add_result(self, ended: Trajectory) -> None:
+        if self._results is not None:
+            self._results[tuple(_text(ended.leaves[path][-1]) for path in self._rewards)] += 1
+            if len(self._results) > MOST_REWARDS:
+                self._results = None
 
 
 class _Rewards:
@@ -181,6 +196,10 @@ def _actions(path: str, played: Sequence[Trajectory]) -> Array:
 def _text(value: Any) -> str:
     """A number of a leaf as text, by its own type; there is one zero."""
     return str(value + value.dtype.type(0))
+
+
+def _in_order(result: tuple[str, ...]) -> list[tuple[bool, float, str]]:
+    return [_order(value) for value in result]
 
 
 def _order(value: str) -> tuple[bool, float, str]:

@@ -55,9 +55,10 @@ def test_a_good_adapter_passes_every_check(open_walker: Open) -> None:
     results = checked(open_walker, "Walker")
     assert list(results) == list(CHECKS)
     assert {name: (r.outcome, r.detail) for name, r in results.items() if r.outcome is not Outcome.PASS} == {
-        "masks": (Outcome.SKIPPED, "the task has no masks of legal actions")
+        "masks": (Outcome.SKIPPED, "the task has no masks of legal actions"),
+        "players": (Outcome.SKIPPED, "the task has one player"),
     }
-    assert all(result.examples > 0 for name, result in results.items() if name != "masks")
+    assert all(result.examples > 0 for name, result in results.items() if name not in ("masks", "players"))
     assert results["wrong tapes"].detail.split("; ") == [
         "a draw left over at the reset",
         "a draw missing at the reset",
@@ -159,7 +160,7 @@ def test_what_a_missing_capability_costs_is_said(open_walker: Open) -> None:
     skipped = {name: result.detail for name, result in results.items() if result.outcome is Outcome.SKIPPED}
     assert {name for name, result in results.items() if result.outcome is Outcome.FAIL} == set()
     assert list(skipped) == [
-        "masks", "restore", "sufficient state", "tape", "wrong tapes", "pictures", "probes"
+        "masks", "players", "restore", "sufficient state", "tape", "wrong tapes", "pictures", "probes"
     ]  # fmt: skip
     assert "a difference is not confirmed by stepping again" in skipped["restore"]
     assert "nothing can be filmed" in skipped["pictures"]

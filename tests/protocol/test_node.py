@@ -44,7 +44,7 @@ def test_it_passes_the_conformance_kit(open_node: Callable[[], Environment]) -> 
     assert list(results) == list(CHECKS)
     others = {name: r.detail for name, r in results.items() if r.outcome is not Outcome.PASS}
     assert {results[name].outcome for name in others} == {Outcome.SKIPPED}
-    assert set(others) == {"tape", "wrong tapes", "vector", "pictures"}
+    assert set(others) == {"tape", "wrong tapes", "vector", "pictures", "players"}
     assert others["tape"] == others["wrong tapes"] == "mode shared has no tape"
     assert "one environment at a time" in others["vector"]
 

@@ -15,7 +15,7 @@ WRONG: list[tuple[str, str, str, str, str]] = [
     ("times = 20", "times = 0", "require[0].times", "an integer of at least 1", ""),
     ("times = 20", "time = 20", "require[0].time", "did you mean `times`?", ""),
     ("times = 20", "level = 5", "require[0].level", "one of the levels 1, 2, 3, 4", ""),
-    ("times = 20", 'leaf = "state/x"', "require[0].leaf", "`leaf` beside `bound` or `action`", ""),
+    ("times = 20", 'leaf = "state/x"', "require[0].leaf", "`leaf` beside `bound`, `action` or `reward`", ""),
     ("times = 20", "reward = 1", "require[0]", "it asks for several things: end, reward; expected one of", "[[require]]"),
     ('end = "terminated"\n', "", "require[0]", "it asks for nothing; expected one of `feature`, `end`", "[[require]]"),
     ('end = "terminated"', 'feature = ""', "require[0].feature", "the name of a feature", ""),

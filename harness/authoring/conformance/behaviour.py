@@ -6,7 +6,7 @@ import numpy as np
 
 from harness.authoring.conformance.kit import Failed, Kit, Passed, divergence, outside, shown
 from harness.compare import compare
-from harness.model import ENDINGS, STATE, Array, Case
+from harness.model import ENDINGS, STATE, Array, Case, is_of_step
 from harness.protocol.worker import SEEDS
 from harness.task.contract import Mode
 
@@ -21,7 +21,7 @@ def plays_episodes(kit: Kit) -> Passed:
 def resets_to_a_beginning(kit: Kit) -> Passed:
     """Timestep 0 has reward 0 and no end."""
     for episode in kit.episodes:
-        for path in ("reward", *ENDINGS):
+        for path in filter(is_of_step, kit.spec.outputs):
             if (found := episode.leaves[path][0]).any():
                 raise Failed(
                     f"seed {episode.case.seed}, timestep 0: {path} is {found}; a reset has reward 0 and no end"

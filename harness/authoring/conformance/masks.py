@@ -25,6 +25,8 @@ def offers_legal_actions(kit: Kit) -> Passed:
         episode for policy in own for episode in kit.environment.drive(policy, range(1, EPISODES + 1), kit.horizon)
     ]
     for episode in (*kit.episodes, *driven):
+        for together in [masked] if kit.task.players else [{path: leaf} for path, leaf in masked.items()]:
+            _demand_some(episode, together)
         for path, leaf in masked.items():
             _demand_legal(episode, path, leaf)
     picks = kit.reached
@@ -36,21 +38,27 @@ def offers_legal_actions(kit: Kit) -> Passed:
     return Passed(len(legal) + len(illegal), f"{len(legal)} legal actions taken; {_what_becomes(kit, illegal, masked)}")
 
 
-def _demand_legal(episode: Trajectory, path: str, leaf: Leaf) -> None:
-    """Each action of an episode was legal, and something is wherever it goes on."""
-    mask = np.asarray(episode.leaves[mask_of(path)], np.bool_)
-    if mask.ndim != 2 or leaf.shape:
-        raise Failed(
-            f"{mask_of(path)} is no mask of {path}: that takes one integer, and one boolean for each of its values"
-        )
+def _demand_some(episode: Trajectory, masked: dict[str, Leaf]) -> None:
+    """Wherever an episode goes on, one of these masks at least allows something."""
+    masks = {path: np.asarray(episode.leaves[mask_of(path)], np.bool_) for path in masked}
+    for path, mask in masks.items():
+        if mask.ndim != 2 or masked[path].shape:
+            raise Failed(
+                f"{mask_of(path)} is no mask of {path}: that takes one integer, and one boolean for each of its values"
+            )
     ended = any(episode.leaves[end][-1] for end in ENDINGS)
     going = episode.steps if ended else episode.timesteps
-    nothing = np.flatnonzero(~mask[:going].any(1))
+    nothing = np.flatnonzero(~np.any([mask[:going].any(1) for mask in masks.values()], axis=0))
     if len(nothing):
-        where = f"seed {episode.case.seed}, timestep {nothing[0]}"
-        raise Failed(f"{where}: {mask_of(path)} allows no action at all, and the episode goes on")
+        where, which = f"seed {episode.case.seed}, timestep {nothing[0]}", " and ".join(map(mask_of, masked))
+        raise Failed(f"{where}: {which} allows no action at all, and the episode goes on")
+
+
+def _demand_legal(episode: Trajectory, path: str, leaf: Leaf) -> None:
+    """Each action of an episode was legal, but where a player could do nothing."""
+    mask = np.asarray(episode.leaves[mask_of(path)], np.bool_)[: episode.steps]
     places = episode.case.actions[path][: episode.steps].astype(np.int64) - int(leaf.low or 0)
-    wrong = np.flatnonzero(~mask[np.arange(len(places)), places])
+    wrong = np.flatnonzero(mask.any(1) & ~mask[np.arange(len(places)), places])
     if len(wrong):
         timestep = int(wrong[0])
         taken = f"{path} {episode.case.actions[path][timestep]}"

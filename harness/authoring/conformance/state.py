@@ -9,7 +9,7 @@ import numpy as np
 from harness.authoring.conformance.kit import Failed, Kit, Passed, Skipped, divergence, shown, without_reset
 from harness.authoring.conformance.predecessors import episodes_before
 from harness.compare import compare, compare_leaves
-from harness.model import ENDINGS, STATE, Case, Tape, Trajectory
+from harness.model import STATE, Case, Tape, Trajectory, is_of_step
 from harness.task.contract import Mode
 
 SOON = 16
@@ -23,12 +23,12 @@ def restores(kit: Kit) -> Passed:
     starts = [Case(0, kit.environment.no_actions(), start=episode.state(timestep)) for episode, timestep in reached]
     for (episode, timestep), restored in zip(reached, kit.environment.rollout(starts), strict=True):
         expected = {path: array[timestep : timestep + 1] for path, array in episode.leaves.items()}
-        for path in ("reward", *ENDINGS):
+        for path in filter(is_of_step, kit.spec.outputs):
             expected[path] = np.zeros_like(expected[path])
         difference = compare_leaves(expected, restored.leaves, {})
         if difference is not None:
             why = f"the state of seed {episode.case.seed}, timestep {timestep}, reads differently once it is restored"
-            if not difference.path.startswith(STATE) and difference.path not in ("reward", *ENDINGS):
+            if not difference.path.startswith(STATE) and not is_of_step(difference.path):
                 why += "; is there something that the state lacks?"
             raise Failed(f"{why}: {shown(difference)}", divergence(restored.case, difference, why))
     return Passed(len(reached))

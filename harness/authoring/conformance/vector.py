@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness.authoring.conformance.kit import Kit, Passed, Skipped
-from harness.model import ENDINGS, Case, Leaves, Trajectory
+from harness.model import ENDINGS, Case, Leaves, Trajectory, is_of_step
 
 NUM_ENVS = 4
 STEPS = 64
@@ -69,7 +69,7 @@ def _play(kit: Kit) -> list[Trajectory]:
             if now.ended[env_index]:
                 finish(env_index)
                 fresh = dict(_timestep(now.leaves, env_index))
-                fresh |= {path: np.zeros_like(fresh[path]) for path in ("reward", *ENDINGS)}
+                fresh |= {path: np.zeros_like(fresh[path]) for path in fresh if is_of_step(path)}
                 seeds[env_index] = following[env_index]
                 timesteps[env_index], tapes[env_index], actions[env_index] = [fresh], [next(begun, ())], []
     for env_index in range(NUM_ENVS):

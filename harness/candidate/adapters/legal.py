@@ -28,7 +28,8 @@ def ranked(xp: Any, legal: Any, rank: Any) -> Any:
 
 
 def legal_action(xp: Any, action: Any, low: Any, legal: Any) -> Any:
-    """A legal action in the place of any: as far among the legal values as that is among all; itself where all are legal.
+    """A legal action in the place of any: as far among the legal values as that is among all; itself where all
+    are legal, or none is, as of a player who is not to move.
 
     Args:
         xp: `numpy` or `jax.numpy`.
@@ -38,4 +39,4 @@ def legal_action(xp: Any, action: Any, low: Any, legal: Any) -> Any:
     first = int(low or 0)
     place = (action - first).astype(np.uint32)
     rank = place * legal.sum(-1, dtype=np.uint32) // np.uint32(legal.shape[-1])
-    return (first + ranked(xp, legal, rank)).astype(action.dtype)
+    return xp.where(legal.any(-1), first + ranked(xp, legal, rank), action).astype(action.dtype)

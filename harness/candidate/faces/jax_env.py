@@ -104,7 +104,9 @@ class JaxEnv:
     # --- one instance -------------------------------------------------------------------------------------------------
 
     def reset(self, key: jax.Array) -> tuple[State, Outputs]:
-        """Begin an episode; outputs are `observation`, `reward` (0), `terminated`, `truncated`, and `legal_actions`."""
+        """Begin an episode; outputs are `observation`, `reward` (0), `terminated`, `truncated`, and where the task has
+        them `legal_actions`, `to_move` and `alive`. What each of several players has of its own comes in dicts by name.
+        """
         _demand_key(key)
         state, outputs = self.begin(self.sample_reset(key))
         return _own(state), _own(_public(outputs))
@@ -119,8 +121,8 @@ class JaxEnv:
     def step_autoreset(self, key: jax.Array, state: State, action: Any) -> tuple[State, Outputs]:
         """One step, and where it ends the episode the begin of the next one in the same step.
 
-        `reward`, `terminated` and `truncated` are the step's. `observation` (and `legal_actions`) is what to act on
-        next; `final_observation` is the step's own, which differs from it only where an episode ended.
+        `reward`, `terminated` and `truncated` are the step's. `observation` (and the rest of `OBSERVED`) is what to act
+        on next; `final_observation` is the step's own, which differs from it only where an episode ended.
         """
         _demand_key(key)
         transition = self.transition(key, state, self._action(action))

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .jax_env import JaxEnv, State
-from .leaves import bounds, nested, pack_action
+from .leaves import OBSERVED, bounds, nested, pack_action
 
 
 class Params(NamedTuple):
@@ -99,7 +99,7 @@ class GymnaxEnv:
     ) -> tuple[Any, State, jax.Array, jax.Array, dict[str, Any]]:
         """One step without auto-reset: observation, state, reward, terminated, info, which holds `truncated`."""
         state, outputs = self.env.step(key, state, action)
-        info = {name: value for name, value in outputs.items() if name in ("truncated", "legal_actions")}
+        info = {name: value for name, value in outputs.items() if name in ("truncated", *OBSERVED[1:])}
         return outputs["observation"], state, outputs["reward"], outputs["terminated"], info
 
     def action_space(self, params: Params | None = None) -> Any:

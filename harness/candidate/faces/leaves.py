@@ -12,13 +12,20 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-OBSERVED = ("observation", "legal_actions")
-"""What an agent sees of a state. After an auto-reset it is that of the new episode."""
+OBSERVED = ("observation", "legal_actions", "to_move", "alive")
+"""What agents see of a state. After an auto-reset it is that of the new episode."""
+OF_STEP = ("reward", "terminated", "truncated")
+"""What tells of a step. At the begin of an episode it is zero."""
 
 
 def is_action(path: str) -> bool:
     """Whether a leaf path names an action."""
     return path == "action" or path.startswith("action/")
+
+
+def root(path: str) -> str:
+    """The name under which a candidate gives a leaf, alone or in a dict with others."""
+    return path.split("/", maxsplit=1)[0]
 
 
 def pack_action(leaves: Mapping[str, Any]) -> Any:

@@ -46,8 +46,8 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
     """
 
     def __init__(self, leaves: Mapping[str, Any], num_envs: int, autoreset_mode: AutoresetMode | str) -> None:
-        if leaves["reward"]["shape"]:
-            raise ValueError(f"a vector environment shows one reward, this one has {leaves['reward']['shape']}")
+        if "reward" not in leaves or leaves["reward"]["shape"]:
+            raise ValueError("a vector environment shows one reward, and this environment has one for each player")
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"autoreset_mode": self.autoreset_mode}

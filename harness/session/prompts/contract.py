@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.model import STATE, Case, Leaf
 from harness.task.contract import Mode, Module, Task, TaskDraw
+from harness.task.players import Order
 from harness.verify.explain import array_text
 
 MAX_LEAVES = 60
@@ -152,6 +153,11 @@ _MODES = {
     Mode.LAW: "only distributions are compared, so the candidate draws by its own sampler",
     Mode.NONE: "there is no chance",
 }
+_ORDERS = {
+    Order.TURNS: "They act in turns: `to_move` is the place of the one to move; what others give changes nothing.",
+    Order.SIMULTANEOUS: "All act in each step.",
+    Order.ANY: "Those act for whom `to_move/<player>` is true; what others give changes nothing.",
+}
 
 
 def _functions(task: Task) -> list[str]:
@@ -176,6 +182,8 @@ def _functions(task: Task) -> list[str]:
     lines.append(
         f"Outputs are a dictionary of {', '.join(f'`{name}`' for name in names)}; leaves below a name are nested."
     )
+    if task.players is not None:
+        lines.append(f"Players: {', '.join(f'`{name}`' for name in task.players.names)}. {_ORDERS[task.players.order]}")
     if any(draw.capacity > 1 for draw in task.draws.values()):
         lines.append(
             "A draw with several slots has one more axis; `outputs['draws_used'][name]` says how many were used."

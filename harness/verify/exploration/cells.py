@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.model import ENDINGS, Array, Leaf, Trajectory
+from harness.model import Array, Leaf, Trajectory, is_of_step
 from harness.task.contract import Task
 from harness.verify.exploration import classes
 from harness.verify.exploration.classes import CLASSES, COARSE
@@ -129,8 +129,7 @@ def _bounds(leaf: Leaf, elements: Array, side: int) -> Array:
 
 def _pairs(columns: Sequence[str], rng: np.random.Generator) -> list[tuple[int, int]]:
     """Pairs of columns: ends and rewards with everything, then others by chance."""
-    told = ("reward", *ENDINGS)
     pairs = list(itertools.combinations(range(len(columns)), 2))
     order = rng.permutation(len(pairs))
-    ranked = sorted(order, key=lambda index: not any(columns[each] in told for each in pairs[index]))
-    return [pairs[index] for index in ranked[:MOST_PAIRS]]
+    ranked = sorted(order, key=lambda index: not any(is_of_step(columns[each]) for each in pairs[int(index)]))
+    return [pairs[int(index)] for index in ranked[:MOST_PAIRS]]

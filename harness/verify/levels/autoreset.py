@@ -22,7 +22,7 @@ from harness.candidate.adapters.legal import legal_action, mask_of
 from harness.candidate.as_user import FINAL, User, ways
 from harness.compare import compare_leaves
 from harness.errors import BadAnswer
-from harness.model import ENDINGS, STATE, Array, Case, Draw, Trajectory
+from harness.model import ENDINGS, STATE, Array, Case, Draw, Trajectory, is_of_step
 from harness.protocol.environment import Environment
 from harness.task.contract import Mode
 from harness.verdict import CheckResult, Divergence, Outcome
@@ -262,7 +262,7 @@ def check_used(pair: Pair, answer: Mapping[str, Any], shown: Shown) -> CheckResu
     tolerances = dict(pair.task.tolerances)
     tolerances |= {FINAL + path: tolerance for path, tolerance in tolerances.items()}
     for way, outputs in shown.items():
-        timesteps, env_indices = outputs["reward"].shape
+        timesteps, env_indices = outputs["terminated"].shape
         examples += env_indices
         for number in range(env_indices):
             expected = {
@@ -333,7 +333,7 @@ def _episode(
     columns = {}
     for path in pair.task.outputs:
         column = np.array(answer["leaves"][path][start : end + 1, number])
-        if path in ("reward", *ENDINGS):
+        if is_of_step(path):
             column[0] = 0  # the timestep belongs to the end of the episode before
         elif closed:
             column[-1] = answer["leaves"][f"final/{path}"][end, number]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import BadAnswer
-from harness.model import ENDINGS, STATE, Array, Trajectory
+from harness.model import STATE, Array, Trajectory, is_of_step
 from harness.task.contract import Law, Mode, TaskDraw
 from harness.verify.pair import Pair
 from harness.verify.refusals import answered
@@ -39,7 +39,7 @@ def demand_batch(pair: Pair, answer: Any, steps: int, num_envs: int, where: str)
     """
     outputs = pair.task.outputs
     leaves = {path: leaf.shape for path, leaf in outputs.items()}
-    leaves |= {f"final/{path}": leaf.shape for path, leaf in outputs.items() if path not in ("reward", *ENDINGS)}
+    leaves |= {f"final/{path}": leaf.shape for path, leaf in outputs.items() if not is_of_step(path)}
     checked = {"leaves": demand_arrays(answer, "leaves", (steps + 1, num_envs), leaves, where)}
     return checked | demand_drawn(pair, answer, steps, num_envs, where)
 

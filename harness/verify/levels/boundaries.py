@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.errors import Raised
-from harness.model import STATE, Array, Case, Leaf, Trajectory
+from harness.model import STATE, Array, Case, Leaf, Trajectory, is_reward
 from harness.task.contract import Task
 from harness.verdict import CheckResult, Outcome
 from harness.verify.adjacent import Ends, turning_points
@@ -149,7 +149,10 @@ def _turns(pair: Pair, count: int) -> tuple[list[Turn], bool]:
     """What turns over between the ends of rows from `count` states, and whether rewards are few."""
     candidates = starts(pair, NAME, TRIED * count)
     steps = _played(pair, [step_case(start.state, start.action, start.seed, ORIGIN) for start in candidates])
-    few_rewards = len({played.leaves["reward"][-1].item() for played in steps if played is not None}) <= FEW_REWARDS
+    few_rewards = all(
+        len({played.leaves[path][-1].item() for played in steps if played is not None}) <= FEW_REWARDS
+        for path in pair.task.rewards
+    )
     watched = [path for path, leaf in pair.task.outputs.items() if _shows_turns(leaf)] + [DRAWS]
     begun = _of_all_outcomes(pair.task, steps, watched, few_rewards, count)
     rng = pair.random(f"{NAME}/rows")
@@ -193,7 +196,7 @@ def _turn(row: Row, path: str, first: Trajectory, last: Trajectory, few_rewards:
         ends = float(before[changed[0]]), float(after[changed[0]])
         below, above = ends if row.begin < row.end else ends[::-1]
         trend = path in first.leaves and _is_trend(first.leaves[path], path, row.path)
-        if not trend and path != "reward":
+        if not trend and not is_reward(path):
             below, above = float(below > above), float(above > below)
         yield Turn(row, path, below, above, trend, before)
 
@@ -207,7 +210,7 @@ def _outcome(played: Trajectory, path: str, moved: str, few_rewards: bool) -> Ar
     if path == DRAWS:
         return np.array([0 if played.draws is None else len(played.draws[-1])])
     before, after = played.leaves[path][0].ravel(), played.leaves[path][-1].ravel()
-    if path == "reward":
+    if is_reward(path):
         return after if few_rewards else np.sign(after)
     if _is_trend(after, path, moved):
         return (after > before).astype(np.int8) - (after < before)
@@ -219,7 +222,7 @@ def _is_trend(values: Array, path: str, moved: str) -> bool:
 
 
 def _shows_turns(leaf: Leaf) -> bool:
-    return leaf.path == "reward" or leaf.path.startswith(STATE) or not _is_float(leaf)
+    return is_reward(leaf.path) or leaf.path.startswith(STATE) or not _is_float(leaf)
 
 
 def _is_float(leaf: Leaf) -> bool:

@@ -9,7 +9,7 @@ from itertools import count
 import numpy as np
 
 from harness.errors import TaskError
-from harness.model import Array, Trajectory
+from harness.model import REWARD, Array, Trajectory, is_reward
 from harness.task.contract import LAW_EPISODES
 from harness.verify.statistics.comparisons import (
     Columns,
@@ -33,7 +33,7 @@ def compare_outcomes(
 
     Args:
         reference, candidate: independent episodes under one policy, with the same horizon.
-        leaves: the paths to compare; each is in every trajectory, and so are reward, terminated and truncated.
+        leaves: the paths to compare; each is in every trajectory, and so are rewards, terminated and truncated.
 
     Raises:
         TaskError: a side has fewer than 20 episodes.
@@ -45,6 +45,7 @@ def compare_outcomes(
             where="task.toml: budgets.episodes",
             next_step=f"raise it so that each side plays at least {LAW_EPISODES} episodes in each comparison",
         )
+    paid = filter(is_reward, reference[0].leaves)
     paths, rng = list(leaves), np.random.default_rng(seed)
 
     def columns_of(name: str, value: Callable[[Trajectory], Array], among: Sequence[Sequence[Trajectory]]) -> Columns:
@@ -54,7 +55,7 @@ def compare_outcomes(
     wholes = [
         columns_of("episode length", lambda t: np.array(t.steps), sides),
         columns_of("end of the episode (1 terminated, 2 truncated, 3 both)", _ending, sides),
-        columns_of("return", lambda t: t.leaves["reward"].sum(axis=0, dtype=np.float64), sides),
+        *(columns_of(path.replace(REWARD, "return"), partial(_return, path), sides) for path in paid),
     ]
     results = [compare_columns(columns) for columns in wholes]
     for timestep in _timesteps():
@@ -77,6 +78,10 @@ def _timesteps() -> Iterator[int]:
     yield 0
     for power in count():
         yield from (digit * 10**power for digit in (1, 2, 5))
+
+
+def _return(path: str, trajectory: Trajectory) -> Array:
+    return trajectory.leaves[path].sum(axis=0, dtype=np.float64)
 
 
 def _ending(trajectory: Trajectory) -> Array:

@@ -30,8 +30,11 @@ def test_each_legal_action_and_no_other_is_taken(dtype: type) -> None:
     assert np.array_equal(legal_action(jnp, jnp.asarray(planned), LOW, jnp.asarray(legal)), taken)
 
 
-def test_where_nothing_is_legal_there_is_an_action_all_the_same() -> None:
-    assert legal_action(np, np.array([5]), LOW, np.zeros((1, VALUES), bool)).tolist() == [LOW]
+def test_where_nothing_is_legal_the_action_stays() -> None:
+    """It is of a player who is not to move, and whatever he gives must not matter."""
+    nothing = np.zeros((1, VALUES), bool)
+    assert legal_action(np, np.array([5]), LOW, nothing).tolist() == [5]
+    assert legal_action(jnp, jnp.array([5]), LOW, jnp.asarray(nothing)).tolist() == [5]
 
 
 def test_each_action_has_a_mask_of_its_own() -> None:

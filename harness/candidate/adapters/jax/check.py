@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.candidate.adapters.contract import UNUSABLE, CandidateMistakes, Mistake
 from harness.candidate.faces.jax_env import JaxEnv, output_leaves
-from harness.candidate.faces.leaves import pack_action
+from harness.candidate.faces.leaves import OBSERVED, pack_action, root
 
 Shapes = Any
 
@@ -184,7 +184,7 @@ SIGNATURES = {
     "sample_step": "`sample_step(key, state, action) -> draws`, for the draws that occur at a step",
     "encode": "`encode(state) -> {name: leaf}`, the canonical state without the prefix `state/`",
     "decode": "`decode(leaves) -> state`, the inverse of encode",
-    "observe": '`observe(state) -> {"observation": ...}`, with "legal_actions" where the task has them',
+    "observe": '`observe(state) -> {"observation": ...}`, with "legal_actions", "to_move", "alive" where the task has them',
 }
 _X64_HINT = " (a 64-bit type needs `candidate.x64 = true` in task.toml)"
 _SEED = {"seed": jax.ShapeDtypeStruct((2,), np.uint32)}
@@ -193,7 +193,7 @@ _KEY = jax.eval_shape(lambda: jax.random.key(0))
 
 def observed_leaves(env: JaxEnv) -> dict[str, Any]:
     """The leaves that `observe` gives."""
-    return {p: leaf for p, leaf in env.leaves.items() if p.split("/")[0] in ("observation", "legal_actions")}
+    return {p: leaf for p, leaf in env.leaves.items() if root(p) in OBSERVED}
 
 
 def draw_shapes(draws: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 from harness.candidate.adapters.jax import tape as jax_tape
 from harness.candidate.adapters.jax.batch import Array, Batch, Case, length_of
 from harness.candidate.faces.jax_env import Arrays, JaxEnv, State, output_leaves
-from harness.candidate.faces.leaves import pack_action
+from harness.candidate.faces.leaves import OF_STEP, pack_action, root
 
 Draws = Mapping[str, Mapping[str, Any]]
 Part = tuple[dict[str, Array], dict[str, Array], dict[str, Array]]
@@ -95,7 +95,7 @@ def begin(env: JaxEnv, kind: tuple[bool, bool], key_data: Any, first: Arrays) ->
         rest = {
             path: jnp.zeros(tuple(leaf["shape"]), leaf["dtype"])
             for path, leaf in env.leaves.items()
-            if path in ("reward", "terminated", "truncated")
+            if root(path) in OF_STEP
         }
         used = {name: jnp.int32(0) for name in env.reset_draws}
         return state, (output_leaves(env.module.observe(state)) | rest | env.encode(state), used, {})

@@ -15,6 +15,7 @@ from harness.verify.verifier import copy_candidate
 WRAPPED = """
 
 def _planted():
+    import jax
     import jax.numpy as jnp
 
     honest = step
@@ -32,8 +33,8 @@ def _planted():
         after = encode(state)
         actions = {{"": action}} if not isinstance(action, dict) else action
         holds = {holds}
-        reward = jnp.asarray(outputs["reward"])
-        return state, {{**outputs, "reward": reward + holds.astype(reward.dtype)}}
+        reward = jax.tree.map(lambda one: jnp.asarray(one) + holds.astype(jnp.asarray(one).dtype), outputs["reward"])
+        return state, {{**outputs, "reward": reward}}
 
     return planted
 
