@@ -39,7 +39,9 @@ def test_the_reference_keeps_the_protocol_in_every_point(task: Task, installed: 
     short = replace(task, budgets=replace(task.budgets, episodes=6, horizon=60))
     results = check_reference(lambda: start_reference(task, installed), short)
     assert results
-    assert [result for result in results if result.outcome is not Outcome.PASS and result.name != "masks"] == []
+    assert [
+        result for result in results if result.outcome is not Outcome.PASS and result.name not in ("masks", "players")
+    ] == []
 
 
 @pytest.mark.parametrize("cartridge", CARTRIDGES)
