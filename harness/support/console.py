@@ -18,12 +18,16 @@ WIDTH_WITHOUT_TERMINAL = 110
 class VisibleConsole(Console):
     """A console on which every text is `visible`, in whatever part of whatever it lies.
 
-    It is as wide as its terminal, or as a page where there is none. A string is no markup (`[link=...]`, `:smile:`).
+    It is as wide as its terminal, or as a page and without colours where there is none, whatever FORCE_COLOR says: what is
+    no text would be shown as its code. A string is no markup (`[link=...]`, `:smile:`).
     """
 
     def __init__(self, stream: TextIO) -> None:
-        width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL
-        super().__init__(file=unguarded(stream), width=width, highlight=False, markup=False, emoji=False)
+        terminal = stream.isatty()
+        super().__init__(
+            file=unguarded(stream), width=None if terminal else WIDTH_WITHOUT_TERMINAL, highlight=False, markup=False,
+            emoji=False, color_system="auto" if terminal else None,
+        )  # fmt: skip
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments of a part; see `Console.render`. Texts are filtered before they are laid out, and once more after."""
