@@ -410,7 +410,7 @@ def pack(objects: Sequence[Object], form: Mapping[str, Any]) -> bytes:
     deltas = number(form, "deltas", len(objects) + 1)
     for at, each in enumerate(objects):
         bases = objects if form.get("odd") else [later for later in objects[at + 1 :] if later.kind == each.kind]
-        if at < deltas and bases:
+        if at < deltas and bases and each.content:  # git takes no difference of fewer than four bytes
             base = rng.choice(bases)
             made.append(_entry(REF_DELTA, _delta(rng, base, each, form), bytes.fromhex(base.id), form, rng))
         else:
