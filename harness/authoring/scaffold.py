@@ -41,6 +41,7 @@ GENERAL_FILES = {
     "gymnasium_adapter.py": "adapter.py",
     "gymnasium_chance.py": "gymnasium_chance.py",
     "gymnasium_state.py": "gymnasium_state.py",
+    "gymnasium_things.py": "gymnasium_things.py",
 }
 """The general adapter: its files among the templates, and what they are called in `reference/`."""
 GENERAL = f"{REFERENCE_DIRECTORY}/adapter.py:Reference"

@@ -104,6 +104,7 @@ def test_cartpole_becomes_a_complete_task(installed: None, tmp_path: Path) -> No
         "reference/environment.json",
         "reference/gymnasium_chance.py",
         "reference/gymnasium_state.py",
+        "reference/gymnasium_things.py",
     }
     task = load_task(directory)
     assert task.mode is Mode.TAPE

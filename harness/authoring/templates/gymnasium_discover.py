@@ -20,6 +20,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium_describe import Unusable, law_of, leaf_of, text_leaf
+from gymnasium_find_things import NAME
 from gymnasium_kinds import demand_environment, demand_results, modules_for, modules_of
 from gymnasium_masks import legal
 from gymnasium_plays import EPISODES, LONGEST, SECONDS, SEEDS, play, same
@@ -162,8 +163,11 @@ class Discovery(WithState):
             try:
                 return self.measure()
             except self.adapter.gymnasium_state.Unforeseen as error:
-                place = tuple(map(tuple, self.found["state"][error.path]["place"]))
-                self.columns[place] = [*self.columns[place], error.value]
+                if error.path.startswith(NAME):
+                    self.without_things = True
+                else:
+                    place = tuple(map(tuple, self.found["state"][error.path]["place"]))
+                    self.columns[place] = [*self.columns[place], error.value]
                 self.settle()
         raise Unusable(
             "its state takes ever new forms: an adapter written by hand (--adapter) can say which of it counts"

@@ -10,6 +10,7 @@ from typing import Any
 
 from gymnasium_find_chance import WithChance
 from gymnasium_find_state import Watched, describe, differ, observers, seeds_kept, snapshot
+from gymnasium_find_things import NAME, Things
 from gymnasium_masks import find_mask
 from gymnasium_plays import EPISODES, LONGEST, SECONDS, SEEDS, play, same
 
@@ -20,6 +21,8 @@ RICH = (0, 1, 2)
 
 class WithState(WithChance):
     """Finds the state of an environment, and whether it can be restored."""
+
+    without_things = False  # whether objects that come and go turned out to be others than those that were seen
 
     def find_leaks(self) -> None:
         """What outlives a reset, although nothing but the seed decides there: it differs after other episodes."""
@@ -142,9 +145,35 @@ class WithState(WithChance):
             self.try_all()
             if self.found["restore"]:
                 return
-        if len(tried) > 1:
+        if not self.without_things and self.declare_things():
+            self.try_all()
+            if self.found["restore"]:
+                return
+            del self.found["state"][NAME]
+        if len(tried) > 1 or self.found["state"]:
             self.declare_state(tried[0])
             self.try_all()
+
+    def declare_things(self) -> bool:
+        """Declare objects that come and go beside all the rest; whether there are some."""
+        state, self.found["state"] = self.found["state"], {}
+        reference, things = self.reference(), Things()
+        self.found["state"] = state
+        began = time.perf_counter()
+        for seed in range(EPISODES):
+            play(reference, seed, self.actions_for(seed, LONGEST), see=lambda timestep: things.look(reference.env))
+            if time.perf_counter() - began > SECONDS:
+                break
+        reference.close()
+        described = things.described()
+        if described is None:
+            return False
+        columns, self.columns = self.columns, {p: v for p, v in self.columns.items() if not things.within(p)}
+        self.declare_state(RICH[-1])
+        self.columns = columns
+        self.found["state"][NAME] = described[0]
+        self.found["leaves"].update(described[1])
+        return True
 
     def try_all(self) -> None:
         """Try seeds, draws and restoring with the state that is declared."""

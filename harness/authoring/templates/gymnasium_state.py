@@ -50,7 +50,7 @@ def places(env: Any) -> Iterator[tuple[Any, Any]]:
     waiting = collections.deque([((), env, 0)])
     while waiting:
         place, owner, depth = waiting.popleft()
-        for step, value in _parts(owner):
+        for step, value in parts(owner):
             here = (*place, step)
             count += 1
             if count > MOST_PLACES:
@@ -62,13 +62,14 @@ def places(env: Any) -> Iterator[tuple[Any, Any]]:
             elif is_plain(value):
                 if not (step[0] == ITEM and isinstance(owner, tuple)):
                     yield here, value
-            elif depth < DEPTH and id(value) not in seen and _may_enter(value):
+            elif depth < DEPTH and id(value) not in seen and may_enter(value):
                 seen.add(id(value))
                 below = depth if step == (ATTRIBUTE, "env") and hasattr(owner, "unwrapped") else depth + 1
                 waiting.append((here, value, below))
 
 
-def _parts(owner: Any) -> Iterator[tuple[Any, Any]]:
+def parts(owner: Any) -> Iterator[tuple[Any, Any]]:
+    """What an object, a dict or a sequence holds, each with the step that leads there."""
     if isinstance(owner, dict):
         yield from (((ITEM, key), value) for key, value in owner.items() if isinstance(key, (str, int)))
     elif isinstance(owner, SEQUENCES):
@@ -84,7 +85,8 @@ def _slots(owner: Any) -> list[str]:
     return [name for names in declared for name in ((names,) if isinstance(names, str) else names)]
 
 
-def _may_enter(value: Any) -> bool:
+def may_enter(value: Any) -> bool:
+    """Whether state is looked for in what this holds."""
     if isinstance(value, (dict, *SEQUENCES)):
         return len(value) <= MOST_ITEMS
     if isinstance(value, CLOSED) or (callable(value) and not hasattr(value, "__dict__")):
@@ -184,6 +186,10 @@ def put_engine_state(data: Any, state: np.ndarray) -> None:
 
 def read(env: Any, path: str, described: dict[str, Any], timestep: dict[str, Any], leaves: dict[str, Any]) -> None:
     """Put what is at a place into a timestep. Raises Unforeseen if its leaves cannot hold it."""
+    if described["kind"] == "things":
+        import gymnasium_things
+
+        return gymnasium_things.read(env, path, described, timestep, leaves)
     value, kind = at(env, described["place"]), described["kind"]
     if kind == "engine":
         timestep[path] = engine_state(value)
@@ -227,6 +233,10 @@ def _held(path: str, whole: Any, value: Any, leaf: dict[str, Any]) -> np.ndarray
 
 def write(env: Any, path: str, described: dict[str, Any], state: dict[str, Any]) -> None:
     """Write the leaves of a place back to it."""
+    if described["kind"] == "things":
+        import gymnasium_things
+
+        return gymnasium_things.write(env, path, described, state)
     place, kind, value = described["place"], described["kind"], np.asarray(state[path])
     if kind == "engine":
         put_engine_state(at(env, place), value.copy())
