@@ -17,6 +17,7 @@ from harness.verify.verifier import Verifier
 from tests.mutants.plant import Mutant, assert_caught, plant
 from tests.paths import NIM, STANDING
 
+pytestmark = pytest.mark.slow
 TASKS = {path.name: load_task(path) for path in (NIM, STANDING)}
 HONEST = Mutant("honest", (), 0, "")
 NIM_FAULTS = (
