@@ -134,7 +134,8 @@ class WithState(WithChance):
 
     def settle(self) -> None:
         """Seeds, draws and restored states, with as little of the state as it takes: first numbers and arrays, then what is
-        absent at times or grows, then words. Where no states can be restored, the first that there is is looked at.
+        absent at times or grows, then words, then objects that come and go. Where no states can be restored, the first that
+        there is is looked at.
         """
         described = [describe(self.columns, rich)[0] for rich in RICH]
         tried = [
@@ -145,12 +146,12 @@ class WithState(WithChance):
             self.try_all()
             if self.found["restore"]:
                 return
-        if not self.without_things and self.declare_things():
+        things = not self.without_things and self.declare_things()
+        if things:
             self.try_all()
             if self.found["restore"]:
                 return
-            del self.found["state"][NAME]
-        if len(tried) > 1 or self.found["state"]:
+        if things or len(tried) > 1:
             self.declare_state(tried[0])
             self.try_all()
 
