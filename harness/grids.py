@@ -245,7 +245,7 @@ def _part(
         shown = sizes
     else:
         shown = [min(size, WINDOW) for size in sizes]
-        near = [slice(max(0, first[axis] - MARGIN), first[axis] - MARGIN + WINDOW) for axis in axes]
+        near = [slice(max(0, first[axis] - WINDOW), first[axis] + WINDOW) for axis in axes]  # wherever it will begin
         number = len(str(sizes[1] - 1))  # of a column, which stands above its cells
         widest = max(number, *(_widest(side[_at(first, axes, near)]) for side in (expected, actual)))
         shown[1] = max(1, min(shown[1], (WIDTH - 8) // (widest + 2)))

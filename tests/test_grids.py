@@ -48,8 +48,18 @@ def test_a_board_is_shown_whole_on_all_sides_with_the_differing_cells_marked() -
     assert len({line.index("|") for line in lines[3:]}) == 1
 
 
+def wide_before_the_first_difference() -> tuple[Array, Array]:
+    """The window begins before the margin where the difference lies at the end of a plane."""
+    expected = np.zeros((30, 30))
+    expected[:, 23] = -1.2345678901234567e-100
+    actual = expected.copy()
+    actual[29, 29] = 1
+    return expected, actual
+
+
 @settings(deadline=None)
 @example((np.zeros((1, 24), bool), np.ones((1, 24), bool)))  # the numbers of columns are wider than their cells
+@example(wide_before_the_first_difference())
 @given(PAIRS)
 def test_a_grid_is_bounded_marks_what_differs_and_survives_being_written(pair: tuple[Array, Array]) -> None:
     expected, actual = pair
