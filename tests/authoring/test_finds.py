@@ -155,6 +155,7 @@ def test_each_generator_is_recorded_and_forced(tmp_path: Path, chance: str, made
         reference.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generator", ["random.Random()", "np.random.RandomState(7)", "np.random.default_rng()"])
 def test_generators_that_no_reset_seeds_are_seeded_by_the_adapter(tmp_path: Path, generator: str) -> None:
     method = "integers" if "default_rng" in generator else "randint"

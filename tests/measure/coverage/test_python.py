@@ -52,6 +52,7 @@ def _named(questions: Questions) -> str:
     return "LEFT" if arguments["cases"][0]["actions"]["action"].tolist() == LEFT else "RIGHT"
 
 
+@pytest.mark.slow
 def test_only_the_lines_that_task_toml_names_count(make: Make) -> None:
     task = make(source='["reference/adapter.py:48-58"]')
     reached = measure(task, {1: walks(RIGHT)})

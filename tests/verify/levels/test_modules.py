@@ -13,6 +13,7 @@ from harness.verdict import Outcome
 from harness.verify.side_by_side import Episode, played
 from tests.verify.levels.conftest import MOVE, Walk
 
+pytestmark = pytest.mark.slow
 ENTRY = "candidate/env.py"
 LATER = [
     ('"terminated": jnp.abs(state["place"]) > 5.0,', '"terminated": jnp.bool(True),'),
