@@ -142,8 +142,7 @@ class Occurrences:
                 "trajectories": self.trajectories,
                 "steps": self.steps,
                 "ends": dict(self.ends),
-                "rewards": dict(self.rewards),
-                "reward_range": None if self.reward_range is None else self.reward_range.to_json(),
+                **Earned(self.rewards, self.reward_range).to_json(),
                 "unreached": {path: list(sides) for path, sides in self.unreached.items()},
                 "untaken": {path: list(values) for path, values in self.untaken.items()},
             }

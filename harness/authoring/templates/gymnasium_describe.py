@@ -145,7 +145,7 @@ def _whole(low: int, high: int) -> dict[str, Any]:
 
 def _plain_leaf(values: list[Any]) -> Any:
     """The leaf of values that are numbers of one shape; {} if they never change, None if they are not such."""
-    arrays = _arrays(values)
+    arrays = arrays_of(values)
     if arrays is None:
         return None
     if not arrays[0].size or all(array.tobytes() == arrays[0].tobytes() for array in arrays):
@@ -154,12 +154,13 @@ def _plain_leaf(values: list[Any]) -> Any:
 
 
 def _constant_leaf(values: list[Any]) -> Any:
-    arrays = _arrays(values)
+    arrays = arrays_of(values)
     # Some states begin in float32 and go on in float64: the wider one holds both.
     return arrays and {"dtype": np.result_type(*arrays).name, "shape": list(arrays[0].shape)}
 
 
-def _arrays(values: list[Any]) -> Any:
+def arrays_of(values: list[Any]) -> Any:
+    """Values as arrays of numbers of one shape; None if they are not such."""
     if not all(
         isinstance(value, (*gymnasium_state.NUMBERS, np.ndarray, *gymnasium_state.SEQUENCES)) for value in values
     ):

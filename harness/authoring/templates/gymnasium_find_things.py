@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import ast
 import collections
-from collections.abc import Iterator
 from typing import Any
 
 import gymnasium_state
 import numpy as np
-from gymnasium_describe import KINDS
+from gymnasium_describe import KINDS, arrays_of
 from gymnasium_things import class_name
 
 MOST_SLOTS, MOST_VALUES = 1 << 12, 64
@@ -33,7 +32,7 @@ class Things:
     def look(self, env: Any) -> None:
         """Take in what is there now."""
         self.count += 1
-        everything = list(_everything(env))
+        everything = [(place, value) for place, _, value, _ in gymnasium_state.walk(env, closed=_is_list)]
         for place, value in everything:
             if _is_list(value):
                 self.lists[place] = None
@@ -110,11 +109,8 @@ def _attribute(values: list[Any]) -> dict[str, Any] | None:
         if any(isinstance(value, bool) for value in held):
             texts |= {"False", "True"}
         return {"values": sorted(texts)} if len(texts) <= MOST_VALUES and all(map(_is_literal, texts)) else None
-    try:
-        arrays = [np.asarray(value) for value in held]
-    except ValueError:
-        return None
-    if len({array.shape for array in arrays}) != 1 or not {array.dtype.kind for array in arrays} <= set("biuf"):
+    arrays = arrays_of(held)
+    if arrays is None:
         return None
     kinds = {KINDS.get(type(value), "scalar") for value in held}
     of = "array" if kinds == {"array"} else "tuple" if "tuple" in kinds else KINDS.get(type(held[0]), "scalar")
@@ -126,27 +122,6 @@ def _is_literal(text: str) -> bool:
         return repr(ast.literal_eval(text)) == text
     except (SyntaxError, ValueError):
         return False
-
-
-def _everything(env: Any) -> Iterator[tuple[Any, Any]]:
-    """Each place with what is there, nearest first; neither objects that come and go nor lists of them are entered."""
-    seen, count = {id(env)}, 0
-    waiting = collections.deque([((), env, 0)])
-    while waiting:
-        place, owner, depth = waiting.popleft()
-        for step, value in gymnasium_state.parts(owner):
-            here = (*place, step)
-            count += 1
-            if count > gymnasium_state.MOST_PLACES:
-                return
-            yield here, value
-            enter = not _is_list(value) and not gymnasium_state.is_plain(value) and gymnasium_state.may_enter(value)
-            if enter and depth < gymnasium_state.DEPTH and id(value) not in seen:
-                seen.add(id(value))
-                below = (
-                    depth if step == (gymnasium_state.ATTRIBUTE, "env") and hasattr(owner, "unwrapped") else depth + 1
-                )
-                waiting.append((here, value, below))
 
 
 def _is_list(value: Any) -> bool:

@@ -13,7 +13,7 @@ import collections
 import copy
 import random
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,20 @@ Place = tuple  # of (ATTRIBUTE, name) and (ITEM, key)
 
 def places(env: Any) -> Iterator[tuple[Any, Any]]:
     """Each place that holds plain data, or an engine's state, with what is there; nearest first, each object once."""
+    engines = set()
+    for place, owner, value, plain in walk(env):
+        if plain:
+            if not (place[-1][0] == ITEM and isinstance(owner, tuple)):
+                yield place, value
+        elif is_engine(value) and id(value) not in engines:
+            engines.add(id(value))
+            yield (*place, (ENGINE, "")), value
+
+
+def walk(env: Any, closed: Callable[[Any], bool] = lambda value: False) -> Iterator[tuple[Any, Any, Any, bool]]:
+    """Each place with who holds it, what is there, and whether that is plain data; nearest first. What is `closed` is shown
+    and not entered.
+    """
     seen, count = {id(env)}, 0
     waiting = collections.deque([((), env, 0)])
     while waiting:
@@ -55,14 +69,10 @@ def places(env: Any) -> Iterator[tuple[Any, Any]]:
             count += 1
             if count > MOST_PLACES:
                 return
-            if is_engine(value):
-                if id(value) not in seen:
-                    seen.add(id(value))
-                    yield (*here, (ENGINE, "")), value
-            elif is_plain(value):
-                if not (step[0] == ITEM and isinstance(owner, tuple)):
-                    yield here, value
-            elif depth < DEPTH and id(value) not in seen and may_enter(value):
+            plain = is_plain(value)
+            yield here, owner, value, plain
+            known = plain or depth >= DEPTH or id(value) in seen or is_engine(value)
+            if not known and may_enter(value) and not closed(value):
                 seen.add(id(value))
                 below = depth if step == (ATTRIBUTE, "env") and hasattr(owner, "unwrapped") else depth + 1
                 waiting.append((here, value, below))
