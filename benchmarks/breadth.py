@@ -28,7 +28,7 @@ from harness.reference.start import start_reference
 from harness.task.load import load_task
 
 REQUIREMENTS = (
-    "gymnasium==1.3.0", "numpy==2.4.6", "pygame-ce==2.5.8", "box2d==2.3.10", "mujoco==4.0.0", "minatar==1.0.15",
+    "gymnasium==1.3.0", "numpy==2.4.6", "pygame-ce==2.5.8", "box2d==2.3.10", "mujoco==3.17.0", "minatar==1.0.15",
     "minigrid==3.2.0", "highway-env==1.12.1", "ale-py==0.12.1", "shimmy==2.0.1", "dm-control==1.0.50", "bsuite==0.3.6",
     "crafter==1.8.3", "pettingzoo==1.27.0", "jumanji==1.1.2", "gymnax==1.0.1",
 )  # fmt: skip
@@ -47,7 +47,7 @@ GROUPS = {
     "highway-env": "highway-v0 merge-v0 parking-v0",
     "dm_control": "dm_control/cartpole-swingup-v0 dm_control/cheetah-run-v0 dm_control/reacher-easy-v0 "
     "dm_control/pendulum-swingup-v0 dm_control/walker-walk-v0",
-    "bsuite": "bsuite/catch-v0 bsuite/cartpole-v0 bsuite/deep_sea-v0 bsuite/mountain_car-v0",
+    "bsuite": "bsuite/catch-v0 bsuite/cartpole-v0 @deep_sea bsuite/mountain_car-v0",
     "spaces": "@Dictionary @Pair @Digits @Bits @Words",
     "Crafter": "@crafter",
     "PettingZoo": "@pettingzoo",

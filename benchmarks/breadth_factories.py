@@ -97,6 +97,11 @@ class Words(_Counting):
         return str(self.count)
 
 
+def deep_sea() -> Any:
+    """A registered environment that cannot be made without an argument, its size."""
+    return gymnasium.make("bsuite/deep_sea-v0", size=10)
+
+
 def crafter() -> Any:
     """Crafter, which is of the old Gym's kind."""
     return importlib.import_module("crafter").Env()

@@ -149,7 +149,7 @@ class Log:
         if chosen is not None:
             forced = self._draw(name + "_index", np.array(chosen, "int64"))
             return values[int(forced)] if forced.ndim == 0 else type(answer)([values[int(index)] for index in forced])
-        if value is None:
+        if value is None or not value.size:
             return answer  # nothing that a draw can hold; `lockstep new` sees whether it matters
         drawn = self._draw(name + _type_of(kind, value), value)
         if self._forced is None:
@@ -159,6 +159,8 @@ class Log:
         return drawn.copy() if isinstance(answer, np.ndarray) else type(answer)(drawn[()])
 
     def _shuffled(self, name: str, before: list[Any], values: Any) -> None:
+        if not before:
+            return
         value = _numbers(values) if not isinstance(values, list) or all(map(np.isscalar, before)) else None
         if value is not None:
             drawn = self._draw(name + _type_of("shuffle", value), value)
