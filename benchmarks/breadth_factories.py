@@ -99,6 +99,7 @@ class Words(_Counting):
 
 def deep_sea() -> Any:
     """A registered environment that cannot be made without an argument, its size."""
+    gymnasium.register_envs(importlib.import_module("shimmy"))
     return gymnasium.make("bsuite/deep_sea-v0", size=10)
 
 

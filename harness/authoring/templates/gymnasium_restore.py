@@ -8,11 +8,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
 from gymnasium_find_chance import WithChance
 from gymnasium_find_state import Watched, describe, differ, observers, seeds_kept, snapshot
 from gymnasium_find_things import NAME, Things
 from gymnasium_masks import find_mask
 from gymnasium_plays import EPISODES, LONGEST, SECONDS, SEEDS, play, same
+from gymnasium_state import LATE, at
 
 CONTINUED = 8
 LEAK_ROUNDS = 4
@@ -146,14 +148,50 @@ class WithState(WithChance):
             self.try_all()
             if self.found["restore"]:
                 return
+        late = self.declare_late(tried[0])
+        if late:
+            self.try_all()
+            if self.found["restore"]:
+                self.leave_out_late()
+                return
         things = not self.without_things and self.declare_things()
         if things:
             self.try_all()
             if self.found["restore"]:
                 return
-        if things or len(tried) > 1:
+        if late or things or len(tried) > 1:
             self.declare_state(tried[0])
             self.try_all()
+
+    def declare_late(self, rich: int) -> bool:
+        """Declare what MuJoCo derives while it steps beside the rest of the state; whether there is such."""
+        self.declare_state(rich)
+        reference = self.reference()
+        engines = [
+            (path, described, at(reference.env, described["place"]))
+            for path, described in self.found["state"].items()
+            if described["kind"] == "engine"
+        ]
+        reference.close()
+        for path, described, data in engines:
+            described["late"] = [name for name in LATE if np.size(getattr(data, name, ()))]
+            for name in described["late"]:
+                value = getattr(data, name)
+                self.found["leaves"][f"{path}_{name}"] = {"dtype": value.dtype.name, "shape": list(value.shape)}
+        return any(described["late"] for _, described, _ in engines)
+
+    def leave_out_late(self) -> None:
+        """Leave out what restored states go on without."""
+        for path, described in self.found["state"].items():
+            for name in described.get("late", ())[:]:
+                kept = described["late"]
+                described["late"] = [other for other in kept if other != name]
+                self.try_restore()
+                if self.found["restore"]:
+                    del self.found["leaves"][f"{path}_{name}"]
+                else:
+                    described["late"], self.found["restore"] = kept, True
+                    self.doubts.pop()
 
     def declare_things(self) -> bool:
         """Declare objects that come and go beside all the rest; whether there are some."""

@@ -41,6 +41,11 @@ FOREIGN = (
     "logging", "threading", "matplotlib", "mujoco", "Box2D", "re", "gymnasium_chance",
 )  # fmt: skip
 """Modules whose objects hold no rules and no state of a game."""
+LATE = (
+    "xpos", "xquat", "xipos", "geom_xpos", "site_xpos", "subtree_com", "cinert", "cvel", "qfrc_actuator", "cfrc_ext",
+    "sensordata", "actuator_force", "qacc",
+)  # fmt: skip
+"""What MuJoCo derives while it steps. After a step it is that of the state before, and some observations show it."""
 Place = tuple  # of (ATTRIBUTE, name) and (ITEM, key)
 
 
@@ -203,6 +208,8 @@ def read(env: Any, path: str, described: dict[str, Any], timestep: dict[str, Any
     value, kind = at(env, described["place"]), described["kind"]
     if kind == "engine":
         timestep[path] = engine_state(value)
+        for name in described.get("late", ()):
+            timestep[f"{path}_{name}"] = np.array(getattr(value, name))
     elif kind == "word":
         if value not in described["words"]:
             raise Unforeseen(path, value, f"is {value!r:.60}, which is none of {described['words']}")
@@ -249,7 +256,10 @@ def write(env: Any, path: str, described: dict[str, Any], state: dict[str, Any])
         return gymnasium_things.write(env, path, described, state)
     place, kind, value = described["place"], described["kind"], np.asarray(state[path])
     if kind == "engine":
-        put_engine_state(at(env, place), value.copy())
+        engine = at(env, place)
+        put_engine_state(engine, value.copy())
+        for name in described.get("late", ()):
+            getattr(engine, name)[:] = state[f"{path}_{name}"]
     elif kind == "word":
         put(env, place, described["words"][int(value)])
     elif kind == "optional":
