@@ -87,7 +87,8 @@ class Reference:
         """The observation of the state as it is now, without a step: what the environment shows, through its wrappers."""
         how = self._found["observe"]
         value = getattr(gymnasium_state.at(self.env, how["place"]), how["name"])
-        value = value() if how["is_method"] else value
+        if how["arguments"] is not None:
+            value = value(*(gymnasium_state.at(self.env, place) for place in how["arguments"]))
         for wrapper in reversed(list(_wrappers(self.env))):
             if isinstance(wrapper, gymnasium.ObservationWrapper):
                 value = wrapper.observation(value)

@@ -57,6 +57,7 @@ class Log:
     def __init__(self) -> None:
         self._recorded = []  # type: list[tuple[str, np.ndarray]]
         self._forced = None  # type: list[Any] | None
+        self._wrong = None  # type: ValueError | None
         self._deciding = False
         self._made = {}  # type: dict[int, Any]
         self._count = 0
@@ -65,25 +66,28 @@ class Log:
 
     @contextlib.contextmanager
     def building(self) -> Iterator[None]:
-        """While the environment is made; `reseed` knows the generators that it makes."""
+        """While the environment is made, each time with the same chance; `reseed` knows the generators that it makes."""
         Log.current, self._deciding = self, True
+        self.reseed(0)
         try:
             yield
         finally:
-            Log.current, self._deciding = None, False
+            Log.current, self._deciding, self._seed = None, False, None
 
     @contextlib.contextmanager
     def timestep(self, draws: list[Any] | None = None) -> Iterator[None]:
         """While a timestep is made; without draws the generators decide. What a timestep that was refused left behind is
         forgotten. Raises ValueError if a draw is left over.
         """
-        self._recorded = []
+        self._recorded, self._wrong = [], None
         self._forced = None if draws is None else list(draws)
         Log.current = self
         try:
             yield
         finally:
             Log.current = None  # whatever else the process draws is not the environment's
+        if self._wrong is not None:
+            raise self._wrong  # again: some environments catch whatever is raised in them
         if self._forced:
             raise ValueError("draws are left over: {}".format(", ".join(name for name, _ in self._forced)))
 
@@ -182,12 +186,16 @@ class Log:
         """The next draw of this name: a candidate does not know in which order those of different names are due."""
         place = next((place for place, (name, _) in enumerate(self._forced) if name == label), None)
         if place is None:
-            raise ValueError(f"the draw {label} is missing")
+            raise self._refused(f"the draw {label} is missing")
         value = np.asarray(self._forced.pop(place)[1])
         if value.shape != like.shape or value.dtype != like.dtype:
             given = f"{value.dtype}, shape {value.shape}"
-            raise ValueError(f"a draw {label} of {like.dtype}, shape {like.shape}, is due; {given} was given")
+            raise self._refused(f"a draw {label} of {like.dtype}, shape {like.shape}, is due; {given} was given")
         return value
+
+    def _refused(self, why: str) -> ValueError:
+        self._wrong = ValueError(why)
+        return self._wrong
 
 
 def _numbers(answer: Any) -> np.ndarray | None:

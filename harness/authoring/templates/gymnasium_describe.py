@@ -175,7 +175,7 @@ def arrays_of(values: list[Any]) -> Any:
 
 
 def _kind(value: Any) -> str:
-    return KINDS.get(type(value), "scalar")
+    return "tuple" if isinstance(value, tuple) else KINDS.get(type(value), "scalar")
 
 
 def law_of(calls: list[Any]) -> dict[str, Any] | None:

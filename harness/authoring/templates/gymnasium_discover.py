@@ -29,6 +29,7 @@ from gymnasium_trace import Trace
 
 STEPS, FEWEST_STEPS = 120, 15
 DRAWN = 12
+BEGINNINGS = 500
 UNFORESEEN = 6
 
 
@@ -163,15 +164,19 @@ class Discovery(WithState):
             try:
                 return self.measure()
             except self.adapter.gymnasium_state.Unforeseen as error:
-                if error.path.startswith(NAME):
-                    self.without_things = True
-                else:
-                    place = tuple(map(tuple, self.found["state"][error.path]["place"]))
-                    self.columns[place] = [*self.columns[place], error.value]
+                self.note_unforeseen(error)
                 self.settle()
         raise Unusable(
             "its state takes ever new forms: an adapter written by hand (--adapter) can say which of it counts"
         )
+
+    def note_unforeseen(self, error: Any) -> None:
+        """Add to what is known of a place what its leaves could not hold."""
+        if error.path.startswith(NAME):
+            self.without_things = True
+        else:
+            place = tuple(map(tuple, self.found["state"][error.path]["place"]))
+            self.columns[place] = [*self.columns[place], error.value]
 
     def measure(self) -> dict[str, Any]:
         """Returns, lengths and speed of random episodes."""
@@ -190,9 +195,29 @@ class Discovery(WithState):
             if time.perf_counter() - began > SECONDS:
                 break
         rate = sum(lengths) / (time.perf_counter() - began)
+        self.begin_many(reference)
         reference.close()
         laws = {label: law for label, made in self.calls.items() for law in [law_of(made)] if law is not None}
         return {"returns": returns, "lengths": lengths, "steps_per_second": rate, "laws": laws if taped else {}}
+
+    def begin_many(self, reference: Any) -> None:
+        """Begin many episodes for a few steps: some words, draws and shapes come in few beginnings. Raises Unforeseen once
+        all of them were tried.
+        """
+        began, unforeseen = time.perf_counter(), None
+        for seed in range(EPISODES, EPISODES + BEGINNINGS):
+            tape = []  # type: list[Any]
+            try:
+                play(reference, seed, self.actions_for(seed, 4), tape=tape)
+            except self.adapter.gymnasium_state.Unforeseen as error:
+                self.note_unforeseen(error)
+                unforeseen = error
+            if self.found["draws"] is not None:
+                self.describe_draws([tape])
+            if time.perf_counter() - began > SECONDS / 2:
+                break
+        if unforeseen is not None:
+            raise unforeseen
 
     def try_render(self) -> None:
         """Draw restored states, and keep it if each looks as it does where its episode is drawn."""

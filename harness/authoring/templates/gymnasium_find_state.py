@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import gymnasium_state
@@ -154,30 +155,54 @@ def names(places: list[Any]) -> dict[Any, str]:
 
 
 def observers(reference: Any, places: list[Any]) -> list[dict[str, Any]]:
-    """Ways that may show an observation without a step: methods by their names, then attributes."""
+    """Ways that may show an observation without a step: methods and properties by their names, then attributes."""
     core = []  # type: list[Any]
     env = reference.env
     while env is not reference.core:
         core.append((gymnasium_state.ATTRIBUTE, "env"))
         env = env.env
-    owners = dict.fromkeys([tuple(core), *(place[:-1] for place in places if len(place) <= len(core) + 3)])
+    near = [place[:-1] for place in places if len(place) <= len(core) + 3]
+    inner = [
+        place
+        for place, _, value, plain in gymnasium_state.walk(reference.core)
+        if not plain and len(place) <= 2 and gymnasium_state.may_enter(value)
+    ]
     ways = []
-    for owner in owners:
-        thing = gymnasium_state.at(reference.env, owner)
-        for name in sorted(dir(type(thing))):
-            if OBSERVES.fullmatch(name) and _callable_alone(getattr(thing, name, None)):
-                ways.append({"place": list(map(list, owner)), "name": name, "is_method": True})
+    for owner in dict.fromkeys([tuple(core), *near, *((*core, *place) for place in inner)]):
+        ways += _shown_by(reference.env, owner)
     for *owner, (how, name) in places:
         if how == gymnasium_state.ATTRIBUTE:
-            ways.append({"place": list(map(list, owner)), "name": name, "is_method": False})
+            ways.append({"place": list(map(list, owner)), "name": name, "arguments": None})
     return ways
 
 
-def _callable_alone(method: Any) -> bool:
-    if not callable(method):
-        return False
+def _shown_by(env: Any, owner: Any) -> Iterator[dict[str, Any]]:
+    """Methods and properties of one object that may show the state."""
+    kind = type(gymnasium_state.at(env, owner))
+    for name in sorted(dir(kind)):
+        method = getattr(kind, name, None)
+        if not OBSERVES.fullmatch(name):
+            continue
+        arguments = _arguments(env, owner, method) if callable(method) else None
+        if arguments is not None or isinstance(method, property):
+            yield {"place": list(map(list, owner)), "name": name, "arguments": arguments}
+
+
+def _arguments(env: Any, owner: Any, method: Any) -> Any:
+    """Where the arguments of a method are: attributes of their names, beside its object or in it. None if one is missing."""
     try:
-        needed = [each for each in inspect.signature(method).parameters.values() if each.default is each.empty]
-    except (TypeError, ValueError):
-        return False
-    return all(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in needed)
+        needed = [
+            each.name
+            for each in inspect.signature(getattr(gymnasium_state.at(env, owner), method.__name__)).parameters.values()
+            if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+        ]
+    except (AttributeError, TypeError, ValueError):
+        return None
+    found = []
+    for name in needed:
+        for holder in (owner[:-1], owner):
+            named = [each for each in (name, "_" + name) if hasattr(gymnasium_state.at(env, holder), each)]
+            if named:
+                found.append(list(map(list, (*holder, (gymnasium_state.ATTRIBUTE, named[0])))))
+                break
+    return found if len(found) == len(needed) else None

@@ -165,6 +165,8 @@ class WithState(WithChance):
 
     def declare_late(self, rich: int) -> bool:
         """Declare what MuJoCo derives while it steps beside the rest of the state; whether there is such."""
+        if not any(described["kind"] == "engine" for described in self.found["state"].values()):
+            return False
         self.declare_state(rich)
         reference = self.reference()
         engines = [

@@ -270,6 +270,8 @@ def write(env: Any, path: str, described: dict[str, Any], state: dict[str, Any])
         put(env, place, _like(at(env, place), made))
     elif kind == "deque":
         put(env, place, _like(at(env, place), list(value) if value.ndim > 1 else value.tolist()))
+    elif kind == "tuple":
+        put(env, place, _like(at(env, place), value.tolist()))
     elif "narrow" not in described:
         put(env, place, as_kind(kind, value))
     elif state[path + "_narrow"]:
@@ -288,7 +290,9 @@ def _narrowed(path: str, value: np.ndarray, dtype: str) -> np.ndarray:
 
 def _like(before: Any, items: list[Any]) -> Any:
     """A sequence of the kind that was there before."""
-    return collections.deque(items, before.maxlen) if isinstance(before, collections.deque) else type(before)(items)
+    if isinstance(before, collections.deque):
+        return collections.deque(items, before.maxlen)
+    return type(before)(*items) if hasattr(before, "_fields") else type(before)(items)
 
 
 def as_kind(kind: str, value: np.ndarray) -> Any:
