@@ -100,7 +100,7 @@ def test_an_observation_of_an_inner_object_is_asked_with_what_lies_beside_it(
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("return type(before)(*items) if", "return tuple(items) if", "states cannot be restored"),
+        ("return type(before)(*items) if", "return items if", "states cannot be restored"),
         ("for holder in (owner[:-1], owner)", "for holder in ()", "no way to observe"),
     ],
 )

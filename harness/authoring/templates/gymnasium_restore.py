@@ -165,22 +165,22 @@ class WithState(WithChance):
 
     def declare_late(self, rich: int) -> bool:
         """Declare what MuJoCo derives while it steps beside the rest of the state; whether there is such."""
-        if not any(described["kind"] == "engine" for described in self.found["state"].values()):
+        reference = self.reference()
+        reference.reset(0)
+        late = {}  # type: dict[str, dict[str, Any]]
+        for path, described in self.found["state"].items():
+            if described["kind"] == "engine":
+                held = {name: getattr(at(reference.env, described["place"]), name, ()) for name in LATE}
+                late[path] = {name: np.asarray(value) for name, value in held.items() if np.size(value)}
+        reference.close()
+        if not any(late.values()):
             return False
         self.declare_state(rich)
-        reference = self.reference()
-        engines = [
-            (path, described, at(reference.env, described["place"]))
-            for path, described in self.found["state"].items()
-            if described["kind"] == "engine"
-        ]
-        reference.close()
-        for path, described, data in engines:
-            described["late"] = [name for name in LATE if np.size(getattr(data, name, ()))]
-            for name in described["late"]:
-                value = getattr(data, name)
+        for path, values in late.items():
+            self.found["state"][path]["late"] = list(values)
+            for name, value in values.items():
                 self.found["leaves"][f"{path}_{name}"] = {"dtype": value.dtype.name, "shape": list(value.shape)}
-        return any(described["late"] for _, described, _ in engines)
+        return True
 
     def leave_out_late(self) -> None:
         """Leave out what restored states go on without."""

@@ -151,6 +151,8 @@ def put(env: Any, place: Any, value: Any) -> None:
     """Write to a place."""
     *before, (how, key) = place
     owner = at(env, before)
+    if isinstance(value, tuple):
+        value = _named(owner[key] if how == ITEM else getattr(owner, key, None), value)
     if how == ITEM:
         owner[key] = value
     else:
@@ -270,8 +272,6 @@ def write(env: Any, path: str, described: dict[str, Any], state: dict[str, Any])
         put(env, place, _like(at(env, place), made))
     elif kind == "deque":
         put(env, place, _like(at(env, place), list(value) if value.ndim > 1 else value.tolist()))
-    elif kind == "tuple":
-        put(env, place, _like(at(env, place), value.tolist()))
     elif "narrow" not in described:
         put(env, place, as_kind(kind, value))
     elif state[path + "_narrow"]:
@@ -290,9 +290,14 @@ def _narrowed(path: str, value: np.ndarray, dtype: str) -> np.ndarray:
 
 def _like(before: Any, items: list[Any]) -> Any:
     """A sequence of the kind that was there before."""
-    if isinstance(before, collections.deque):
-        return collections.deque(items, before.maxlen)
-    return type(before)(*items) if hasattr(before, "_fields") else type(before)(items)
+    if isinstance(before, tuple):
+        return _named(before, tuple(items))
+    return collections.deque(items, before.maxlen) if isinstance(before, collections.deque) else type(before)(items)
+
+
+def _named(before: Any, items: Any) -> Any:
+    """A tuple with the names that the one before it has, where it has some."""
+    return type(before)(*items) if hasattr(before, "_fields") else items
 
 
 def as_kind(kind: str, value: np.ndarray) -> Any:
