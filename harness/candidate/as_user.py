@@ -175,7 +175,7 @@ def play(seeds, actions, envs, steps):
 
     def look():
         ended = (batch.terminated | batch.truncated)[envs]
-        observed = {"reward": batch.reward, "terminated": batch.terminated, "truncated": batch.truncated, **batch.seen}
+        observed = {**batch.outcome, **batch.seen}
         for path, leaf in observed.items():
             found.setdefault(path, []).append(leaf[envs])
         for path, last in batch.last.items():

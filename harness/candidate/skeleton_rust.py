@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from harness.model import STATE, Leaf
+from harness.model import REWARD, STATE, Leaf, is_of_step, is_reward
 from harness.task.contract import Task, TaskDraw
 
 _TYPES = {
@@ -40,11 +40,11 @@ unsafe_code = "forbid"
 def source(task: Task) -> str:
     """`src/lib.rs` of such a crate, with all leaves, draws and probes that the task declares."""
     kind = _camel(task.name)
-    outputs = {
-        path: leaf for path, leaf in task.outputs.items() if path.split("/")[0] in ("observation", "legal_actions")
-    }
+    outputs = {path: leaf for path, leaf in task.outputs.items() if not is_of_step(path)}
     state = {path.removeprefix(STATE): leaf for path, leaf in task.state.items()}
-    reward = _TYPES[task.outputs["reward"].dtype]
+    rewards = {path: leaf for path, leaf in task.outputs.items() if is_reward(path)}
+    reward = "Rewards" if task.players else _TYPES[rewards[REWARD].dtype]
+    earned = _struct("Rewards", "What each player earns.", rewards) if task.players else ""
     draws = "".join(_draw(draw) for draw in task.draws.values())
     probed = [_probe(probe.name, probe.inputs, probe.outputs) for probe in task.probes.values()]
     listed = "".join(f"\n        {entry}," for entry, _ in probed)
@@ -63,7 +63,7 @@ lockstep_env::environment!({kind});
 {_struct("State", "Every fact that decides the future.", state)}
 {_struct("Seen", "What is seen.", outputs)}
 {_struct("Action", "What is done.", task.actions)}
-{draws}
+{earned}{draws}
 /// One instance.
 #[derive(Clone, Debug)]
 pub struct {kind}(State);

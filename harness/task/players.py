@@ -90,7 +90,7 @@ def check_players(written: Mapping[str, Any], read: Mapping[str, Any], root: Loc
             f"players act in the order `{order}`", "an action leaf `action/<player>` for each"
         )
     _to_move(names, order, leaves, root)
-    _one_agent_only(written, read, root)
+    _one_agent_only(written, root)
 
 
 def _no_single_reward(written: Mapping[str, Any], location: Location) -> None:
@@ -157,18 +157,10 @@ def _flags(tree: str, leaves: Mapping[str, Leaf], root: Location) -> None:
             root.at("leaves", path).wrong(f"it is {leaf.dtype} of shape {list(leaf.shape)}", "one bool")
 
 
-def _one_agent_only(written: Mapping[str, Any], read: Mapping[str, Any], root: Location) -> None:
+def _one_agent_only(written: Mapping[str, Any], root: Location) -> None:
     """What several players do not have yet."""
     transfer = written.get("transfer")
     if isinstance(transfer, dict) and "steps" in transfer:
         root.at("transfer", "steps").wrong(
             "level 4 trains one agent, and here several play", "no `steps`: levels 1 to 3 compare all players"
         )
-    candidate = read.get("candidate", {})
-    also = candidate.get("also", ())
-    for where, one in [
-        (root.at("candidate"), candidate),
-        *((root.at("candidate", "also", n), o) for n, o in enumerate(also)),
-    ]:
-        if isinstance(one, dict) and one.get("kind") == "rust":
-            where.at("kind").wrong("a candidate in Rust has one player", 'kind "jax" for several')

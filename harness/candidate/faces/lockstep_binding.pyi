@@ -7,10 +7,10 @@ import numpy as np
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Draw: TypeAlias = tuple[str, Array]
-Timestep: TypeAlias = tuple[list[Array], Array, bool, bool, list[Array], list[Draw]]
+Timestep: TypeAlias = tuple[list[Array], list[Array], bool, bool, list[Array], list[Draw]]
 
 SPEC: dict[str, Any]
-"""`observation`, `action`, `state`: lists of `(path, dtype, shape)`; `reward`: a dtype; `probes`: two such lists by name."""
+"""`observation`, `action`, `state`, `reward`: lists of `(path, dtype, shape)`; `probes`: two such lists by name."""
 environment: Factory
 
 class Results(Protocol):
@@ -18,7 +18,7 @@ class Results(Protocol):
 
     seen: list[Array]
     last: list[Array]
-    reward: Array
+    reward: list[Array]
     terminated: Array
     truncated: Array
 
@@ -36,7 +36,7 @@ class Factory:
 
 @final
 class Instance:
-    """One environment. A timestep is what is seen, the reward, terminated, truncated, the canonical state, and what was
+    """One environment. A timestep is what is seen, the rewards, terminated, truncated, the canonical state, and what was
     drawn.
     """
 

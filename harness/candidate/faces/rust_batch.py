@@ -19,7 +19,7 @@ from .leaves import Actions
 Array = np.ndarray[Any, Any]
 NAME = "lockstep_binding"
 STATE = "state/"
-BASIC = ("reward", "terminated", "truncated")
+ENDINGS = ("terminated", "truncated")
 SAME_STEP, NEXT_STEP, DISABLED = "same_step", "next_step", "disabled"
 
 
@@ -63,7 +63,8 @@ class RustBatch:
         seen: what is seen `[count, ...]`, by path: `observation...`, `legal_actions...`.
         last: in mode `same_step` what was seen at the end of the episodes that ended in the last step; other rows hold what
             they held.
-        reward, terminated, truncated: of the last step, `[count]`.
+        outcome: of the last step, by path, each `[count]`: `reward`, or `reward/<player>` of each where several play, and
+            `terminated` and `truncated`.
     """
 
     def __init__(
@@ -78,8 +79,7 @@ class RustBatch:
         self.count, self.mode = count, mode
         self.vector = module.environment.vector({}, count, mode, threads)
         self.seen, self.last = blank(spec["observation"], count), blank(spec["observation"], count)
-        self.reward = np.zeros(count, spec["reward"])
-        self.terminated, self.truncated = np.zeros(count, bool), np.zeros(count, bool)
+        self.outcome = blank(spec["reward"], count) | {path: np.zeros(count, bool) for path in ENDINGS}
         self._actions = {path: np.dtype(dtype) for path, dtype, _ in spec["action"]}
         self._held_against = (
             None if leaves is None else Actions({path: leaves[path] for path in self._actions}, (count,))
@@ -90,7 +90,7 @@ class RustBatch:
     def reset(self, seeds: Sequence[int]) -> None:
         """Begin an episode in every instance, each from its seed (0 <= seed < 2^64)."""
         self.vector.reset(list(seeds), self._to.seen)
-        for array in (self.reward, self.terminated, self.truncated):
+        for array in self.outcome.values():
             array[...] = 0
 
     def reset_some(self, seeds: Mapping[int, int | None]) -> None:
@@ -101,7 +101,7 @@ class RustBatch:
             return
         for env_index, seed in seeds.items():
             self.vector.reset_env(env_index, seed, self._to.seen)
-        for array in (self.reward, self.terminated, self.truncated):
+        for array in self.outcome.values():
             array[begun] = 0
 
     def step(self, actions: Mapping[str, Array]) -> None:
@@ -114,6 +114,21 @@ class RustBatch:
             actions = {path: self._held_against.leaf(path, actions[path]) for path in self._actions}
         given = [_of_dtype(path, actions[path], dtype) for path, dtype in self._actions.items()]
         self.vector.step(given, self._to)
+
+    @property
+    def reward(self) -> Array:
+        """What the last step earned, `[count]`, where one agent acts."""
+        return self.outcome["reward"]
+
+    @property
+    def terminated(self) -> Array:
+        """Which episodes ended in the last step by the environment's own rules, bool `[count]`."""
+        return self.outcome["terminated"]
+
+    @property
+    def truncated(self) -> Array:
+        """Which episodes were cut short in the last step, bool `[count]`."""
+        return self.outcome["truncated"]
 
     @property
     def seen_arrays(self) -> list[Array]:
@@ -136,4 +151,5 @@ class _Results:
 
     def __init__(self, batch: RustBatch) -> None:
         self.seen, self.last = list(batch.seen.values()), list(batch.last.values())
-        self.reward, self.terminated, self.truncated = batch.reward, batch.terminated, batch.truncated
+        self.terminated, self.truncated = batch.terminated, batch.truncated
+        self.reward = [array for path, array in batch.outcome.items() if path not in ENDINGS]

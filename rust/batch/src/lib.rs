@@ -153,7 +153,7 @@ impl<E: Environment> Batch<E> {
     ///
     /// # Errors
     /// `actions` or `outputs` are for another number of sub-environments.
-    pub fn step(&mut self, actions: Columns<'_>, outputs: Outputs<'_, E::Reward>) -> Result<(), BatchError> {
+    pub fn step(&mut self, actions: Columns<'_>, outputs: Outputs<'_>) -> Result<(), BatchError> {
         self.demand("actions", actions.rows())?;
         self.demand("outputs", outputs.rows())?;
         let Batch { sub_envs, threads, grain, mode } = self;
@@ -300,7 +300,7 @@ fn begin<E: Environment>(sub_envs: &mut [SubEnv<E>], seeds: &[u64], mut seen: Co
 fn advance<E: Environment>(
     sub_envs: &mut [SubEnv<E>],
     actions: Columns<'_>,
-    mut outputs: Outputs<'_, E::Reward>,
+    mut outputs: Outputs<'_>,
     mode: Autoreset,
     grain: usize,
 ) {
@@ -322,13 +322,13 @@ fn advance<E: Environment>(
                 sub_env.begin();
                 sub_env.environment.look(&mut outputs.seen.row(env_index));
             }
-            (outputs.reward[env_index], outputs.terminated[env_index], outputs.truncated[env_index]) =
-                Default::default();
+            outputs.reward.row(env_index).clear();
+            (outputs.terminated[env_index], outputs.truncated[env_index]) = Default::default();
             continue;
         }
         let action = E::Action::load(&actions.row(env_index));
         let step = sub_env.step(&action);
-        outputs.reward[env_index] = step.reward;
+        step.reward.store(&mut outputs.reward.row(env_index));
         outputs.terminated[env_index] = step.terminated;
         outputs.truncated[env_index] = step.truncated;
         sub_env.over = step.terminated || step.truncated;

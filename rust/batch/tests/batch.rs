@@ -2,7 +2,7 @@
 
 use lockstep_batch::{Autoreset, Batch, BatchError, Outputs, seed_of};
 use lockstep_env::{
-    Columns, ColumnsMut, Draw, Draws, Environment, Leaves, Numbers, Options, Refused, Rng, Step, leaves,
+    ColumnMut, Columns, ColumnsMut, Draw, Draws, Environment, Leaves, Numbers, Options, Refused, Rng, Step, leaves,
 };
 
 leaves! { struct Sum { total: i32 => "observation/total", steps: [u8; 2] => "observation/steps" } }
@@ -82,10 +82,12 @@ impl Arrays {
         columns(&mut self.seen, self.reward.len())
     }
 
-    fn outputs(&mut self) -> Outputs<'_, f32> {
+    fn outputs(&mut self) -> Outputs<'_> {
         let num_envs = self.reward.len();
         let (seen, last) = (columns(&mut self.seen, num_envs), columns(&mut self.last, num_envs));
-        Outputs::new(seen, last, &mut self.reward, &mut self.terminated, &mut self.truncated).expect("rows")
+        let reward =
+            ColumnsMut::new(f32::LEAVES, vec![ColumnMut::Float32(&mut self.reward)], num_envs).expect("a reward");
+        Outputs::new(seen, last, reward, &mut self.terminated, &mut self.truncated).expect("rows")
     }
 
     fn totals(&self) -> &[i32] {

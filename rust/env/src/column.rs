@@ -41,6 +41,11 @@ macro_rules! columns {
                 match self { $(ColumnMut::$variant(numbers) => ColumnMut::$variant(numbers),)+ }
             }
 
+            /// Write zeros to some of its numbers.
+            pub(crate) fn clear(&mut self, numbers: std::ops::Range<usize>) {
+                match self { $(ColumnMut::$variant(all) => all[numbers].fill(<$element>::default()),)+ }
+            }
+
             pub(crate) fn split_at(self, middle: usize) -> (Self, Self) {
                 match self {
                     $(ColumnMut::$variant(numbers) => {

@@ -124,6 +124,13 @@ impl RowMut<'_, '_> {
         &mut numbers[self.row * size..(self.row + 1) * size]
     }
 
+    /// Write zeros into every leaf.
+    pub fn clear(&mut self) {
+        for (leaf, column) in self.columns.leaves.iter().zip(&mut self.columns.columns) {
+            column.clear(self.row * leaf.size()..(self.row + 1) * leaf.size());
+        }
+    }
+
     /// Write a field into leaf `index`.
     pub fn set<F: Field>(&mut self, index: usize, field: &F) {
         field.store(self.numbers(index));

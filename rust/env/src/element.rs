@@ -56,7 +56,7 @@ macro_rules! kinds {
 kinds!(Bool, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Float32, Float64);
 
 /// A type that arrays can be made of: `bool`, the integers of 8 to 64 bits, `f32` and `f64`.
-pub trait Element: Copy + Default + PartialEq + Send + Sync + 'static {
+pub trait Element: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     /// Its type, as NumPy knows it.
     const DTYPE: Dtype;
 

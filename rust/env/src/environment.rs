@@ -5,7 +5,6 @@ use std::fmt;
 
 use crate::chance::Draws;
 use crate::columns::{Row, RowMut};
-use crate::element::Element;
 use crate::field::Leaf;
 use crate::leaves::Leaves;
 
@@ -20,8 +19,8 @@ pub trait Environment: Clone + Send + Sync + 'static {
     type Action: Leaves;
     /// The canonical state: every fact that decides the future. Paths are without their `state/`.
     type State: Leaves;
-    /// The type of a reward.
-    type Reward: Element;
+    /// What a step earns: a number, or where several play a struct of leaves `reward/<player>`.
+    type Reward: Leaves;
 
     /// Its rules one by one, to be asked alone.
     const PROBES: &'static [Probe] = &[];

@@ -1,6 +1,7 @@
 //! Structs whose fields are leaves: named arrays of a fixed type and shape.
 
 use crate::columns::{Row, RowMut};
+use crate::element::Element;
 use crate::field::Leaf;
 
 /// A struct of leaves; [`leaves!`](crate::leaves!) makes one.
@@ -13,6 +14,19 @@ pub trait Leaves: Clone + std::fmt::Debug + Send + Sync + 'static {
 
     /// The inverse of `store`.
     fn load(row: &Row<'_>) -> Self;
+}
+
+/// A number alone is the one leaf `reward`.
+impl<T: Element> Leaves for T {
+    const LEAVES: &'static [Leaf] = &[Leaf { path: "reward", dtype: T::DTYPE, shape: &[] }];
+
+    fn store(&self, row: &mut RowMut<'_, '_>) {
+        row.set(0, self);
+    }
+
+    fn load(row: &Row<'_>) -> Self {
+        row.get(0)
+    }
 }
 
 /// Define a struct of leaves. A field's path is its name, unless another is given.

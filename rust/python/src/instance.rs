@@ -1,6 +1,6 @@
 //! One environment, asked step by step: what verification speaks to.
 
-use lockstep_env::{Chance, Columns, ColumnsMut, Drawn, Element, Environment, Leaf, Leaves, Numbers, Recorded, Step};
+use lockstep_env::{Chance, Columns, ColumnsMut, Drawn, Environment, Leaf, Leaves, Numbers, Recorded, Step};
 use numpy::PyArray3;
 use numpy::PyArrayMethods;
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -31,7 +31,7 @@ trait Asked: Send + Sync {
 /// A row: what is seen, what it was worth, the canonical state, and what was drawn.
 struct Answer {
     seen: Vec<(Leaf, Numbers)>,
-    reward: Numbers,
+    reward: Vec<(Leaf, Numbers)>,
     terminated: bool,
     truncated: bool,
     state: Vec<(Leaf, Numbers)>,
@@ -97,17 +97,19 @@ impl Instance {
 }
 
 impl<E: Environment> Single<E> {
-    fn answer(&self, step: Step<E::Reward>, drawn: Vec<Drawn>) -> Answer {
-        let mut reward = Numbers::zeros(E::Reward::DTYPE, 1);
-        if let Some(slot) = E::Reward::of_mut(reward.column_mut()) {
-            slot[0] = step.reward;
-        }
+    /// What a step led to, or where None the begin of an episode, at which nothing is earned.
+    fn answer(&self, step: Option<Step<E::Reward>>, drawn: Vec<Drawn>) -> Answer {
         let state = self.environment.encode();
+        let reward = row::<E::Reward>(|columns| {
+            if let Some(step) = &step {
+                step.reward.store(&mut columns.row(0));
+            }
+        });
         Answer {
             seen: row::<E::Observation>(|columns| self.environment.look(&mut columns.row(0))),
             reward,
-            terminated: step.terminated,
-            truncated: step.truncated,
+            terminated: step.as_ref().is_some_and(|step| step.terminated),
+            truncated: step.is_some_and(|step| step.truncated),
             state: owned(&state),
             drawn,
         }
@@ -120,19 +122,19 @@ impl<E: Environment> Asked for Single<E> {
         let mut recorded = Recorded::new(&mut self.chance, given);
         self.environment.reset(&mut recorded);
         let drawn = recorded.drawn();
-        self.answer(nothing(), drawn)
+        self.answer(None, drawn)
     }
 
     fn step(&mut self, action: &Columns<'_>, given: &[Drawn]) -> Answer {
         let mut recorded = Recorded::new(&mut self.chance, given);
         let step = self.environment.step(&E::Action::load(&action.row(0)), &mut recorded);
         let drawn = recorded.drawn();
-        self.answer(step, drawn)
+        self.answer(Some(step), drawn)
     }
 
     fn restore(&mut self, state: &Columns<'_>) -> Result<Answer, String> {
         self.environment.decode(&E::State::load(&state.row(0))).map_err(|refused| refused.0)?;
-        Ok(self.answer(nothing(), Vec::new()))
+        Ok(self.answer(None, Vec::new()))
     }
 
     fn probe(&self, name: &str, inputs: &[Array<'_>], outputs: &[Array<'_>]) -> PyResult<()> {
@@ -167,8 +169,8 @@ impl Answer {
     /// `(seen, reward, terminated, truncated, state, draws)`, arrays in the order of their leaves.
     fn report(self, py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
         let (seen, state) = (arrays_of(py, self.seen)?, arrays_of(py, self.state)?);
-        let reward = array(py, self.reward, &[])?;
-        (seen, reward, self.terminated, self.truncated, state, draws_of(py, self.drawn)?).into_pyobject(py)
+        (seen, arrays_of(py, self.reward)?, self.terminated, self.truncated, state, draws_of(py, self.drawn)?)
+            .into_pyobject(py)
     }
 }
 
@@ -191,11 +193,6 @@ pub(crate) fn draws_of(py: Python<'_>, drawn: Vec<Drawn>) -> PyResult<Bound<'_, 
 /// A struct of leaves, each of which owns itself.
 pub(crate) fn owned<L: Leaves>(leaves: &L) -> Vec<(Leaf, Numbers)> {
     row::<L>(|columns| leaves.store(&mut columns.row(0)))
-}
-
-/// The begin of an episode.
-fn nothing<R: Element>() -> Step<R> {
-    Step { reward: R::default(), terminated: false, truncated: false }
 }
 
 /// Leaves that own themselves, of one instance.

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use lockstep_env::{Element, Environment, Leaf, Leaves, Options, Setting};
+use lockstep_env::{Environment, Leaf, Leaves, Options, Setting};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString};
 
-/// `observation`, `action`, `state`: lists of `(path, dtype, shape)`; `reward`: a dtype; `probes`: name to `(inputs,
-/// outputs)`.
+/// `observation`, `action`, `state`, `reward`: lists of `(path, dtype, shape)`; `probes`: name to `(inputs, outputs)`.
 pub fn described<E: Environment>(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let spec = PyDict::new(py);
     spec.set_item("observation", leaves(E::Observation::LEAVES))?;
     spec.set_item("action", leaves(E::Action::LEAVES))?;
     spec.set_item("state", leaves(E::State::LEAVES))?;
-    spec.set_item("reward", E::Reward::DTYPE.name())?;
+    spec.set_item("reward", leaves(E::Reward::LEAVES))?;
     let probes = PyDict::new(py);
     for probe in E::PROBES {
         probes.set_item(probe.name, (leaves(probe.inputs), leaves(probe.outputs)))?;

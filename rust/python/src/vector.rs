@@ -1,7 +1,7 @@
 //! Many environments at once: what users train on.
 
 use lockstep_batch::{Autoreset, Batch, Outputs, Saved};
-use lockstep_env::{Drawn, Element, Environment, Leaf, Leaves, Numbers};
+use lockstep_env::{Drawn, Dtype, Element, Environment, Leaf, Leaves, Numbers};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -47,7 +47,7 @@ type Said = (Vec<Drawn>, Vec<Drawn>, Option<State>);
 struct Results<'py> {
     seen: Vec<Array<'py>>,
     last: Vec<Array<'py>>,
-    reward: Array<'py>,
+    reward: Vec<Array<'py>>,
     terminated: Array<'py>,
     truncated: Array<'py>,
 }
@@ -88,8 +88,7 @@ impl VectorEnv {
         self.0.reset(py, seeds, &seen)
     }
 
-    /// Step every sub-environment; `to` has the lists `seen` and `last` and the arrays `reward`, `terminated` and
-    /// `truncated`.
+    /// Step every sub-environment; `to` has the lists `seen`, `last` and `reward` and the arrays `terminated` and `truncated`.
     fn step(&mut self, py: Python<'_>, actions: Vec<Array<'_>>, to: Results<'_>) -> PyResult<()> {
         self.0.step(py, &actions, &to)
     }
@@ -173,14 +172,14 @@ impl<E: Environment> Together for Many<E> {
         let actions = read(E::Action::LEAVES, actions, rows)?;
         let actions = columns(E::Action::LEAVES, &actions, rows)?;
         let (mut seen, mut last) = (written(leaves, &to.seen, rows)?, written(leaves, &to.last, rows)?);
-        let basics = [to.reward.clone(), to.terminated.clone(), to.truncated.clone()];
-        let mut basics = written(&Basics::<E>::LEAVES, &basics, rows)?;
-        let [reward, terminated, truncated] = basics.as_mut_slice() else { unreachable!("three leaves") };
+        let mut reward = written(E::Reward::LEAVES, &to.reward, rows)?;
+        let mut endings = written(&ENDINGS, &[to.terminated.clone(), to.truncated.clone()], rows)?;
+        let [terminated, truncated] = endings.as_mut_slice() else { unreachable!("two leaves") };
         let fits = || PyValueError::new_err("arrays that do not fit their leaves");
         let outputs = Outputs::new(
             columns_mut(leaves, &mut seen, rows)?,
             columns_mut(leaves, &mut last, rows)?,
-            E::Reward::of_mut(reward.column()?).ok_or_else(fits)?,
+            columns_mut(E::Reward::LEAVES, &mut reward, rows)?,
             bool::of_mut(terminated.column()?).ok_or_else(fits)?,
             bool::of_mut(truncated.column()?).ok_or_else(fits)?,
         )
@@ -248,13 +247,8 @@ impl<E: Environment> Together for Many<E> {
     }
 }
 
-/// The leaves that every environment has.
-struct Basics<E>(std::marker::PhantomData<E>);
-
-impl<E: Environment> Basics<E> {
-    const LEAVES: [lockstep_env::Leaf; 3] = [
-        lockstep_env::Leaf { path: "reward", dtype: E::Reward::DTYPE, shape: &[] },
-        lockstep_env::Leaf { path: "terminated", dtype: lockstep_env::Dtype::Bool, shape: &[] },
-        lockstep_env::Leaf { path: "truncated", dtype: lockstep_env::Dtype::Bool, shape: &[] },
-    ];
-}
+/// How an episode ends, in every environment.
+const ENDINGS: [Leaf; 2] = [
+    Leaf { path: "terminated", dtype: Dtype::Bool, shape: &[] },
+    Leaf { path: "truncated", dtype: Dtype::Bool, shape: &[] },
+];

@@ -16,7 +16,7 @@ import numpy as np
 
 from harness.candidate.adapters.bench_random import added_up, checked_steps, random_action, run_key_data, step_key_data
 from harness.candidate.adapters.legal import mask_of
-from harness.candidate.faces.rust_batch import BASIC, SAME_STEP, RustBatch, seeds_of
+from harness.candidate.faces.rust_batch import SAME_STEP, RustBatch, seeds_of
 
 Answer = dict[str, Any]
 Array = np.ndarray[Any, Any]
@@ -81,7 +81,7 @@ class RustBench:
         batch.reset(seeds_of(np.stack(np.broadcast_arrays(first, second), -1)))
         if look is not None:
             look(0, batch)
-        shown = {**{name: getattr(batch, name) for name in BASIC}, **batch.seen}
+        shown = {**batch.outcome, **batch.seen}
         for timestep in range(1, length + 1):
             actions = {
                 path: self._action(number, path, key_data, env_indices, timestep, batch)

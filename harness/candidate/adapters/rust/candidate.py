@@ -20,7 +20,7 @@ from harness.candidate.adapters.legal import legal_action, mask_of
 from harness.candidate.adapters.rust.bench import RustBench
 from harness.candidate.adapters.rust.vector import RustVectorCalls
 from harness.candidate.adapters.rust.watched import Player, Tape, WatchedEnvs, as_taken
-from harness.candidate.faces.rust_batch import DISABLED, SAME_STEP, STATE, RustBatch, load_module, seeds_of
+from harness.candidate.faces.rust_batch import DISABLED, ENDINGS, SAME_STEP, STATE, RustBatch, load_module, seeds_of
 from harness.protocol.worker import Leaf, ProtocolError, SingleEnvironment
 
 Array = np.ndarray[Any, Any]
@@ -225,6 +225,7 @@ class RustEpisode:
         spec = module.SPEC
         self._contract = contract
         self._shown = [path for path, _, _ in spec["observation"]]
+        self._rewards = [path for path, _, _ in spec["reward"]]
         self._state = [STATE + path for path, _, _ in spec["state"]]
         self._action = [path for path, _, _ in spec["action"]]
         self._dtypes = [np.dtype(dtype) for _, dtype, _ in spec["action"]]
@@ -262,8 +263,9 @@ class RustEpisode:
         return drawn
 
     def _timestep(self, report: tuple[Any, ...]) -> Answer:
-        seen, reward, terminated, truncated, state, self._drawn = report
-        timestep = {"reward": reward, "terminated": terminated, "truncated": truncated}
+        seen, rewards, terminated, truncated, state, self._drawn = report
+        timestep = {"terminated": terminated, "truncated": truncated}
+        timestep.update(zip(self._rewards, rewards, strict=True))
         timestep.update(zip(self._shown, seen, strict=True))
         timestep.update(zip(self._state, state, strict=True))
         return timestep
@@ -272,8 +274,8 @@ class RustEpisode:
 def _mistakes(spec: Mapping[str, Any], contract: Mapping[str, Any]) -> Iterable[Mistake]:
     """What of a module is not as the task has it: leaves and probes."""
     state = [(STATE + path, dtype, shape) for path, dtype, shape in spec["state"]]
-    endings = [(path, "bool", ()) for path in ("terminated", "truncated")]
-    given = [*spec["observation"], *spec["action"], *state, ("reward", spec["reward"], ()), *endings]
+    endings = [(path, "bool", ()) for path in ENDINGS]
+    given = [*spec["observation"], *spec["action"], *state, *spec["reward"], *endings]
     yield from _unlike("the environment", given, contract["leaves"])
     for name in sorted({*spec["probes"], *contract["probes"]}):
         if name not in spec["probes"]:

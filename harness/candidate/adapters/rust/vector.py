@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.adapters.rust.watched import as_taken
-from harness.candidate.faces.rust_batch import BASIC, DISABLED, STATE, RustBatch
+from harness.candidate.faces.rust_batch import DISABLED, STATE, RustBatch
 
 Array = np.ndarray[Any, Any]
 
@@ -109,7 +109,7 @@ class RustVectorCalls:
         self._batch.reset_some(begun)
 
     def _basic(self) -> dict[str, Array]:
-        return {name: getattr(self._batch, name).copy() for name in BASIC}
+        return {path: array.copy() for path, array in self._batch.outcome.items()}
 
     def _shown(self, env_indices: Array) -> dict[str, Array]:
         """What these sub-environments see, and their states where they are asked for."""

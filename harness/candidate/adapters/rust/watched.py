@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.candidate.faces.rust_batch import BASIC, SAME_STEP, STATE, RustBatch
+from harness.candidate.faces.rust_batch import SAME_STEP, STATE, RustBatch
 from harness.protocol.worker import Leaf
 
 Array = np.ndarray[Any, Any]
@@ -46,7 +46,7 @@ class Player:
             given = [state[path].one(start[path])[None] for path in self._state]
             vector.restore_env(env_index, given, None, batch.seen_arrays)
         _, begun, _ = vector.report(env_index)
-        self._add(dict.fromkeys(BASIC, 0), batch.seen, vector.state(env_index), begun)
+        self._add(dict.fromkeys(batch.outcome, 0), batch.seen, vector.state(env_index), begun)
 
     def look(self) -> None:
         """Note the timestep that the last step led to."""
@@ -54,10 +54,10 @@ class Player:
         drawn, _, last = batch.vector.report(env_index) if not self.over else ([], [], None)
         if self.over or len(self._timesteps) > self._length:
             return
-        basic = {name: getattr(batch, name)[env_index] for name in BASIC}
-        self.over = bool(basic["terminated"] or basic["truncated"])
+        outcome = {path: array[env_index] for path, array in batch.outcome.items()}
+        self.over = bool(outcome["terminated"] or outcome["truncated"])
         seen = batch.last if self.over and batch.mode == SAME_STEP else batch.seen
-        self._add(basic, seen, batch.vector.state(env_index) if last is None else last, drawn)
+        self._add(outcome, seen, batch.vector.state(env_index) if last is None else last, drawn)
 
     def answer(self) -> Answer:
         """The case's timesteps."""
@@ -68,9 +68,9 @@ class Player:
             "draws": self._draws,
         }
 
-    def _add(self, basic: Mapping[str, Any], seen: Mapping[str, Array], state: Sequence[Array], drawn: Tape) -> None:
+    def _add(self, outcome: Mapping[str, Any], seen: Mapping[str, Array], state: Sequence[Array], drawn: Tape) -> None:
         types = {leaf.path: leaf.dtype for leaf in self._leaves}
-        timestep = {path: np.asarray(value).astype(types[path]) for path, value in basic.items()}
+        timestep = {path: np.asarray(value).astype(types[path]) for path, value in outcome.items()}
         timestep |= {path: array[self._env_index].copy() for path, array in seen.items()}
         timestep |= dict(zip(self._state, state, strict=True))
         self._timesteps.append(timestep)
@@ -111,7 +111,7 @@ class WatchedEnvs:
 
     def _add(self, timestep: int, index: int, batch: RustBatch, env_index: int, last: Sequence[Array] | None) -> None:
         state = batch.vector.state(env_index)
-        leaves: Answer = {name: np.array(getattr(batch, name)[env_index]) for name in BASIC}
+        leaves: Answer = {path: np.array(array[env_index]) for path, array in batch.outcome.items()}
         for path, array in batch.seen.items():
             leaves[path] = array[env_index].copy()
             leaves[f"final/{path}"] = (array if last is None else batch.last[path])[env_index].copy()
