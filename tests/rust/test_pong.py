@@ -50,7 +50,7 @@ def difference(pong: Any, game: Trajectory, actions: Array | None = None) -> str
         else:
             seen, reward, terminated, truncated, state, _ = instance.step([chosen[row - 1 : row]], given)
         report = {f"state/{path}": leaf[()] for path, leaf in zip(paths, state, strict=True)}
-        report |= {"observation": seen[0], "reward": reward, "terminated": terminated, "truncated": truncated}
+        report |= {"observation": seen[0], "reward": reward[0], "terminated": terminated, "truncated": truncated}
         for path, leaf in report.items():
             expected = game.leaves[path][row]
             if np.asarray(leaf, expected.dtype).tobytes() != expected.tobytes():

@@ -65,8 +65,6 @@ def test_leaves_belong_to_players() -> None:
         (NIM, [('order = "turns"', 'order = "simultaneous"')], 'expected no such leaf, or `order = "turns"`'),
         (NIM, [('order = "turns"', 'order = "any"')], "there is no leaf `to_move/first`"),
         (NIM, [('[players]\nnames = ["first", "second"]\norder = "turns"\n', "")], "the task has one player"),
-        (NIM, [('kind = "jax"\nentry = "candidate/env.py"', 'kind = "rust"\nentry = "candidate/src/lib.rs"')],
-         "a candidate in Rust has one player"),
         (NIM, [("[budgets]", '[transfer]\nmargin = 1\nbecause = "x"\nsteps = 9\nminimum_return = 0\n\n[budgets]')],
          "level 4 trains one agent, and here several play"),
         (NIM, [("[budgets]", "[[require]]\nreward = 1\n\n[budgets]")], "there is no leaf `reward` of rewards"),

@@ -1,0 +1,56 @@
+"""Wrong candidates of Connect Four are caught, those among them that only a full board shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sandboxes
+from harness.task.load import load_task
+from harness.verdict import Outcome
+from harness.verify.request import LevelsRequest
+from harness.verify.verifier import Verifier
+from tests.mutants.connect_four import JAX, RUST
+from tests.mutants.plant import Mutant, assert_caught, plant
+from tests.paths import ENVIRONMENTS
+from tests.sampling import by_day
+
+pytestmark = pytest.mark.slow
+SEED = 3
+TASK = load_task(ENVIRONMENTS / "connect_four")
+DAILY = {"a win with the last stone is paid as a draw", "five across are no four", "an illegal move costs nothing"}
+
+
+@pytest.fixture(scope="module")
+def verifier(request: pytest.FixtureRequest) -> Iterator[Verifier]:
+    with Verifier(TASK.with_candidate(request.param), sandboxes.choose(None), prepare=True) as started:
+        yield started
+
+
+def judged(verifier: Verifier, mutant: Mutant, tree: Path) -> None:
+    plant(verifier.task, mutant, tree)
+    assert_caught(mutant, verifier.verify(tree, LevelsRequest((1, 2, 3), SEED, stop_at_failure=True)))
+
+
+@pytest.mark.parametrize("verifier", ["jax"], indirect=True)
+@pytest.mark.parametrize("name", by_day({mutant.name: mutant for mutant in JAX}, DAILY))
+def test_a_fault_in_jax_is_caught(verifier: Verifier, name: str, tmp_path: Path) -> None:
+    judged(verifier, next(mutant for mutant in JAX if mutant.name == name), tmp_path)
+
+
+@pytest.mark.rust
+@pytest.mark.parametrize("verifier", ["rust"], indirect=True)
+@pytest.mark.parametrize("name", by_day({mutant.name: mutant for mutant in RUST}, {RUST[0].name, RUST[1].name}))
+def test_a_fault_in_rust_is_caught(verifier: Verifier, name: str, tmp_path: Path) -> None:
+    judged(verifier, next(mutant for mutant in RUST if mutant.name == name), tmp_path)
+
+
+@pytest.mark.parametrize("verifier", ["jax", pytest.param("rust", marks=pytest.mark.rust)], indirect=True)
+def test_the_shipped_candidates_pass_and_games_of_every_kind_are_counted(verifier: Verifier) -> None:
+    verdict = verifier.verify(TASK.directory, LevelsRequest((1, 2, 3), SEED))
+    assert verdict.outcome is Outcome.PASS, verdict
+    occurred = verdict.reports[-1].occurred
+    assert occurred is not None
+    assert occurred.results["0.0, 0.0"] >= 5
