@@ -40,7 +40,7 @@ unsafe_code = "forbid"
 def source(task: Task) -> str:
     """`src/lib.rs` of such a crate, with all leaves, draws and probes that the task declares."""
     kind = _camel(task.name)
-    outputs = {path: leaf for path, leaf in task.outputs.items() if not is_of_step(path)}
+    outputs = {path: leaf for path, leaf in task.outputs.items() if not is_of_step(path) and path not in task.state}
     state = {path.removeprefix(STATE): leaf for path, leaf in task.state.items()}
     rewards = {path: leaf for path, leaf in task.outputs.items() if is_reward(path)}
     reward = "Rewards" if task.players else _TYPES[rewards[REWARD].dtype]

@@ -253,7 +253,7 @@ def test_a_module_is_compiled_once_for_a_tree(tree: Path, task: Task, monkeypatc
     first = build(task, sandboxes.choose(None), tree)
     written = first.stat().st_ino
     assert build(task, sandboxes.choose(None), tree).stat().st_ino == written
-    assert load_module(first).SPEC["reward"] == "float32"
+    assert load_module(first).SPEC["reward"] == [("reward", "float32", [])]
     short = replace(task, candidate=replace(task.candidate, timeout_s=0.01))
     edit(tree, "lib.rs", "const FRAMES: u32 = 8;", "const FRAMES: u32 = 10;")
     with pytest.raises(EnvironmentFailure, match=r"not compiled within 0\.01 s"):

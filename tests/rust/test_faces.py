@@ -43,7 +43,7 @@ class Single(gymnasium.Env[Any, Any]):
         given = [np.asarray(action["bet"], np.int64)[None], np.asarray(action["push"], np.float32)[None]]
         timestep = self._instance.step(given, self.step_draws)
         observation, info = self._shown(timestep)
-        return observation, float(timestep[1]), timestep[2], timestep[3], info
+        return observation, float(timestep[1][0]), timestep[2], timestep[3], info
 
     def _shown(self, timestep: Any) -> tuple[Any, dict[str, Any]]:
         seen = dict(zip(self._paths, timestep[0], strict=True))

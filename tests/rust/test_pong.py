@@ -97,7 +97,7 @@ def test_sub_envs_play_as_single_instances_do(pong: ModuleType) -> None:
     seeds = np.arange(100, 100 + count)
     to = SimpleNamespace(
         seen=[np.zeros((count, 8), np.float32)], last=[np.zeros((count, 8), np.float32)],
-        reward=np.zeros(count, np.float32), terminated=np.zeros(count, bool), truncated=np.zeros(count, bool),
+        reward=[np.zeros(count, np.float32)], terminated=np.zeros(count, bool), truncated=np.zeros(count, bool),
     )  # fmt: skip
     vector.reset(seeds.tolist(), to.seen)
     alone = [pong.environment.instance({}) for _ in seeds]
@@ -109,8 +109,8 @@ def test_sub_envs_play_as_single_instances_do(pong: ModuleType) -> None:
         vector.step([actions], to)
         assert not to.terminated.any()  # so that single instances need no reset
         for env_index, instance in enumerate(alone):
-            seen, reward, *_ = instance.step([actions[env_index : env_index + 1]])
-            assert (to.seen[0][env_index].tobytes(), to.reward[env_index]) == (seen[0].tobytes(), reward)
+            seen, [reward], *_ = instance.step([actions[env_index : env_index + 1]])
+            assert (to.seen[0][env_index].tobytes(), to.reward[0][env_index]) == (seen[0].tobytes(), reward)
     assert np.unique(to.seen[0], axis=0).shape[0] > 1
 
 
@@ -126,7 +126,7 @@ def test_arrays_of_another_form_are_refused_by_name(pong: ModuleType, action: Ar
     vector = pong.environment.vector({}, 4, "disabled", 1)
     to = SimpleNamespace(
         seen=[np.zeros((4, 8), np.float32)], last=[np.zeros((4, 8), np.float32)],
-        reward=np.zeros(4, np.float32), terminated=np.zeros(4, bool), truncated=np.zeros(4, bool),
+        reward=[np.zeros(4, np.float32)], terminated=np.zeros(4, bool), truncated=np.zeros(4, bool),
     )  # fmt: skip
     vector.reset([1, 2, 3, 4], to.seen)
     with pytest.raises(ValueError, match=complaint):

@@ -54,7 +54,7 @@ class Alone:
     def _row(self, report: Sequence[Any]) -> dict[str, Any]:
         seen, reward, terminated, truncated, state, _ = report
         row = {path: leaf[()] for path, leaf in zip(self._paths, state, strict=True)}
-        return row | {"observation": seen[0], "reward": reward, "terminated": terminated, "truncated": truncated}
+        return row | {"observation": seen[0], "reward": reward[0], "terminated": terminated, "truncated": truncated}
 
 
 def difference(expected: Trajectory, row: int, report: dict[str, Any], *, basic: bool = True) -> str | None:
