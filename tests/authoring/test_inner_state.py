@@ -97,6 +97,7 @@ def test_an_observation_of_an_inner_object_is_asked_with_what_lies_beside_it(
     assert failed(task, HERE) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
@@ -112,6 +113,7 @@ def test_without_a_part_of_it_no_state_can_be_restored(
     assert said in (walk(tmp_path, monkeypatch).directory / "QUIRKS.md").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -143,7 +143,7 @@ class Module:
             "observation": [("observation", "float32", ())],
             "action": [("action", "uint8", ())],
             "state": [],
-            "reward": "float32",
+            "reward": [("reward", "float32", ())],
         }
         nothing = SimpleNamespace(
             reset=lambda *_: None,

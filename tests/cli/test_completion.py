@@ -43,8 +43,8 @@ def complete(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["verify", "c"], ["dirnames", "cartpole"]),
-        (["start", ""], ["dirnames", "cartpole", "gameboy", "pong"]),
+        (["verify", "ca"], ["dirnames", "cartpole"]),
+        (["start", ""], ["dirnames", "cartpole", "connect_four", "gameboy", "pong"]),
         (["verify", "cartpole", "--level", ""], ["1", "2", "3", "4"]),
         (["verify", "pong", "--module", "p"], ["paddles"]),
         (["verify", "nonsense", "--module", ""], []),

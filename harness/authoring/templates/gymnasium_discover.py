@@ -201,14 +201,14 @@ class Discovery(WithState):
         return {"returns": returns, "lengths": lengths, "steps_per_second": rate, "laws": laws if taped else {}}
 
     def begin_many(self, reference: Any) -> None:
-        """Begin many episodes for a few steps: some words, draws and shapes come in few beginnings. Raises Unforeseen once
+        """Begin many episodes: some words, draws and shapes come in few beginnings. Raises Unforeseen once
         all of them were tried.
         """
         began, unforeseen = time.perf_counter(), None
         for seed in range(EPISODES, EPISODES + BEGINNINGS):
             tape = []  # type: list[Any]
             try:
-                play(reference, seed, self.actions_for(seed, 4), tape=tape)
+                play(reference, seed, [], tape=tape)
             except self.adapter.gymnasium_state.Unforeseen as error:
                 self.note_unforeseen(error)
                 unforeseen = error

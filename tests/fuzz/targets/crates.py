@@ -64,7 +64,7 @@ DECLARED: dict[str, Any] = {
     "observation": [["observation", "float32", [8]]],
     "action": [["action", "int64", []]],
     "state": [["place", "int32", []]],
-    "reward": "float32",
+    "reward": [["reward", "float32", []]],
     "probes": {"serve": [[["serve", "int32", []]], [["ball_x", "float32", []]]]},
 }
 CONTRACT = {
