@@ -25,10 +25,15 @@ def _without_tops(gone: list[int], swapped: bool) -> Board:
     ]
 
 
+def _with_room(gone: list[int], column: int) -> list[int]:
+    """The same with a cell taken off this column at least: a game that goes on has one."""
+    return [max(cells, 1) if at == column else cells for at, cells in enumerate(gone)]
+
+
 @sequence("the last cells of a board without a line")
 def last_cells(task: Task) -> st.SearchStrategy[dict[str, Any]]:
     def build(column: int, gone: list[int], swapped: bool, mover: int, order: Any) -> dict[str, Any]:
-        gone = [max(cells, 1) if at == column else cells for at, cells in enumerate(gone)]
+        gone = _with_room(gone, column)
         columns = [at for at, cells in enumerate(gone) for _ in range(cells)]
         order.shuffle(columns)
         return _case(_without_tops(gone, swapped), mover, columns)
@@ -42,8 +47,7 @@ def last_cells(task: Task) -> st.SearchStrategy[dict[str, Any]]:
 @sequence("into full columns")
 def into_full_columns(task: Task) -> st.SearchStrategy[dict[str, Any]]:
     def build(column: int, gone: list[int], mover: int, columns: list[int]) -> dict[str, Any]:
-        gone = [max(cells, 1) if at == column else cells for at, cells in enumerate(gone)]
-        return _case(_without_tops(gone, False), mover, columns)
+        return _case(_without_tops(_with_room(gone, column), False), mover, columns)
 
     some = st.lists(st.integers(0, 3), min_size=COLUMNS, max_size=COLUMNS)
     return st.builds(build, st.integers(0, COLUMNS - 1), some, st.integers(0, 1), ANY_COLUMNS)

@@ -143,8 +143,13 @@ RUST = (
         file="rust/src/board.rs",
     ),
     Mutant(
-        "the other's stones are written for both",
-        (("self.board.write_planes(row.numbers(1), 1);", "self.board.write_planes(row.numbers(1), 0);"),),
+        "both see the first player's stones first",
+        (
+            (
+                "[self.at(player, row, column), self.at(1 - player, row, column)]",
+                "[self.at(0, row, column), self.at(1, row, column)]",
+            ),
+        ),
         1,
         "observation/player_1",
     ),

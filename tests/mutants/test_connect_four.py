@@ -20,6 +20,7 @@ from tests.sampling import by_day
 pytestmark = pytest.mark.slow
 SEED = 3
 TASK = load_task(ENVIRONMENTS / "connect_four")
+IN_JAX, IN_RUST = ({mutant.name: mutant for mutant in mutants} for mutants in (JAX, RUST))
 DAILY = {"a win with the last stone is paid as a draw", "five across are no four", "an illegal move costs nothing"}
 
 
@@ -35,16 +36,16 @@ def judged(verifier: Verifier, mutant: Mutant, tree: Path) -> None:
 
 
 @pytest.mark.parametrize("verifier", ["jax"], indirect=True)
-@pytest.mark.parametrize("name", by_day({mutant.name: mutant for mutant in JAX}, DAILY))
+@pytest.mark.parametrize("name", by_day(IN_JAX, DAILY))
 def test_a_fault_in_jax_is_caught(verifier: Verifier, name: str, tmp_path: Path) -> None:
-    judged(verifier, next(mutant for mutant in JAX if mutant.name == name), tmp_path)
+    judged(verifier, IN_JAX[name], tmp_path)
 
 
 @pytest.mark.rust
 @pytest.mark.parametrize("verifier", ["rust"], indirect=True)
-@pytest.mark.parametrize("name", by_day({mutant.name: mutant for mutant in RUST}, {RUST[0].name, RUST[1].name}))
+@pytest.mark.parametrize("name", by_day(IN_RUST, DAILY | {RUST[0].name}))
 def test_a_fault_in_rust_is_caught(verifier: Verifier, name: str, tmp_path: Path) -> None:
-    judged(verifier, next(mutant for mutant in RUST if mutant.name == name), tmp_path)
+    judged(verifier, IN_RUST[name], tmp_path)
 
 
 @pytest.mark.parametrize("verifier", ["jax", pytest.param("rust", marks=pytest.mark.rust)], indirect=True)

@@ -11,7 +11,6 @@ import jax.numpy as jnp
 ROWS, COLUMNS = 6, 7
 TOP = 1 << (ROWS - 1)
 FULL = (1 << ROWS) - 1
-PLAYERS = ("player_0", "player_1")
 HEIGHTS = jnp.arange(ROWS - 1, -1, -1, dtype=jnp.uint8)[:, None]
 """The bit of each row, the top row first."""
 
@@ -102,19 +101,20 @@ def encode(state: State):
 
 def decode(leaves):
     board = leaves["board"]
-    weights = (jnp.uint8(1) << HEIGHTS).astype(jnp.uint8)
+    weights = jnp.uint8(1) << HEIGHTS
     stones = [jnp.sum(jnp.where(board == stone, weights, jnp.uint8(0)), axis=0, dtype=jnp.uint8) for stone in (1, 2)]
     return State(jnp.stack(stones), leaves["mover"])
 
 
 def _dropped(inputs):
-    state = decode({"board": inputs["board"], "mover": inputs["mover"]})
-    return encode(State(drop(state.stones, state.mover, inputs["action"])[0], state.mover))
+    state = decode(inputs)
+    moved, _ = drop(state.stones, state.mover, inputs["action"])
+    return {"board": encode(state._replace(stones=moved))["board"]}
 
 
 def _has_four(inputs):
-    state = decode({"board": inputs["board"], "mover": inputs["mover"]})
+    state = decode(inputs)
     return {"four": four(own(state.stones, state.mover))}
 
 
-probes = {"drop": lambda inputs: {"board": _dropped(inputs)["board"]}, "four": _has_four}
+probes = {"drop": _dropped, "four": _has_four}

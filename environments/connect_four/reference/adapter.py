@@ -26,10 +26,9 @@ class ConnectFour:
     def __init__(self) -> None:
         EnvLogger.suppress_output()  # a line for each illegal move
         self._env = make()
-        self._env.reset(seed=0)
+        _begin(self._env)
         self._game = self._env.unwrapped
         self._probed = make()
-        self._probed.reset(seed=0)
         self.policies = POLICIES
 
     def spec(self) -> dict[str, Any]:
@@ -56,8 +55,7 @@ class ConnectFour:
 
     def reset(self, seed: int, draws: list[Any] | None = None) -> dict[str, Any]:
         """An empty board, and the first player's turn, whatever the seed is."""
-        EnvLogger.flush()  # it keeps each illegal move's line, for ever
-        self._env.reset(seed=seed)
+        _begin(self._env, seed)
         return self._row()
 
     def step(self, action: int, draws: list[Any] | None = None) -> dict[str, Any]:
@@ -108,8 +106,13 @@ def _board(game: Any) -> np.ndarray:
     return np.array(game.board, dtype=np.int8).reshape(ROWS, COLUMNS)
 
 
+def _begin(env: Any, seed: int = 0) -> None:
+    EnvLogger.flush()  # it keeps a line for each illegal move, for ever
+    env.reset(seed=seed)
+
+
 def _put(env: Any, board: Any, mover: int) -> Any:
-    env.reset(seed=0)
+    _begin(env)
     game = env.unwrapped
     game.board = [int(cell) for cell in np.asarray(board).reshape(CELLS)]
     for _ in range(mover):

@@ -47,15 +47,6 @@ impl Board {
         })
     }
 
-    /// Write what a player sees to 84 numbers.
-    pub fn write_planes(&self, to: &mut [i8], player: usize) {
-        for (index, pair) in to.chunks_exact_mut(2).enumerate() {
-            let (row, column) = (index / COLUMNS, index % COLUMNS);
-            pair[0] = self.at(player, row, column);
-            pair[1] = self.at(1 - player, row, column);
-        }
-    }
-
     /// Let a stone fall into the lowest empty cell of a column, also under another stone; whether the move is legal.
     pub fn drop(&mut self, column: i64, player: usize) -> bool {
         let Some(column) = usize::try_from(column).ok().filter(|column| *column < COLUMNS) else { return false };

@@ -6,7 +6,7 @@
 mod board;
 mod probes;
 
-use lockstep_env::{Draws, Environment, Options, Probe, Refused, RowMut, Step, leaves};
+use lockstep_env::{Draws, Environment, Options, Probe, Refused, Step, leaves};
 
 use board::{Board, Cells};
 
@@ -85,13 +85,6 @@ impl Environment for ConnectFour {
     fn observe(&self) -> Seen {
         let [first, second] = self.board.planes();
         Seen { first, second, legal_actions: self.board.legal(), to_move: self.mover as i32 }
-    }
-
-    fn look(&self, row: &mut RowMut<'_, '_>) {
-        self.board.write_planes(row.numbers(0), 0);
-        self.board.write_planes(row.numbers(1), 1);
-        row.set(2, &self.board.legal());
-        row.set(3, &(self.mover as i32));
     }
 
     fn encode(&self) -> State {
