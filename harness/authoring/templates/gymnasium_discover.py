@@ -201,16 +201,15 @@ class Discovery(WithState):
         return {"returns": returns, "lengths": lengths, "steps_per_second": rate, "laws": laws if taped else {}}
 
     def begin_many(self, reference: Any) -> None:
-        """Begin many episodes: some words, draws and shapes come in few beginnings. Raises Unforeseen once
-        all of them were tried.
-        """
+        """Begin many episodes: some words, draws and shapes come in few. Raises Unforeseen once all were tried."""
         began, unforeseen = time.perf_counter(), None
         for seed in range(EPISODES, EPISODES + BEGINNINGS):
             tape = []  # type: list[Any]
             try:
                 play(reference, seed, [], tape=tape)
             except self.adapter.gymnasium_state.Unforeseen as error:
-                self.note_unforeseen(error)
+                if unforeseen is not None:  # the last one is noted where it is caught
+                    self.note_unforeseen(unforeseen)
                 unforeseen = error
             if self.found["draws"] is not None:
                 self.describe_draws([tape])

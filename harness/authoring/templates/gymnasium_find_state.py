@@ -180,20 +180,20 @@ def _shown_by(env: Any, owner: Any) -> Iterator[dict[str, Any]]:
     """Methods and properties of one object that may show the state."""
     kind = type(gymnasium_state.at(env, owner))
     for name in sorted(dir(kind)):
-        method = getattr(kind, name, None)
         if not OBSERVES.fullmatch(name):
             continue
-        arguments = _arguments(env, owner, method) if callable(method) else None
+        method = getattr(kind, name, None)
+        arguments = _arguments(env, owner, name) if callable(method) else None
         if arguments is not None or isinstance(method, property):
             yield {"place": list(map(list, owner)), "name": name, "arguments": arguments}
 
 
-def _arguments(env: Any, owner: Any, method: Any) -> Any:
+def _arguments(env: Any, owner: Any, method: str) -> Any:
     """Where the arguments of a method are: attributes of their names, beside its object or in it. None if one is missing."""
     try:
         needed = [
             each.name
-            for each in inspect.signature(getattr(gymnasium_state.at(env, owner), method.__name__)).parameters.values()
+            for each in inspect.signature(getattr(gymnasium_state.at(env, owner), method)).parameters.values()
             if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
         ]
     except (AttributeError, TypeError, ValueError):
