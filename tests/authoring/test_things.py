@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -108,15 +109,9 @@ def test_objects_are_restored_wherever_they_are_and_stay_one(tmp_path: Path) -> 
         reference.close()
 
 
-def test_without_objects_no_state_can_be_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_objects_no_state_can_be_restored(tmp_path: Path, change_template: Callable[[str, str], None]) -> None:
     """The fault that the test above would find."""
-    templates = tmp_path / "templates"
-    templates.mkdir()
-    for file in scaffold.TEMPLATES.glob("*.*"):
-        templates.joinpath(file.name).write_text(
-            file.read_text().replace("without_things = False", "without_things = True")
-        )
-    monkeypatch.setattr(scaffold, "TEMPLATES", templates)
+    change_template("without_things = False", "without_things = True")
     task = made(tmp_path)
     assert "some is hidden" in (task.directory / "QUIRKS.md").read_text()
     assert "state/things_at" not in task.state
