@@ -17,6 +17,9 @@ _PATH_BENEATH = 1
 _OF_FILES = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
 """The rights that a rule about a file may give: to execute, write, read, truncate it, and to make requests of a device."""
 
+_WRITTEN = 1 << 1 | 1 << 14
+"""The rights to write and to truncate a file."""
+
 _CAPABILITIES_VERSION = 0x2008_0522
 _KEPT_CAPABILITIES = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4
 """Those by which root works with files of others: CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID."""
@@ -52,6 +55,9 @@ def enclose(files: int, network: int, scopes: int, rules: list[tuple[str, int]])
 
     Rights over `files` are refused but where a rule gives them below its path; what is asked of the `network` is refused;
     and nothing outside is reached in the `scopes`. A path that is gone, or is now a link, gives nothing.
+
+    What the kernel tells of this process itself may be written, as far as its owner may: a library names threads there, and
+    without that CUDA does not start.
     """
     _drop_capabilities()
     _no_new_privileges()
@@ -59,7 +65,7 @@ def enclose(files: int, network: int, scopes: int, rules: list[tuple[str, int]])
     # Older kernels know less of it, and take no more than they know.
     size = 24 if scopes else 16 if network else 8
     ruleset = _checked(_CREATE_RULESET, ctypes.byref(wanted), ctypes.c_size_t(size), ctypes.c_uint32(0))
-    for path, rights in rules:
+    for path, rights in [*rules, (f"/proc/{os.getpid()}", _WRITTEN & files)]:
         try:
             place = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:

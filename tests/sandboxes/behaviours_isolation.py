@@ -221,6 +221,19 @@ def nothing_is_written_outside_the_mounts(bench: Bench) -> None:
     assert victim.read_text() == "as it was"
 
 
+@guarding
+def nothing_of_the_kernel_or_of_another_process_is_written(bench: Bench) -> None:
+    """A command may write what the kernel tells of itself, as threads' names, and by no other name of that more."""
+    with _neighbour() as process, bench.open() as sandbox:
+        others = [f"/proc/{process.pid}/{name}" for name in ("comm", "oom_score_adj", f"task/{process.pid}/comm")]
+        kernel = [
+            "/proc/sys/kernel/domainname",
+            "/proc/sys/vm/swappiness",
+            "/proc/self/root/proc/sys/kernel/domainname",
+        ]
+        assert said(python(sandbox, OPEN, *others, *kernel)) == ""
+
+
 @isolating
 def the_system_is_read_only(bench: Bench) -> None:
     with bench.open() as sandbox:

@@ -10,7 +10,17 @@ from typing import Any
 import pytest
 from conformance import Bench, named, verify
 
-from sandboxes import DockerDriver, Driver, Limits, ProcessDriver, SandboxSpec, execution, local, paths, process
+from sandboxes import (
+    DockerDriver,
+    Driver,
+    Limits,
+    ProcessDriver,
+    SandboxSpec,
+    execution,
+    local,
+    paths,
+    process,
+)
 
 UNLIMITED = Limits(
     memory_bytes=1 << 50,
@@ -112,6 +122,7 @@ def test_a_driver_without_limits_is_caught(name: str, tmp_path: Path) -> None:
         "the_memory_of_a_process_of_the_host_is_not_read",
         "a_server_of_the_host_is_not_reached",
         "nothing_is_written_outside_the_mounts",
+        "nothing_of_the_kernel_or_of_another_process_is_written",
     ],
 )
 def test_a_driver_without_landlock_is_caught(name: str, tmp_path: Path) -> None:
