@@ -141,7 +141,8 @@ def _bounds_only(pair: Pair, cell: Cell, outputs: Mapping[str, Array], name: str
 def _checked(
     pair: Pair, cell: Cell, answer: Any, env_indices: int
 ) -> tuple[dict[str, Array], dict[str, dict[str, Array]], dict[str, Array]]:
-    """`outputs`, the sub-environments' batch and `actions` of an answer of `bench_envs`, of the shapes that they must have.
+    """`outputs`, the sub-environments' batch and `actions` of an answer of `bench_envs`, of the shapes that they must have;
+    the actions in their declared dtypes: held in 32 bits they are told in 32 bits.
 
     Raises:
         BadAnswer: they have others.
@@ -151,7 +152,9 @@ def _checked(
     acted = {path: leaf.shape for path, leaf in pair.task.actions.items()}
     outputs = demand_arrays(answer, "outputs", (cell.length, cell.batch), shown, where)
     actions = demand_arrays(answer, "actions", (cell.length, env_indices), acted, where)
-    return outputs, demand_batch(pair, answer, cell.length, env_indices, where), actions
+    with np.errstate(invalid="ignore"):
+        declared = {path: actions[path].astype(leaf.dtype) for path, leaf in pair.task.actions.items()}
+    return outputs, demand_batch(pair, answer, cell.length, env_indices, where), declared
 
 
 def _actions(

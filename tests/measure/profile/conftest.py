@@ -20,7 +20,7 @@ from harness.verify.pair import Pair
 from harness.verify.suite.client import Suite
 from tests.verify.levels.conftest import Walk
 
-Measure = Callable[[Walk, str, int, int], tuple[Cell, SpotCheck]]
+Measure = Callable[[Path, str, int, int], tuple[Cell, SpotCheck]]
 
 
 @pytest.fixture
@@ -30,16 +30,16 @@ def walk(tmp_path: Path) -> Walk:
 
 @pytest.fixture
 def measured() -> Iterator[Measure]:
-    """Times one kind of run of a walk's candidate at one batch size, and spot-checks it."""
+    """Times one kind of run of a task's candidate at one batch size, and spot-checks it."""
     ends: list[Callable[[], None]] = []
 
-    def measure(walk: Walk, kind: str, batch: int, length: int) -> tuple[Cell, SpotCheck]:
-        task = load_task(walk.directory)
+    def measure(directory: Path, kind: str, batch: int, length: int) -> tuple[Cell, SpotCheck]:
+        task = load_task(directory)
         pool = start_references(task, setup(task))
         ends.append(pool.close)
         worker = CandidateWorker(task, sandboxes.choose(None))
         ends.append(worker.close)
-        candidate = worker.open(walk.directory)
+        candidate = worker.open(directory)
         rng = np.random.default_rng(0)
         contender = Contender("candidate", CANDIDATE, candidate, worker.pid)
         cell = prepare(contender, kind, batch, length, seconds=0.02, longest_s=1.0, seed=5)

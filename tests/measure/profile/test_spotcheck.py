@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from harness.measure.profile.spotcheck import RULE
+from harness.task.load import load_task
 from harness.verdict import Outcome
 from tests.measure.profile.conftest import Measure
+from tests.paths import ENVIRONMENTS
 from tests.verify.levels.conftest import Walk
 
 LAZY = """
@@ -67,7 +72,7 @@ def cheating(walk: Walk, cheat: str) -> Walk:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param("step", marks=pytest.mark.slow), "scan"])
 def test_an_honest_run_is_played_again_by_the_reference(walk: Walk, measured: Measure, kind: str) -> None:
-    cell, found = measured(walk, kind, 80, 48)
+    cell, found = measured(walk.directory, kind, 80, 48)
     assert found.outcome is Outcome.PASS
     assert found.episodes > 1 and 0 < found.steps <= 400
     assert len(cell.rates) == 3 and min(cell.rates) > 0
@@ -77,7 +82,7 @@ def test_an_honest_run_is_played_again_by_the_reference(walk: Walk, measured: Me
 
 @pytest.mark.slow
 def test_work_that_is_skipped_beyond_batch_64_is_found(walk: Walk, measured: Measure) -> None:
-    _, found = measured(cheating(walk, LAZY), "scan", 512, 48)
+    _, found = measured(cheating(walk, LAZY).directory, "scan", 512, 48)
     divergence = found.divergence
     assert divergence is not None
     assert (found.outcome, divergence.rule) == (Outcome.FAIL, RULE)
@@ -87,7 +92,7 @@ def test_work_that_is_skipped_beyond_batch_64_is_found(walk: Walk, measured: Mea
 @pytest.mark.slow
 @pytest.mark.parametrize("cheat", [STORED, EARLY], ids=["stored", "early"])
 def test_an_answer_that_is_not_the_sum_of_its_own_outputs_is_found(walk: Walk, measured: Measure, cheat: str) -> None:
-    _, found = measured(cheating(walk, cheat), "scan", 64, 48)
+    _, found = measured(cheating(walk, cheat).directory, "scan", 64, 48)
     divergence = found.divergence
     assert divergence is not None
     assert (found.outcome, divergence.path) == (Outcome.FAIL, "outputs")
@@ -97,17 +102,32 @@ def test_an_answer_that_is_not_the_sum_of_its_own_outputs_is_found(walk: Walk, m
 @pytest.mark.slow
 def test_a_candidate_that_is_simply_wrong_is_found_and_localised(walk: Walk, measured: Measure) -> None:
     walk.edit("candidate/env.py", [('state["place"] + move', 'state["place"] + 0.5 * move')])
-    _, found = measured(walk, "step", 64, 48)
+    _, found = measured(walk.directory, "step", 64, 48)
     divergence = found.divergence
     assert divergence is not None
     assert (divergence.rule, divergence.path) == ("value", "state/place") and divergence.reproduced
 
 
 @pytest.mark.slow
+@pytest.mark.pong
+def test_actions_of_64_bits_that_are_held_in_32_are_played_again(measured: Measure, tmp_path: Path) -> None:
+    pong = tmp_path / "pong"
+    shutil.copytree(ENVIRONMENTS / "pong", pong, ignore=shutil.ignore_patterns("__pycache__", "rust"))
+    path = pong / "candidate" / "env.py"
+    text = path.read_text()
+    path.write_text(text.replace("PADDLE_SPEED, BALL_SPEED = 8.0", "PADDLE_SPEED, BALL_SPEED = 8.24"))
+    assert load_task(pong).actions["action"].dtype == "int64" and path.read_text() != text
+    _, found = measured(pong, "scan", 64, 48)
+    divergence = found.divergence
+    assert divergence is not None and divergence.case is not None
+    assert (found.outcome, divergence.rule, divergence.case.actions["action"].dtype) == (Outcome.FAIL, "value", "int64")
+
+
+@pytest.mark.slow
 def test_chance_that_is_left_out_when_it_is_timed_is_found(walk: Walk, measured: Measure) -> None:
     honest = "jax.random.normal(key, dtype=jnp.float64)"
     walk.edit("candidate/env.py", [(honest, f"jnp.where(action == 2, 0.5, {honest})")])
-    _, found = measured(walk, "scan", 64, 48)
+    _, found = measured(walk.directory, "scan", 64, 48)
     divergence = found.divergence
     assert divergence is not None
     assert (found.outcome, divergence.rule, divergence.path) == (Outcome.FAIL, "law", "draw/gust")
@@ -116,5 +136,5 @@ def test_chance_that_is_left_out_when_it_is_timed_is_found(walk: Walk, measured:
 @pytest.mark.slow
 def test_where_only_laws_are_compared_the_check_says_that_it_is_weak(walk: Walk, measured: Measure) -> None:
     walk.edit("task.toml", [('mode = "tape"', 'mode = "law"')])
-    _, found = measured(walk, "scan", 64, 48)
+    _, found = measured(walk.directory, "scan", 64, 48)
     assert found.outcome is Outcome.PASS and "only the bounds" in found.detail and found.steps == 0
