@@ -7,6 +7,9 @@ DEV_STAMP := $(VENV)/.installed-dev
 DOCS_STAMP := $(VENV)/.installed-docs
 SPLIT = $(if $(SPLITS),--splits $(SPLITS) --group $(GROUP) --splitting-algorithm least_duration)
 
+# Hundreds of processes are started here: each would compile the harness anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test test-slow test-rust test-all nightly budgets bench docs dist lowest clean
 

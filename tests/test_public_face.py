@@ -87,6 +87,7 @@ def checked(place: Path, program: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*python, "own.py"], cwd=place, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_users_project_is_type_checked(tmp_path: Path) -> None:
     assert "0 errors" in checked(tmp_path, USER).stdout
     wrong = checked(tmp_path, WRONG)

@@ -51,6 +51,7 @@ def checked(open_walker: Open, adapter: str, *only: str, **changes: object) -> d
     return {result.name: result for result in results}
 
 
+@pytest.mark.slow
 def test_a_good_adapter_passes_every_check(open_walker: Open) -> None:
     results = checked(open_walker, "Walker")
     assert list(results) == list(CHECKS)

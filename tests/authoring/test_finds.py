@@ -102,6 +102,7 @@ def not_passed(task: Task) -> dict[str, Outcome]:
     return {each.name: each.outcome for each in results if each.outcome not in (Outcome.PASS, Outcome.SKIPPED)}
 
 
+@pytest.mark.slow
 def test_state_in_nested_objects_is_found_and_restored_whatever_holds_it(tmp_path: Path) -> None:
     task = load_task(game(tmp_path))
     assert task.mode is Mode.TAPE
@@ -167,6 +168,7 @@ def test_generators_that_no_reset_seeds_are_seeded_by_the_adapter(tmp_path: Path
     assert not not_passed(task)
 
 
+@pytest.mark.slow
 def test_a_state_that_narrows_after_its_reset_goes_on_in_the_narrow_type(tmp_path: Path) -> None:
     task = load_task(new("car", tmp_path / "car", gymnasium="MountainCarContinuous-v0"))
     reference = start_reference(task, HERE)
@@ -367,6 +369,7 @@ def test_an_id_is_made_after_the_import_that_is_given_and_refused_with_the_optio
     assert load_task(new("walk", tmp_path / "walk", gymnasium="Walk-v0", imports=["strange"])).mode is Mode.NONE
 
 
+@pytest.mark.slow
 def test_a_factory_in_the_current_directory_comes_along_with_what_it_imports(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

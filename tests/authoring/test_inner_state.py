@@ -81,6 +81,7 @@ def failed(task: Task, installed: Installed) -> list[str]:
     return [f"{each.name}: {each.detail}" for each in results if each.outcome is Outcome.FAIL]
 
 
+@pytest.mark.slow
 def test_an_observation_of_an_inner_object_is_asked_with_what_lies_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

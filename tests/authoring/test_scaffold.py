@@ -172,6 +172,7 @@ def test_the_reference_that_it_writes_restores_and_takes_draws_through_the_proto
         reference.close()
 
 
+@pytest.mark.slow
 def test_a_task_that_it_writes_keeps_the_protocol_in_every_point(installed: None, tmp_path: Path) -> None:
     task = load_task(
         new("walk", tmp_path / "walk", factory=walk(tmp_path, move="int(action) * self.np_random.random()"))
@@ -268,6 +269,7 @@ def drawing(tmp_path: Path, shade: str = "self.count", before: str = "pass", mov
     )
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn_of_restored_states_as_they_are_in_episodes(installed: None, tmp_path: Path) -> None:
     task = load_task(new("walk", tmp_path / "walk", factory=drawing(tmp_path)))
     reference = start_reference(task, HERE)

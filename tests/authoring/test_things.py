@@ -86,6 +86,7 @@ def made(directory: Path, last: str = "self.carried is not None") -> Task:
     return load_task(new("walk", directory / "walk", factory=f"{file}:Walk"))
 
 
+@pytest.mark.slow
 def test_objects_are_restored_wherever_they_are_and_stay_one(tmp_path: Path) -> None:
     task = made(tmp_path)
     assert {"state/things_at", "state/things_class", "state/things_of_worn", "state/things_of_at_present"} <= set(

@@ -213,6 +213,7 @@ def test_donated_states_change_nothing(env: JaxEnv) -> None:
     same(play(donated), play(donated))
 
 
+@pytest.mark.slow
 def test_a_batch_that_the_user_makes_is_its_instances(env: JaxEnv) -> None:
     keys, bets = jax.random.split(jax.random.key(4), 7), jnp.arange(7) % 4
     pushes = jnp.linspace(-1, 1, 14).reshape(7, 2)

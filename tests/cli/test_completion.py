@@ -58,6 +58,7 @@ def test_tasks_levels_and_modules_are_offered(
     assert complete(*words) == offered
 
 
+@pytest.mark.slow
 def test_sessions_and_what_belongs_to_them_are_offered(
     walk: Path,
     lockstep: Callable[..., Result],

@@ -78,6 +78,7 @@ def test_a_jax_that_does_not_import_is_missing(home: Path, tmp_path: Path, monke
     assert "libcudnn.so" in item.found
 
 
+@pytest.mark.slow
 def test_a_home_that_cannot_be_made_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path / "file" / "home"))
@@ -85,6 +86,7 @@ def test_a_home_that_cannot_be_made_is_missing(tmp_path: Path, monkeypatch: pyte
     assert found("disk").health is Health.MISSING
 
 
+@pytest.mark.slow
 def test_what_killed_processes_left_behind_is_removed_and_nothing_else(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

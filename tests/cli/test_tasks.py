@@ -66,6 +66,7 @@ def test_a_reference_is_set_up_once_and_found_again(walk: Path, lockstep: Run) -
     assert Path(first.document["python"]).exists()
 
 
+@pytest.mark.slow
 def test_a_sound_reference_passes_its_check(walk: Path, lockstep: Run) -> None:
     result = lockstep("check-reference", "--json")
     assert result.code == 0, result.document
@@ -73,6 +74,7 @@ def test_a_sound_reference_passes_its_check(walk: Path, lockstep: Run) -> None:
     assert len(result.document["checks"]) > 10
 
 
+@pytest.mark.slow
 def test_a_reference_that_forgets_its_seed_fails_its_check(walk: Path, lockstep: Run) -> None:
     edit(walk / "reference" / "adapter.py", "np.random.RandomState(seed % (1 << 32))", "np.random.RandomState()")
     result = lockstep("check-reference")

@@ -217,6 +217,7 @@ def test_timesteps_do_not_share_memory(adapter: Any) -> None:
     assert not np.shares_memory(first, second)
 
 
+@pytest.mark.slow
 def test_the_reference_keeps_the_protocol_in_every_point(task: Task) -> None:
     installed = setup(task)
     results = check_reference(lambda: start_reference(task, installed), task)

@@ -146,6 +146,7 @@ async def test_a_port_that_is_taken_is_named(place: Place) -> None:
             Doors(port=port).listen()
 
 
+@pytest.mark.slow
 async def test_fifty_clients_ask_for_the_status_at_once(place: Place) -> None:
     with place.http() as server:
         async with server.client() as client:

@@ -89,6 +89,7 @@ async def test_every_file_that_is_listed_is_a_resource_with_its_digest(installed
             await read(client, f"lockstep://sessions/{session}/quirks")  # the walk has none
 
 
+@pytest.mark.slow
 async def test_the_environment_is_built_when_its_files_are_first_asked_for(
     installed: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,6 +117,7 @@ async def test_nothing_else_is_read_and_the_answer_names_the_list(installed: Pla
                 await read(client, f"lockstep://sessions/{session}/reference/{name}")
 
 
+@pytest.mark.slow
 async def test_prompts_and_calls_name_resources_that_can_be_read(installed: Place) -> None:
     setup(load_task(installed.task_root / "walk"))
     async with Client(installed.inside()) as client:

@@ -69,6 +69,7 @@ def test_the_docs_show_what_a_server_says(again: bool, place: Place) -> None:
         assert server.process.stderr.read() == ""
 
 
+@pytest.mark.slow
 def test_a_token_that_is_added_as_the_docs_say_opens_a_server_that_runs(place: Place) -> None:
     page = (ROOT / "docs" / "connecting.md").read_text(encoding="utf-8")
     added = re.search(r"LOCKSTEP_TOKEN=\$\(lockstep (serve --add-client codex)\)", page)

@@ -16,6 +16,7 @@ from tests.mcp_server.conftest import Place, begun, call
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.slow
 async def test_a_subscriber_of_the_handshake_era_is_reported_until_it_unsubscribes(place: Place) -> None:
     reported: list[str] = []
     changed = anyio.Event()
@@ -38,6 +39,7 @@ async def test_a_subscriber_of_the_handshake_era_is_reported_until_it_unsubscrib
             await client.session.unsubscribe_resource(uri)
 
 
+@pytest.mark.slow
 async def test_a_listener_of_the_stateless_era_is_reported_over_http(place: Place) -> None:
     with place.http() as server:
         async with server.client("auto") as client:

@@ -94,6 +94,7 @@ def test_what_was_written_to_standard_error_is_reported(run: Callable[..., Chann
         run("sh", "-c", "echo no licence >&2; exit 1").ask("open", options={})
 
 
+@pytest.mark.slow
 def test_a_stream_that_is_closed_while_the_process_runs_on_is_a_crash(run: Callable[..., Channel]) -> None:
     channel = run("sh", "-c", "exec >&-; exec sleep 60")
     with pytest.raises(Crashed, match="closed its answer stream and went on running"):

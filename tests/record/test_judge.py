@@ -80,6 +80,7 @@ def test_files_that_decide_nothing_leave_it(copied: Path) -> None:
     assert after == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [
@@ -119,6 +120,7 @@ def test_all_that_is_laid_into_a_candidates_sandbox_is_among_the_files(tmp_path:
     assert [text for text in laid if text not in decide] == []
 
 
+@pytest.mark.slow
 def test_a_digest_of_sources_holds_what_judges_and_what_measures(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "_home", lambda: copied)
     monkeypatch.setattr(judge, "rust_sources", lambda: copied / "rust")

@@ -354,6 +354,7 @@ def change(root: Path) -> None:
         session.update_task(root / "changed", REASON)
 
 
+@pytest.mark.slow
 def test_a_session_that_is_killed_on_the_way_has_the_old_task_or_the_new_one_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

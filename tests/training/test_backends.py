@@ -143,6 +143,7 @@ def test_both_sides_play_the_same_episodes_with_the_same_noise_and_the_same_tape
     assert len(set(noisy)) == 140, "each episode has noise of its own"
 
 
+@pytest.mark.slow
 def test_an_action_is_held_until_the_next_decision_or_the_end() -> None:
     environment = opened(cue("shown", masked=False))
     config = changed(hold=3)

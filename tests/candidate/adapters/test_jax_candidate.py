@@ -24,6 +24,7 @@ def test_the_spec_is_the_contract(dice: JaxCandidate, lcg: JaxCandidate) -> None
     assert lcg.spec()["capabilities"] == ["restore", "vector"]
 
 
+@pytest.mark.slow
 def test_reset_and_steps_add_up_to_the_rollout(dice: JaxCandidate, rng: Any) -> None:
     case = dice_case(rng, 5, seed=3)
     for tape in (case["draws"], None):

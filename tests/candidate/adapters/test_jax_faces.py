@@ -97,6 +97,7 @@ def scanned(dice_env: JaxEnv, step: Any, actions: dict[str, Any]) -> tuple[Any, 
     return outputs["observation"], timesteps
 
 
+@pytest.mark.slow
 def test_the_functional_face_with_auto_reset_keeps_the_terminal_observation(
     dice: JaxCandidate, dice_env: JaxEnv, actions: dict[str, Any]
 ) -> None:
@@ -116,6 +117,7 @@ def test_the_functional_face_with_auto_reset_keeps_the_terminal_observation(
     assert ends >= ENVS
 
 
+@pytest.mark.slow
 def test_the_gymnax_face_is_the_functional_one_in_gymnax_s_order(dice_env: JaxEnv, actions: dict[str, Any]) -> None:
     env = GymnaxEnv(dice_env)
 

@@ -60,6 +60,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         session.close()
 
 
+@pytest.mark.slow
 def test_each_level_is_measured_once_with_the_commit_that_first_verifies_it_whole(start: Start) -> None:
     session, made = start()
     agent = Agent(session, [])

@@ -48,6 +48,7 @@ def test_nothing_is_played_any_more_for_a_caller_that_stops_early(pair: Pair) ->
     assert list(rollout.played_ahead(pair, "random", [])) == []
 
 
+@pytest.mark.slow
 def test_a_failing_episode_ends_the_second_process_too(walk: Walk) -> None:
     walk.edit("candidate/env.py", [('"steps": state["steps"] + 1}', '"steps": state["steps"] + 2}')])
     verdict = walk.verify((3,))
