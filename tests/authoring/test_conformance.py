@@ -155,6 +155,7 @@ def test_a_difference_comes_with_the_case_that_shows_it(open_walker: Open) -> No
     assert divergence.case is not None and divergence.case.start is not None
 
 
+@pytest.mark.slow
 def test_what_a_missing_capability_costs_is_said(open_walker: Open) -> None:
     task = {"mode": Mode.LAW, "budgets": Budgets(horizon=30)}
     results = checked(open_walker, "faulty:LacksCapabilities", **task)

@@ -71,7 +71,7 @@ def test_what_a_restored_state_lacks_is_looked_for_after_each_kind_of_episode(op
     [
         ("ProbeCannotAnswerOne", "ZeroDivisionError"),
         ("ProbeEndsItsProcess", "exit status 3"),
-        ("ProbeHangs", "no answer within"),
+        pytest.param("ProbeHangs", "no answer within", marks=pytest.mark.slow),
     ],
 )
 def test_a_planted_fault_of_one_input_is_named_with_it(

@@ -187,6 +187,7 @@ def test_a_task_that_it_writes_keeps_the_protocol_in_every_point(installed: None
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["FrozenLake-v1", "Pendulum-v1", "Blackjack-v1"])
 def test_other_environments_of_gymnasium_are_taped_too(installed: None, tmp_path: Path, name: str) -> None:
     task = load_task(new("other", tmp_path / "other", gymnasium=name))

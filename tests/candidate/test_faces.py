@@ -46,6 +46,7 @@ def begun(env: JaxEnv) -> Any:
 # --- keys -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_legacy_and_typed_keys_of_one_seed_play_the_same(env: JaxEnv) -> None:
     typed, legacy = jax.random.key(5), jax.random.PRNGKey(5)
     same(env.reset(typed), env.reset(legacy))

@@ -132,6 +132,7 @@ def test_an_endless_loop_is_found_and_the_next_input_is_read() -> None:
     assert run.inputs == 20
 
 
+@pytest.mark.slow
 def test_memory_that_is_never_given_back_is_found_with_its_line() -> None:
     kept: list[bytes] = []
 
@@ -151,6 +152,7 @@ def test_one_input_that_takes_much_memory_is_found() -> None:
     assert [found.kind for found in run.findings.values()] == ["peak"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_inputs() -> None:
     def inputs_of(seed: int) -> list[bytes]:
         seen: list[bytes] = []

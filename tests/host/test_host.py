@@ -198,6 +198,7 @@ def test_a_terminated_host_ends_at_once_and_its_jobs_are_lost(hosted: Hosted) ->
         pass
 
 
+@pytest.mark.slow
 def test_a_host_ends_although_its_exception_was_lost_in_a_finalizer(hosted: Hosted) -> None:
     process = hosted.host()
     hosted.write("whole.txt", "linger\n")

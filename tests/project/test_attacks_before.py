@@ -40,6 +40,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_each_test_is_told_by_what_became_of_it(place: Path) -> None:
     told = {each["test"]: each["what"] for each in run("door", place)}
     assert told == {

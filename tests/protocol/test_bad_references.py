@@ -64,6 +64,7 @@ def test_a_process_that_ends_instead_of_answering_has_crashed(open_walker: Open,
         environment.rollout([SIX_STEPS])
 
 
+@pytest.mark.slow
 def test_a_process_that_hangs_is_killed_when_its_time_is_up(open_walker: Open) -> None:
     environment = open_walker("faulty:Hangs", timeout=2.0)
     fails(environment, TimedOut, "no answer within 2 s")

@@ -39,6 +39,7 @@ def test_its_task_file_is_right_and_its_suite_fits() -> None:
     assert len(load_suite(task).invariants) == 2
 
 
+@pytest.mark.slow
 def test_it_passes_the_conformance_kit(open_node: Callable[[], Environment]) -> None:
     results = {result.name: result for result in check_reference(open_node, load_task(DIRECTORY))}
     assert list(results) == list(CHECKS)

@@ -32,6 +32,7 @@ KNOWN = {
 """Where a module is imported whose name is not text at that place, and what it can be."""
 
 
+@pytest.mark.slow
 def test_no_room_that_only_tells_of_verdicts_is_in_it() -> None:
     rooms = {Path(name).parts[1] for name in judge_files() if name.startswith("harness/")}
     assert not rooms & TELL

@@ -110,6 +110,7 @@ def test_a_session_without_its_key_is_refused_before_anything_is_written(
     assert report.problems == () and report.key == other.id
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_write_of_the_hand_over_leaves_a_session_that_goes_on(
     agent: Agent, home: Path, workspace: Path, reopen: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,7 @@ def searched(place: Path, module: str, *, usual: bool = False) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, cwd=place).stdout
 
 
+@pytest.mark.slow
 def test_a_search_judges_the_same_examples_whatever_modules_are_imported(tmp_path: Path) -> None:
     place = tmp_path / "sources"  # not below a directory called tests, where Hypothesis does not look
     place.mkdir()
