@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import collections
+import enum
 from typing import Any
 
 import gymnasium_state
@@ -86,6 +87,8 @@ def described(values: list[Any]) -> Any:
     if all(map(gymnasium_state.is_engine_state, values)):
         leaf = _plain_leaf([state.array for state in values])
         return ({"kind": "engine"}, {"": leaf}, 0) if leaf else None
+    if any(isinstance(value, enum.Enum) for value in values):
+        return _described_members(values)
     leaf = _plain_leaf(values)
     if leaf is not None:
         if leaf == {}:
@@ -108,14 +111,31 @@ def described(values: list[Any]) -> Any:
     return _described_rows(values)
 
 
+def _described_members(values: list[Any]) -> Any:
+    """Members of one enumeration, or nothing at times. What combines flags has no members of its own."""
+    held = [value for value in values if value is not None]
+    classes = {type(value) for value in held}
+    if len(classes) != 1 or not isinstance(held[0], enum.Enum) or isinstance(held[0], enum.Flag):
+        return None
+    members = [*([None] if None in values else []), *(member.name for member in classes.pop())]
+    if len({repr(value) for value in values}) < 2:
+        return None
+    how = {"kind": "enum", "class": gymnasium_state.class_name(held[0]), "members": members}
+    return how, {"": _whole(0, len(members) - 1)}, 2
+
+
 def _described_rows(values: list[Any]) -> Any:
-    """Sequences whose items are all alike, or nothing, and whose number may change."""
-    if not all(isinstance(value, gymnasium_state.SEQUENCES) for value in values):
+    """Sequences or sets whose items are all alike, or nothing, and whose number may change."""
+    if not all(isinstance(value, (*gymnasium_state.SEQUENCES, *gymnasium_state.SETS)) for value in values):
+        return None
+    try:
+        values = [gymnasium_state.in_order(value) for value in values]
+    except TypeError:
         return None
     held = [item for value in values for item in value if item is not None]
     leaf = held and (_plain_leaf(held) or _constant_leaf(held))
     longest = max(map(len, values))
-    if not leaf or longest > MOST_ROWS:
+    if not leaf or longest > MOST_ROWS or len({repr(value) for value in values}) < 2:
         return None
     room = longest if all(len(value) == longest for value in values) else 2 * longest + 2
     rows = {"dtype": leaf["dtype"], "shape": [room, *leaf["shape"]]}

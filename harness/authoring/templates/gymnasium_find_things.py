@@ -11,7 +11,7 @@ from typing import Any
 import gymnasium_state
 import numpy as np
 from gymnasium_describe import KINDS, arrays_of
-from gymnasium_things import class_name
+from gymnasium_state import class_name
 
 MOST_SLOTS, MOST_VALUES = 1 << 12, 64
 NAME = "state/things"

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import collections
 import copy
+import enum
+import importlib
 import random
 import types
 from collections.abc import Callable, Iterator
@@ -33,6 +35,7 @@ MOST_PLACES, MOST_VALUES, MOST_ITEMS = 5000, 1 << 17, 400
 ATTRIBUTE, ITEM, ENGINE = "attribute", "item", "engine"
 NUMBERS = (bool, int, float, np.bool_, np.number)
 SEQUENCES = (list, tuple, collections.deque)
+SETS = (set, frozenset)
 CLOSED = (
     str, bytes, type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, random.Random,
 )  # fmt: skip
@@ -52,10 +55,9 @@ Place = tuple  # of (ATTRIBUTE, name) and (ITEM, key)
 def places(env: Any) -> Iterator[tuple[Any, Any]]:
     """Each place that holds plain data, or an engine's state, with what is there; nearest first, each object once."""
     engines = set()
-    for place, owner, value, plain in walk(env):
+    for place, _, value, plain in walk(env):
         if plain:
-            if not (place[-1][0] == ITEM and isinstance(owner, tuple)):
-                yield place, value
+            yield place, value
         elif is_engine(value) and id(value) not in engines:
             engines.add(id(value))
             yield (*place, (ENGINE, "")), value
@@ -87,6 +89,8 @@ def parts(owner: Any) -> Iterator[tuple[Any, Any]]:
     """What an object, a dict or a sequence holds, each with the step that leads there."""
     if isinstance(owner, dict):
         yield from (((ITEM, key), value) for key, value in owner.items() if isinstance(key, (str, int)))
+    elif hasattr(owner, "_fields"):
+        yield from (((ATTRIBUTE, name), getattr(owner, name)) for name in owner._fields)
     elif isinstance(owner, SEQUENCES):
         yield from (((ITEM, index), value) for index, value in enumerate(owner))
     else:
@@ -111,12 +115,22 @@ def may_enter(value: Any) -> bool:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether this is data and no object: a number, a word, nothing, an array of numbers, or a sequence of such."""
-    if value is None or isinstance(value, (str, *NUMBERS)):
+    """Whether this is data and no object: a number, a word, a member of an enumeration, nothing, an array of numbers, or a
+    sequence or set of such; a tuple only of what is alike, as others are records, whose parts are looked at one by one.
+    """
+    if value is None or isinstance(value, (str, enum.Enum, *NUMBERS)):
         return True
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "biuf" and value.size <= MOST_VALUES
-    return isinstance(value, SEQUENCES) and all(map(is_plain, value))
+    if not isinstance(value, (*SEQUENCES, *SETS)) or not all(map(is_plain, value)):
+        return False
+    return not isinstance(value, tuple) or len({_size(each) for each in value if each is not None}) < 2
+
+
+def _size(value: Any) -> Any:
+    return (
+        value.shape if isinstance(value, np.ndarray) else len(value) if isinstance(value, (*SEQUENCES, *SETS)) else ()
+    )
 
 
 def is_engine(value: Any) -> bool:
@@ -148,22 +162,50 @@ def at(env: Any, place: Any) -> Any:
 
 
 def put(env: Any, place: Any, value: Any) -> None:
-    """Write to a place."""
+    """Write to a place. What cannot change, as a tuple or a frozen dataclass, is replaced by a changed copy."""
     *before, (how, key) = place
     owner = at(env, before)
     if isinstance(value, tuple):
         value = _named(owner[key] if how == ITEM else getattr(owner, key, None), value)
-    if how == ITEM:
+    if hasattr(owner, "_fields"):
+        put(env, before, owner._replace(**{key: value}))
+    elif isinstance(owner, tuple):
+        put(env, before, (*owner[:key], value, *owner[key + 1 :]))
+    elif how == ITEM:
         owner[key] = value
     else:
-        setattr(owner, key, value)
+        try:
+            setattr(owner, key, value)
+        except AttributeError:
+            changed = copy.copy(owner)
+            object.__setattr__(changed, key, value)
+            put(env, before, changed)
+
+
+def in_order(value: Any) -> Any:
+    """The items of a sequence, or of a set, sorted. Raises TypeError for a set whose items have no order."""
+    return sorted(value) if isinstance(value, SETS) else value
+
+
+def class_name(thing: Any) -> str:
+    """`module:Class`, under which `class_called` finds it again."""
+    return f"{type(thing).__module__}:{type(thing).__qualname__}"
+
+
+def class_called(name: str) -> Any:
+    """The class that `class_name` told of."""
+    module, _, qualified = name.partition(":")
+    found = importlib.import_module(module)
+    for part in qualified.split("."):
+        found = getattr(found, part)
+    return found
 
 
 def copied(value: Any) -> Any:
     """A copy that stays as it is while the environment goes on."""
     if is_engine(value):
         return EngineState(engine_state(value))
-    return copy.deepcopy(value) if isinstance(value, (np.ndarray, *SEQUENCES)) else value
+    return copy.deepcopy(value) if isinstance(value, (np.ndarray, *SEQUENCES, *SETS)) else value
 
 
 def engine_state(data: Any) -> np.ndarray:
@@ -216,17 +258,22 @@ def read(env: Any, path: str, described: dict[str, Any], timestep: dict[str, Any
         if value not in described["words"]:
             raise Unforeseen(path, value, f"is {value!r:.60}, which is none of {described['words']}")
         timestep[path] = np.array(described["words"].index(value), "int64")
+    elif kind == "enum":
+        member = None if value is None else getattr(value, "name", str(value))
+        if member not in described["members"] or not (value is None or class_name(value) == described["class"]):
+            raise Unforeseen(path, value, f"is {value!r:.60}, which is none of {described['members']}")
+        timestep[path] = np.array(described["members"].index(member), "int64")
     elif kind == "optional":
         timestep[path + "_present"] = np.array(value is not None)
         empty = np.zeros(leaves[path]["shape"], leaves[path]["dtype"])
         timestep[path] = empty if value is None else _held(path, value, value, leaves[path])
     elif kind == "rows":
         most, *row = leaves[path]["shape"]
-        if not isinstance(value, SEQUENCES) or len(value) > most:
+        if not isinstance(value, (*SEQUENCES, *SETS)) or len(value) > most:
             raise Unforeseen(path, value, f"is not a sequence of at most {most} rows")
         one = {"shape": row, "dtype": leaves[path]["dtype"]}
         rows, present = np.zeros((most, *row), one["dtype"]), np.zeros(most, bool)
-        for index, each in enumerate(value):
+        for index, each in enumerate(in_order(value)):
             present[index] = each is not None
             if each is not None:
                 rows[index] = _held(path, value, each, one)
@@ -264,6 +311,9 @@ def write(env: Any, path: str, described: dict[str, Any], state: dict[str, Any])
             getattr(engine, name)[:] = state[f"{path}_{name}"]
     elif kind == "word":
         put(env, place, described["words"][int(value)])
+    elif kind == "enum":
+        member = described["members"][int(value)]
+        put(env, place, None if member is None else class_called(described["class"])[member])
     elif kind == "optional":
         put(env, place, as_kind(described["of"], value) if state[path + "_present"] else None)
     elif kind == "rows":

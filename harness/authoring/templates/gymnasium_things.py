@@ -10,18 +10,12 @@ where there is none), the object's class, and its attributes.
 from __future__ import annotations
 
 import ast
-import importlib
 from typing import Any
 
 import gymnasium_state
 import numpy as np
 
 NOTHING = -1
-
-
-def class_name(thing: Any) -> str:
-    """`module:Class`, under which it is found again."""
-    return f"{type(thing).__module__}:{type(thing).__qualname__}"
 
 
 def read(env: Any, path: str, described: dict[str, Any], timestep: dict[str, Any], leaves: dict[str, Any]) -> None:
@@ -48,7 +42,7 @@ def read(env: Any, path: str, described: dict[str, Any], timestep: dict[str, Any
             continue
         timestep[path + "_at"][number] = first.setdefault(id(thing), number)
         if first[id(thing)] == number:
-            kind = _index(path, described["classes"], class_name(thing))
+            kind = _index(path, described["classes"], gymnasium_state.class_name(thing))
             timestep[path + "_class"][number] = kind
             for name, value in vars(thing).items():
                 _read_attribute(path, described, name, value, timestep, number)
@@ -112,11 +106,7 @@ def _made(path: str, described: dict[str, Any], state: dict[str, Any], number: i
     if not 0 <= kind < len(described["classes"]):
         raise ValueError(f"`{path}_class` is {kind} in slot {number}: expected 0 to {len(described['classes']) - 1}")
     name = described["classes"][kind]
-    module, _, qualified = name.partition(":")
-    found = importlib.import_module(module)
-    for part in qualified.split("."):
-        found = getattr(found, part)
-    thing = object.__new__(found)
+    thing = object.__new__(gymnasium_state.class_called(name))
     for attribute in described["has"][name]:
         setattr(thing, attribute, _attribute(path, described["attributes"][attribute], attribute, state, number))
     return thing
