@@ -44,8 +44,11 @@ GENERAL_FILES = {
     "gymnasium_things.py": "gymnasium_things.py",
 }
 """The general adapter: its files among the templates, and what they are called in `reference/`."""
+PLAYERS_FILE = "gymnasium_players.py"
+"""One more of them, for environments of several players."""
 GENERAL = f"{REFERENCE_DIRECTORY}/adapter.py:Reference"
 GYMNASIUM = ("gymnasium==1.4.0", "numpy==2.4.6")
+PETTINGZOO = ("pettingzoo==1.27.0", "pygame-ce==2.5.8")
 GYMNASIUM_PYTHON = ">=3.11"
 EPISODES = 20
 SEEDS = 8
@@ -64,6 +67,7 @@ def new(
     *,
     gymnasium: str | None = None,
     factory: str | None = None,
+    pettingzoo: str | None = None,
     command: Sequence[str] | None = None,
     adapter: str | None = None,
     imports: Sequence[str] = (),
@@ -79,6 +83,8 @@ def new(
         gymnasium: id of an environment in Gymnasium's registry (`CartPole-v1`).
         factory: `module:function`, or `path/to/file.py:function`, that returns a Gymnasium environment. A file, or a module
             that lies in the current directory, is copied into the task with what it imports from beside it.
+        pettingzoo: `module` or `module:function` of an environment of PettingZoo's, by default `module:env`; it may lie in a
+            file as that of a factory.
         command: a program that speaks the protocol. Arguments that are files here are copied into the task.
         adapter: `path/to/file.py:Class` of an adapter written by hand (docs/protocol.md, "Adapters in Python"); `Class` is
             `Reference` where it is left out. The file is copied as one of a factory is.
@@ -93,8 +99,8 @@ def new(
         TaskError: what the program says of itself makes no task.
         EnvironmentFailure: the program does not speak the protocol.
     """
-    if sum(given is not None for given in (gymnasium, factory, command, adapter)) != 1:
-        expected = "one of `gymnasium`, `factory`, `command` and `adapter`"
+    if sum(given is not None for given in (gymnasium, factory, pettingzoo, command, adapter)) != 1:
+        expected = "one of `gymnasium`, `factory`, `pettingzoo`, `command` and `adapter`"
         raise SetupError("a task is made from one environment", expected=expected)
     _check_arguments(name, requirements)
     directory = Path(directory).absolute()
@@ -113,6 +119,8 @@ def new(
             reference = Reference(None, command=_take_files(command, made), requirements=tuple(requirements))
         elif adapter is not None:
             reference = _reference_by_hand(made, adapter, requirements)
+        elif pettingzoo is not None:
+            reference = _pettingzoo_reference(made, pettingzoo, requirements)
         else:
             reference = _gymnasium_reference(made, gymnasium, factory, imports, requirements)
         task = _provisional(name, made, reference, candidate)
@@ -178,12 +186,24 @@ def _gymnasium_reference(
     if factory is not None:
         factory = take_module(factory, made / REFERENCE_DIRECTORY, "factory", "function")
     required = [Requirement(requirement).name for requirement in requirements]
-    described = {"id": gymnasium, "factory": factory, "imports": list(imports), "required": required}
+    described = {"id": gymnasium, "factory": factory, "imports": list(imports), "required": required, "players": None}
     (made / REFERENCE_DIRECTORY / ENVIRONMENT).write_text(json.dumps(described), encoding="utf-8")
     names = set(map(canonicalize_name, required))
     pins = (*requirements, *(() if "gymnasium" in names else GYMNASIUM[:1]), *(() if requirements else GYMNASIUM[1:]))
     python = None if requirements else GYMNASIUM_PYTHON
     return Reference(GENERAL, python=python, requirements=pins)
+
+
+def _pettingzoo_reference(made: Path, pettingzoo: str, requirements: Sequence[str]) -> Reference:
+    """Put the general adapter into a task, around an environment of PettingZoo's."""
+    factory = pettingzoo if ":" in pettingzoo else f"{pettingzoo}:env"
+    named = {canonicalize_name(Requirement(requirement).name) for requirement in requirements}
+    added = [pin for pin in (*PETTINGZOO, *GYMNASIUM) if canonicalize_name(Requirement(pin).name) not in named]
+    reference = _gymnasium_reference(made, None, factory, (), (*requirements, *added))
+    shutil.copyfile(TEMPLATES / PLAYERS_FILE, made / REFERENCE_DIRECTORY / PLAYERS_FILE)
+    file = made / REFERENCE_DIRECTORY / ENVIRONMENT
+    file.write_text(json.dumps({**json.loads(file.read_text()), "players": {}}), encoding="utf-8")
+    return reference
 
 
 def _reference_by_hand(made: Path, adapter: str, requirements: Sequence[str]) -> Reference:

@@ -50,6 +50,7 @@ class Findings:
         source: where its rules are written, `path:first-last`.
         notes: what could not be done, and why.
         picture: height and width of its pictures in pixels, where it draws.
+        players: `names` and `order` of its players, where it has several.
     """
 
     spec: Spec
@@ -64,6 +65,7 @@ class Findings:
     source: Sequence[str]
     notes: Sequence[str]
     picture: Sequence[int] | None = None
+    players: Mapping[str, Any] | None = None
 
     @property
     def can_restore(self) -> bool:
@@ -108,6 +110,7 @@ workflow = "translate"
 
 {_reference(task.reference)}
 {_candidate(task.candidate, spec)}
+{_players(findings)}\
 # A difference is reported at the first of these leaves that shows it. Give a state leaf `low` and `high` if tests may start
 # from any value between them; without bounds they start only from values that episodes reach.
 [leaves]
@@ -131,8 +134,14 @@ mode = "{findings.mode}"
 episodes = {_episodes(findings)}
 horizon = {_horizon(findings)}{"" if findings.max_episode_steps is None else "  # past the time limit"}
 policies = [{", ".join(_toml(name) for name in ("random", "sticky", *spec.policies))}]
+{_transfer(findings) if findings.players is None else ""}"""
 
-{_transfer(findings)}"""
+
+def _players(findings: Findings) -> str:
+    if findings.players is None:
+        return ""
+    stated = "".join(f"{key} = {_toml(findings.players[key])}\n" for key in ("names", "order"))
+    return f"[players]\n{stated}\n"
 
 
 def _reference(reference: Reference) -> str:
@@ -198,7 +207,7 @@ def _horizon(findings: Findings) -> int:
 def _transfer(findings: Findings) -> str:
     """A first margin, and how level 4 is asked for: nobody but the task's author knows what is worth learning."""
     mean, margin = float(np.mean(findings.returns)), _margin(findings)
-    return f"""\
+    return f"""
 # How far mean returns may lie apart at level 4: a first guess, to be replaced by what you know before anything is trained.
 [transfer]
 margin = {margin!r}

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     "make a task from an environment",
     "lockstep new pole --gymnasium CartPole-v1",
     "lockstep new mine --factory my_package.envs:make",
+    "lockstep new four --pettingzoo pettingzoo.classic.connect_four_v3",
     "lockstep new breakout --gymnasium MinAtar/Breakout-v1 --require minatar==1.0.15",
 )
 @click.argument("name")
 @click.option("--gymnasium", metavar="ID", help="An environment that Gymnasium makes, such as CartPole-v1.")
 @click.option("--factory", metavar="MODULE:FUNCTION", help="A function that returns a Gymnasium environment.")
+@click.option("--pettingzoo", metavar="MODULE", help="An environment of PettingZoo's: MODULE, or MODULE:FUNCTION.")
 @click.option("--command", "program", metavar="COMMAND", help="A program that speaks the protocol (docs/protocol.md).")
 @click.option(
     "--adapter", metavar="FILE", help="An adapter written by hand: FILE.py, or FILE.py:CLASS (docs/protocol.md)."
@@ -52,6 +54,7 @@ def new(
     name: str,
     gymnasium: str | None,
     factory: str | None,
+    pettingzoo: str | None,
     program: str | None,
     adapter: str | None,
     imports: tuple[str, ...],
@@ -63,8 +66,8 @@ def new(
     from harness.authoring.scaffold import new as make
     from harness.task.load import load_task
 
-    if sum(given is not None for given in (gymnasium, factory, program, adapter)) != 1:
-        raise click.UsageError("give one of --gymnasium, --factory, --adapter and --command")
+    if sum(given is not None for given in (gymnasium, factory, pettingzoo, program, adapter)) != 1:
+        raise click.UsageError("give one of --gymnasium, --factory, --pettingzoo, --adapter and --command")
     if imports and gymnasium is None:
         raise click.UsageError("--import goes with --gymnasium")
     location = directory or Path(name)
@@ -75,6 +78,7 @@ def new(
             location,
             gymnasium=gymnasium,
             factory=factory,
+            pettingzoo=pettingzoo,
             command=None if program is None else shlex.split(program),
             adapter=adapter,
             imports=imports,

@@ -67,7 +67,7 @@ class Reference:
             self.log.reseed(seed)
         with self.log.timestep(draws):
             observation, self._info = self.env.reset(seed=seed)
-        return self._timestep(observation, 0.0, False, False)
+        return self._timestep(observation, None, False, False)
 
     def step(self, action: Any, draws: list[Any] | None = None) -> dict[str, Any]:
         """Take one step."""
@@ -81,7 +81,7 @@ class Reference:
         with self.log.timestep():
             for path, described in self._state.items():
                 gymnasium_state.write(self.env, path, described, state)
-            return self._timestep(self.observe(), 0.0, False, False)
+            return self._timestep(self.observe(), None, False, False)
 
     def observe(self) -> Any:
         """The observation of the state as it is now, without a step: what the environment shows, through its wrappers."""
@@ -137,7 +137,9 @@ class Reference:
         if self._found["mask"] is not None:
             within = self._found["mask"]["leaf"]
             timestep["legal_actions"] = self.mask() if within is None else timestep[within]
-        timestep["reward"] = reward
+        if self._found["players"] is not None:
+            timestep.update(self._of_players())
+        timestep.update(as_rewards(reward, self._leaves))
         for path, value in timestep.items():
             if path in self._found["texts"]:
                 timestep[path] = as_numbers(value, self._leaves[path]["shape"][0], self._found["texts"][path])
@@ -148,6 +150,13 @@ class Reference:
             gymnasium_state.read(self.env, path, described, timestep, self._leaves)
         return timestep
 
+    def _of_players(self) -> dict[str, Any]:
+        """What there is to say of each player; whether it is alive only where players drop out."""
+        alive, told = self.env.alive(), self.env.of_players()
+        if any(alive.values()) and not all("alive/" + name in self._leaves or alive[name] for name in alive):
+            raise ValueError(f"some dropped out, {alive}, as nobody did when `lockstep new` looked: run it again")
+        return {path: value for path, value in told.items() if path in self._leaves}
+
 
 def make(found: dict[str, Any], options: dict[str, Any]) -> gymnasium.Env[Any, Any]:
     """The environment: by its id in Gymnasium's registry, or from a factory `module:function`."""
@@ -157,7 +166,12 @@ def make(found: dict[str, Any], options: dict[str, Any]) -> gymnasium.Env[Any, A
             registers()
     if found["factory"] is None:
         return gymnasium.make(found["id"], disable_env_checker=True, **options)
-    return _named(found["factory"])(**options)
+    made = _named(found["factory"])(**options)
+    if found["players"] is None:
+        return made
+    import gymnasium_players
+
+    return gymnasium_players.players_of(made, found["players"].get("asks", False))
 
 
 def _named(name: str) -> Any:
@@ -186,6 +200,15 @@ def parts_of(space: Any) -> list[tuple[Any, str, Any]] | None:
     if isinstance(space, spaces.Tuple):
         return [(index, str(index), part) for index, part in enumerate(space.spaces)]
     return None
+
+
+def as_rewards(reward: Any, leaves: dict[str, Any]) -> dict[str, Any]:
+    """What was paid, by the paths of leaves; nothing yet where it is None."""
+    if isinstance(reward, dict):
+        return {"reward/" + name: value for name, value in reward.items()}
+    if reward is not None:
+        return {"reward": reward}
+    return {path: 0.0 for path in leaves if path.split("/")[0] == "reward"}
 
 
 def as_numbers(text: str, most: int, characters: str) -> np.ndarray:

@@ -133,6 +133,10 @@ def _described_rows(values: list[Any]) -> Any:
     except TypeError:
         return None
     held = [item for value in values for item in value if item is not None]
+    if held and all(type(item) is str for item in held):
+        words = {word: number for number, word in enumerate(sorted(set(held)))}
+        numbered = _described_rows([[item if item is None else words[item] for item in value] for value in values])
+        return numbered and ({"kind": "rows", "of": "word", "words": list(words)}, numbered[1], 2)
     leaf = held and (_plain_leaf(held) or _constant_leaf(held))
     longest = max(map(len, values))
     if not leaf or longest > MOST_ROWS or len({repr(value) for value in values}) < 2:

@@ -62,6 +62,7 @@ class Discovery(WithState):
             "capacity": self.capacity if self.found["draws"] else {},
             "max_episode_steps": self.max_episode_steps,
             "picture": self.picture,
+            "players": self.found["players"],
             "notes": list(dict.fromkeys([*self.notes, *self.doubts])),
         }
 
@@ -96,7 +97,7 @@ class Discovery(WithState):
             action = legal(env, env.action_space.sample(), observation, info)
             observation, reward, terminated, truncated, info = demand_results(env.step(action), 5, "step")
             seen.append(observation)
-            rewards.append(reward)
+            rewards.append(self.adapter.as_rewards(reward, {}))
             if terminated or truncated:
                 break
         each = (time.perf_counter() - began) / len(rewards)
@@ -119,12 +120,47 @@ class Discovery(WithState):
                     raise Unusable(
                         "`{}` has shape {}, its space says {}".format(path, actual.shape, leaves[path]["shape"])
                     )
-        dtypes = {np.asarray(reward).dtype.name for reward in rewards}
-        if any(np.ndim(reward) for reward in rewards):
-            raise Unusable(f"its reward is an array of shape {np.shape(rewards[0])}, not one number")
-        leaves["reward"] = {"dtype": "float32" if dtypes == {"float32"} else "float64", "shape": []}
+        for path in rewards[0]:
+            paid = [reward[path] for reward in rewards]
+            if any(map(np.ndim, paid)):
+                raise Unusable(f"its reward is an array of shape {np.shape(paid[0])}, not one number")
+            dtypes = {np.asarray(each).dtype.name for each in paid}
+            leaves[path] = {"dtype": "float32" if dtypes == {"float32"} else "float64", "shape": []}
+        if self.found["players"] is not None:
+            self.declare_players(env)
         leaves["terminated"] = {"dtype": "bool", "shape": []}
         leaves["truncated"] = {"dtype": "bool", "shape": []}
+
+    def declare_players(self, env: Any) -> None:
+        """Who plays, in which order, and the leaves that say who is to move, who is alive, and what is legal."""
+        names = ["".join(c if c.isalnum() else "_" for c in name) for name in env.names]
+        if names != env.names or len(names) < 2:
+            raise Unusable(f"its players are called {env.names}; expected two or more names of letters, digits and `_`")
+        asks = self.drop_out(env)
+        self.found["players"] = {"names": names, "order": env.order, "asks": asks}
+        for path, value in env.of_players().items():
+            if path.startswith("alive/") and not self.drops:
+                continue
+            array = np.asarray(value)
+            self.found["leaves"][path] = {"dtype": array.dtype.name, "shape": list(array.shape)}
+        if "to_move" in self.found["leaves"]:
+            self.found["leaves"]["to_move"].update(low=0, high=len(names) - 1)
+        if env.masks:
+            self.notes.append("illegal actions are masked (`legal_actions`), so no test takes them")
+
+    def drop_out(self, env: Any) -> bool:
+        """See whether players drop out while others go on; whether the game can be asked what they see."""
+        self.drops, asks, began = False, True, time.perf_counter()
+        for seed in range(EPISODES):
+            observation, info = env.reset(seed=seed)
+            over = False
+            while not over and time.perf_counter() - began < SECONDS / 4:
+                action = legal(env, env.action_space.sample(), observation, info)
+                observation, _, terminated, truncated, info = env.step(action)
+                over, asks = terminated or truncated, asks and env.answers()
+                self.drops = self.drops or not (over or all(env.alive().values()))
+        env.reset(seed=0)
+        return asks
 
     def declare_space(self, space: Any, path: str) -> None:
         parts = self.adapter.parts_of(space)
@@ -153,7 +189,7 @@ class Discovery(WithState):
             play(reference, 0, self.actions[: self.steps])
         state = self.adapter.gymnasium_state
         owners = {type(state.at(reference.env, each["place"][:-1])).__module__ for each in self.found["state"].values()}
-        core = reference.core
+        core = reference.core if self.found["players"] is None else reference.core.env.unwrapped
         sources = trace.sources(self.directory, core, owners)
         reference.close()
         return {"source": sources, "class": f"{type(core).__module__}.{type(core).__qualname__}"}
@@ -190,7 +226,10 @@ class Discovery(WithState):
             timesteps = play(reference, seed, self.actions_for(seed, LONGEST), tape=tape)
             if taped:
                 self.describe_draws([tape])  # a rare draw may have been missing until now
-            returns.append(float(sum(float(timestep["reward"]) for timestep in timesteps)))
+            paid = (
+                value for timestep in timesteps for path, value in timestep.items() if path.split("/")[0] == "reward"
+            )
+            returns.append(float(sum(map(float, paid))))
             lengths.append(len(timesteps) - 1)
             if time.perf_counter() - began > SECONDS:
                 break

@@ -15,9 +15,10 @@ from gymnasium_describe import Unusable
 
 _WRAP = "`--factory` with a function that returns "
 _BY_HAND = "`--adapter` with an adapter written by hand (docs/protocol.md)"
+_ZOO = "`--pettingzoo` in place of `--factory`"
 KNOWN = (
-    ("pettingzoo.utils.env.AECEnv", "a PettingZoo environment, whose agents take turns", _BY_HAND),
-    ("pettingzoo.utils.env.ParallelEnv", "a PettingZoo environment, whose agents act at once", _BY_HAND),
+    ("pettingzoo.utils.env.AECEnv", "a PettingZoo environment, whose agents take turns", _ZOO),
+    ("pettingzoo.utils.env.ParallelEnv", "a PettingZoo environment, whose agents act at once", _ZOO),
     ("gymnasium.vector.vector_env.VectorEnv", "a Gymnasium vector environment, many at once", _WRAP + "one of them"),
     ("gymnasium.experimental.functional.FuncEnv", "a functional Gymnasium environment",
      _WRAP + "`gymnasium.envs.functional_jax_env.FunctionalJaxEnv(it)`"),

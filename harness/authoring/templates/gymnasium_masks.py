@@ -25,9 +25,12 @@ METHODS = (
 def legal(env: Any, action: Any, observation: Any, info: Any) -> Any:
     """An action that is allowed now, by whatever mask there is: the given one, or else the next one."""
     space = env.action_space
+    mask = info.get(IN_INFO) if isinstance(info, dict) else None
+    if isinstance(space, spaces.Dict) and isinstance(mask, dict):
+        starts = {name: int(space[name].start) for name in mask}
+        return {name: allowed_by(mask[name], int(action[name]) - start) + start for name, start in starts.items()}
     if not isinstance(space, spaces.Discrete):
         return action
-    mask = info.get(IN_INFO) if isinstance(info, dict) else None
     if mask is None and isinstance(observation, dict):
         mask = next((observation[name] for name in IN_OBSERVATION if name in observation), None)
     if mask is None:
@@ -36,10 +39,10 @@ def legal(env: Any, action: Any, observation: Any, info: Any) -> Any:
         mask = next((method() for method in methods if _takes(method) == [[]]), None)
     if mask is None or np.shape(mask) != (int(space.n),):
         return action
-    return _allowed_by(mask, int(action) - int(space.start)) + int(space.start)
+    return allowed_by(mask, int(action) - int(space.start)) + int(space.start)
 
 
-def _allowed_by(mask: Any, index: int) -> int:
+def allowed_by(mask: Any, index: int) -> int:
     """This index if its element is set, or else the next one that is; the index itself where none is."""
     set_ones = np.flatnonzero(mask)
     return (

@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 import numpy as np
-from gymnasium_masks import IN_INFO, legal
+from gymnasium_masks import IN_INFO, allowed_by, legal
 
 SEEDS = 6
 EPISODES = 20
@@ -43,6 +43,7 @@ class Played:
         self.found.update(
             leaves={}, state={}, restore=False, render=False, observe=None, draws=None,
             imports=self.found.get("imports", []), seeds=None, reseed=False, leaks=[], mask=None, texts={},
+            players=self.found.get("players"),
         )  # fmt: skip
 
     def save(self) -> None:
@@ -109,8 +110,18 @@ def play(
 def allowed(reference: Any, action: Any, timestep: dict[str, Any]) -> Any:
     """The action, or the next one that the timestep's mask allows."""
     mask = timestep.get("legal_actions")
+    if mask is None and isinstance(action, dict):
+        return {path: _allowed_leaf(reference, path, value, timestep) for path, value in action.items()}
     within = {path.rpartition("/")[2]: value for path, value in timestep.items() if path.startswith("observation/")}
     return legal(reference.env, action, within, reference._info if mask is None else {IN_INFO: mask})
+
+
+def _allowed_leaf(reference: Any, path: str, value: Any, timestep: dict[str, Any]) -> Any:
+    mask = timestep.get(path.replace("action", "legal_actions", 1))
+    if mask is None:
+        return value
+    low = reference._leaves[path]["low"]
+    return allowed_by(mask, int(value) - low) + low
 
 
 def same(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:

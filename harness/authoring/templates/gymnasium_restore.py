@@ -19,11 +19,16 @@ from gymnasium_state import LATE, at
 CONTINUED = 8
 LEAK_ROUNDS = 4
 RICH = (0, 1, 2)
+ANSWERS = ("rewards", "_cumulative_rewards", "infos")
+"""What an environment of PettingZoo's keeps of its last answers."""
+ENDS = ("terminations", "truncations")
+"""What it keeps of the players that dropped out."""
 
 
 class WithState(WithChance):
     """Finds the state of an environment, and whether it can be restored."""
 
+    drops = False  # whether players drop out while others go on
     without_things = False  # whether objects that come and go turned out to be others than those that were seen
 
     def find_leaks(self) -> None:
@@ -45,6 +50,9 @@ class WithState(WithChance):
         """Places that change in an episode, and a way to observe without a step."""
         forth, back = self.watched(), self.watched(backwards=True)
         left_out = {*seeds_kept(forth), *(differ(forth, back) if self.repeats else ())}
+        if self.found["players"] is not None:
+            answers = ANSWERS if self.drops else (*ANSWERS, *ENDS)
+            left_out |= {place for place in forth.columns() if any(key in answers for _, key in place)}
         reference = self.reference()
         long = Watched(
             reference,
@@ -115,7 +123,7 @@ class WithState(WithChance):
         """Whether this is the observation of the timestep."""
         self.found["observe"] = reference._found["observe"] = way
         try:
-            again = reference._timestep(reference.observe(), 0.0, False, False)
+            again = reference._timestep(reference.observe(), None, False, False)
         except Exception:
             return False
         return all(
@@ -124,6 +132,8 @@ class WithState(WithChance):
 
     def find_mask(self) -> None:
         """A mask of legal actions, and how to ask for it in a restored state."""
+        if self.found["players"] is not None:
+            return  # theirs are asked with the rest of what they have
         reference = self.reference()
         self.found["mask"], said = find_mask(
             reference, [self.actions_for(seed, self.steps) for seed in range(SEEDS)], play
@@ -260,7 +270,8 @@ class WithState(WithChance):
         return {path: value for path, value in timestep.items() if path.startswith("state/")}
 
     def continues(self, reference: Any, seed: int, timesteps: list[Any]) -> str:
-        for start in range(0, len(timesteps) - 1, max(1, len(timesteps) // 6)):
+        stride = max(1, len(timesteps) // 6)
+        for start in range(seed % stride, len(timesteps) - 1, stride):  # not all in step with the turns of players
             state = self.state_of(timesteps[start])
             tape = self.tapes[seed][start + 1 :] if self.tapes else None
             restored = [reference.restore(state)]
@@ -269,7 +280,8 @@ class WithState(WithChance):
             for index, action in enumerate(self.taken[seed][start : start + count]):
                 restored.append(reference.step(action) if tape is None else reference.step(action, tape[index]))
             expected = [dict(timestep) for timestep in timesteps[start : start + count + 1]]
-            expected[0] = {**expected[0], "reward": restored[0]["reward"]}
+            paid = {path: value for path, value in restored[0].items() if path.split("/")[0] == "reward"}
+            expected[0] = {**expected[0], **paid}
             for one, other in zip(restored, expected):
                 for path in one:
                     if not same([{path: one[path]}], [{path: other[path]}]):

@@ -33,6 +33,8 @@ DEPTH = 4
 """How many objects deep below the environment, or one of its wrappers, state is looked for."""
 MOST_PLACES, MOST_VALUES, MOST_ITEMS = 5000, 1 << 17, 400
 ATTRIBUTE, ITEM, ENGINE = "attribute", "item", "engine"
+WRAPPED = ((ATTRIBUTE, "env"), (ATTRIBUTE, "aec_env"))
+"""Where a wrapper holds what it wraps."""
 NUMBERS = (bool, int, float, np.bool_, np.number)
 SEQUENCES = (list, tuple, collections.deque)
 SETS = (set, frozenset)
@@ -41,7 +43,7 @@ CLOSED = (
 )  # fmt: skip
 FOREIGN = (
     "gymnasium.spaces", "gymnasium.envs.registration", "gym.spaces", "gym.envs.registration", "numpy", "random", "pygame",
-    "logging", "threading", "matplotlib", "mujoco", "Box2D", "re", "gymnasium_chance",
+    "logging", "threading", "matplotlib", "mujoco", "Box2D", "re", "gymnasium_chance", "gymnasium_players",
 )  # fmt: skip
 """Modules whose objects hold no rules and no state of a game."""
 LATE = (
@@ -81,7 +83,8 @@ def walk(env: Any, closed: Callable[[Any], bool] = lambda value: False) -> Itera
             known = plain or depth >= DEPTH or id(value) in seen or is_engine(value)
             if not known and may_enter(value) and not closed(value):
                 seen.add(id(value))
-                below = depth if step == (ATTRIBUTE, "env") and hasattr(owner, "unwrapped") else depth + 1
+                inner = step in WRAPPED and hasattr(owner, "unwrapped")
+                below = depth if inner else depth + 1
                 waiting.append((here, value, below))
 
 
@@ -255,9 +258,7 @@ def read(env: Any, path: str, described: dict[str, Any], timestep: dict[str, Any
         for name in described.get("late", ()):
             timestep[f"{path}_{name}"] = np.array(getattr(value, name))
     elif kind == "word":
-        if value not in described["words"]:
-            raise Unforeseen(path, value, f"is {value!r:.60}, which is none of {described['words']}")
-        timestep[path] = np.array(described["words"].index(value), "int64")
+        timestep[path] = np.array(_word(path, described, value, value), "int64")
     elif kind == "enum":
         member = None if value is None else getattr(value, "name", str(value))
         if member not in described["members"] or not (value is None or class_name(value) == described["class"]):
@@ -271,6 +272,8 @@ def read(env: Any, path: str, described: dict[str, Any], timestep: dict[str, Any
         most, *row = leaves[path]["shape"]
         if not isinstance(value, (*SEQUENCES, *SETS)) or len(value) > most:
             raise Unforeseen(path, value, f"is not a sequence of at most {most} rows")
+        if described["of"] == "word":
+            value = [each if each is None else _word(path, described, each, value) for each in in_order(value)]
         one = {"shape": row, "dtype": leaves[path]["dtype"]}
         rows, present = np.zeros((most, *row), one["dtype"]), np.zeros(most, bool)
         for index, each in enumerate(in_order(value)):
@@ -283,6 +286,12 @@ def read(env: Any, path: str, described: dict[str, Any], timestep: dict[str, Any
         timestep[path] = _held(path, value, value, leaves[path])
         if "narrow" in described:
             timestep[path + "_narrow"] = np.array(np.asarray(value).dtype == described["narrow"])
+
+
+def _word(path: str, described: dict[str, Any], word: Any, whole: Any) -> int:
+    if word not in described["words"]:
+        raise Unforeseen(path, whole, f"is {word!r:.60}, which is none of {described['words']}")
+    return described["words"].index(word)
 
 
 def _held(path: str, whole: Any, value: Any, leaf: dict[str, Any]) -> np.ndarray:
@@ -318,7 +327,8 @@ def write(env: Any, path: str, described: dict[str, Any], state: dict[str, Any])
         put(env, place, as_kind(described["of"], value) if state[path + "_present"] else None)
     elif kind == "rows":
         rows = zip(value[: int(state[path + "_count"])], np.asarray(state[path + "_present"]))
-        made = [as_kind(described["of"], row) if here else None for row, here in rows]
+        words, of = described.get("words"), described["of"]
+        made = [None if not here else words[int(row)] if words else as_kind(of, row) for row, here in rows]
         put(env, place, _like(at(env, place), made))
     elif kind == "deque":
         put(env, place, _like(at(env, place), list(value) if value.ndim > 1 else value.tolist()))

@@ -35,12 +35,17 @@ LIBRARIES = frozenset(
             "gymnasium_chance",
             "gymnasium_state",
             "gymnasium_plays",
+            "gymnasium_players",
             "adapter",
         ),
     ]
 )
 """Modules that many environments use, and that hold the rules of none."""
-WRAPPERS = ("gymnasium.core", "gymnasium.wrappers", "gymnasium.spaces", "gymnasium.utils", "gymnasium.logger")
+WRAPPERS = (
+    "gymnasium.core", "gymnasium.wrappers", "gymnasium.spaces", "gymnasium.utils", "gymnasium.logger",
+    "pettingzoo.utils.env", "pettingzoo.utils.wrappers.base", "pettingzoo.utils.wrappers.order_enforcing",
+    "pettingzoo.utils.wrappers.assert_out_of_bounds", "pettingzoo.utils.env_logger", "pettingzoo.utils.conversions",
+)  # fmt: skip
 
 
 class Trace:

@@ -33,5 +33,5 @@ def an_episode_was_truncated(trajectory: Trajectory) -> Array:
 
 @feature
 def a_reward_was_paid(trajectory: Trajectory) -> Array:
-    reward = trajectory.leaves["reward"]
-    return np.asarray(reward != 0).reshape(trajectory.timesteps, -1).any(axis=1)
+    rewards = [leaf for path, leaf in trajectory.leaves.items() if path.split("/")[0] == "reward"]
+    return np.any([reward != 0 for reward in rewards], axis=0)
