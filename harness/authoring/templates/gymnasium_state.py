@@ -78,7 +78,7 @@ def walk(env: Any, closed: Callable[[Any], bool] = lambda value: False) -> Itera
             count += 1
             if count > MOST_PLACES:
                 return
-            plain = is_plain(value)
+            plain = is_plain(value) and not (step[0] == ATTRIBUTE and is_record(value))
             yield here, owner, value, plain
             known = plain or depth >= DEPTH or id(value) in seen or is_engine(value)
             if not known and may_enter(value) and not closed(value):
@@ -119,15 +119,18 @@ def may_enter(value: Any) -> bool:
 
 def is_plain(value: Any) -> bool:
     """Whether this is data and no object: a number, a word, a member of an enumeration, nothing, an array of numbers, or a
-    sequence or set of such; a tuple only of what is alike, as others are records, whose parts are looked at one by one.
+    sequence or set of such.
     """
     if value is None or isinstance(value, (str, enum.Enum, *NUMBERS)):
         return True
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "biuf" and value.size <= MOST_VALUES
-    if not isinstance(value, (*SEQUENCES, *SETS)) or not all(map(is_plain, value)):
-        return False
-    return not isinstance(value, tuple) or len({_size(each) for each in value if each is not None}) < 2
+    return isinstance(value, (*SEQUENCES, *SETS)) and all(map(is_plain, value))
+
+
+def is_record(value: Any) -> bool:
+    """Whether this is a tuple of unlike parts, which are looked at one by one."""
+    return isinstance(value, tuple) and len({_size(each) for each in value if each is not None}) > 1
 
 
 def _size(value: Any) -> Any:
