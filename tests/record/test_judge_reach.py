@@ -20,7 +20,7 @@ DYNAMIC = frozenset({"import_module", "__import__", "spec_from_file_location", "
 KNOWN = {
     "harness/authoring/templates/gymnasium_adapter.py": "the environment that a task names",
     "harness/authoring/templates/gymnasium_kinds.py": "modules of the task's requirements, which register environments",
-    "harness/authoring/templates/gymnasium_things.py": "the classes of the objects of a game",
+    "harness/authoring/templates/gymnasium_state.py": "the classes of the objects of a game",
     "harness/candidate/adapters/jax/candidate.py": "the trainer, which its constant names",
     "harness/candidate/faces/jax_env.py": "a candidate",
     "harness/candidate/faces/rust_batch.py": "a candidate's extension module",
