@@ -124,6 +124,7 @@ def test_state_in_nested_objects_is_found_and_restored_whatever_holds_it(tmp_pat
     assert not not_passed(task)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chance", "made", "draw"),
     [
@@ -189,6 +190,7 @@ def test_a_state_that_narrows_after_its_reset_goes_on_in_the_narrow_type(tmp_pat
         reference.close()
 
 
+@pytest.mark.slow
 def test_seeds_are_reduced_to_what_the_environment_takes(tmp_path: Path) -> None:
     directory = game(tmp_path, "int(self.dice.randint(3))", reset="self.dice = np.random.RandomState(seed)")
     assert "it takes no seeds beyond 4294967295" in quirks(directory).replace("It", "it")
@@ -232,6 +234,7 @@ MASKED = """
 PLAIN, BESIDE = "spaces.Discrete(99)", "spaces.Dict({'at': spaces.Discrete(99), 'action_mask': spaces.MultiBinary(4)})"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parts",
     [
@@ -422,6 +425,7 @@ def test_an_adapter_written_by_hand_is_taken_as_it_is(tmp_path: Path, name: str,
 # --- what it does not make --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_task_is_made_that_nobody_can_solve_and_the_ways_on_are_named(tmp_path: Path) -> None:
     code = """
         class Walk(gym.Env):

@@ -123,6 +123,7 @@ def test_cartpole_becomes_a_complete_task(installed: None, tmp_path: Path) -> No
             assert not len(invariant.violations(trajectory)), invariant.name
 
 
+@pytest.mark.slow
 def test_first_requirements_are_added_to_what_it_writes(installed: None, tmp_path: Path) -> None:
     task = load_task(new("cart", tmp_path / "cart", gymnasium="CartPole-v1"))
     with closing(start_references(task, HERE, 1)) as reference:

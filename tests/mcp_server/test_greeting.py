@@ -160,6 +160,7 @@ def test_a_line_that_is_no_json_waits_for_the_server(line: bytes) -> None:
     assert greeter.take(line) is None and greeter.kept == [line]
 
 
+@pytest.mark.slow
 def test_a_server_answers_each_request_once(place: Place) -> None:
     asked = [*requests("2025-11-25"), HELLO_NOW | {"id": "again", "method": "ping", "params": {}}]
     wanted = sorted(str(each["id"]) for each in asked if "id" in each)

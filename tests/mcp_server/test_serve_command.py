@@ -31,6 +31,7 @@ def test_a_new_client_s_token_is_told(tmp_path: Path, capfd: pytest.CaptureFixtu
     assert document["token"] in file.read_text() and capfd.readouterr().out.strip() in file.read_text()
 
 
+@pytest.mark.slow
 def test_a_server_tells_where_it_listens_as_soon_as_it_does(place: Place) -> None:
     command = [*place.command, "--http", "--port", "0", "--json"]
     with subprocess.Popen(

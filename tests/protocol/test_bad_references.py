@@ -220,6 +220,7 @@ def test_a_stream_that_ends_within_an_answer_is_a_crash(open_rogue: Open, fault:
         open_rogue(fault).rollout([SIX_STEPS.cut(4)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["half a frame, then silence", "silence", "text"])
 def test_silence_within_an_answer_is_a_time_out(open_rogue: Open, fault: str) -> None:
     # A line of text announces, in its first four bytes, a frame that is longer than itself or that is refused.

@@ -78,6 +78,7 @@ def test_a_session_with_a_deceitful_name_gets_another_file_name(name: str) -> No
     assert _file_name("cartpole-20260101T000000-abcd") == "cartpole-20260101T000000-abcd"
 
 
+@pytest.mark.slow
 def test_view_says_where_it_serves_and_ends_with_control_c(record: Path) -> None:
     command = [
         sys.executable,

@@ -223,6 +223,7 @@ def test_every_state_has_its_words(document: dict[str, Any]) -> None:
 # Scale
 
 
+@pytest.mark.slow
 def test_five_hundred_attempts_and_fifty_commits_fit_on_a_page(document: dict[str, Any]) -> None:
     rows = document["attempts"]
     many = []

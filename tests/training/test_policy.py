@@ -71,6 +71,7 @@ def test_an_action_that_may_become_illegal_is_not_held() -> None:
         Policy(cue("shown")["leaves"], PpoConfig(hold=2))
 
 
+@pytest.mark.slow
 def test_a_leaf_with_fewer_choices_than_another_never_takes_more() -> None:
     policy = policy_for(
         {
@@ -171,6 +172,7 @@ def test_an_environment_that_does_not_fit_is_refused(leaves: Any, config: Any, c
         policy_for({"observation": leaf("float32")} | leaves, **config)
 
 
+@pytest.mark.slow
 def test_a_convolution_by_patches_is_the_usual_one() -> None:
     rng = np.random.default_rng(0)
     policy = policy_for(

@@ -60,6 +60,7 @@ def test_a_terminated_episode_is_worth_nothing_more_and_a_truncated_one_what_the
     assert np.abs(confused - expected).max() > 0.1, "the case would not tell truncation from termination"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 8, 64, 4096, 6, 100])
 def test_every_epoch_sees_every_item_once_in_an_order_of_its_own(count: int) -> None:
     orders = np.asarray(_orders(np.array([1, 2], np.uint32), 4, count))
@@ -94,6 +95,7 @@ def test_an_update_makes_what_paid_more_probable() -> None:
     assert chances.argmax() == 2 and int(learner.updates) == 20
 
 
+@pytest.mark.slow
 def test_the_learning_rate_falls_to_nothing_over_the_training() -> None:
     ppo = Ppo(Policy(cue("shown", masked=False)["leaves"], CONFIG))
     learner = ppo.begin(0)._replace(updates=jnp.int32(10))

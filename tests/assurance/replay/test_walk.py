@@ -34,6 +34,7 @@ def place(screen: str) -> int:
     return int(found[1])
 
 
+@pytest.mark.slow
 def test_keys_lead_on_back_to_the_next_finding_and_to_the_next_commit(terminal: Terminal) -> None:
     assert place(terminal.until(KEYS)) == 0
     assert place(press(terminal, "\r")) == 1

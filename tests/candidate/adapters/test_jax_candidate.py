@@ -98,6 +98,7 @@ def test_samples_of_a_step_have_a_slot_axis_and_the_state_is_given_or_not(dice: 
         assert samples["roll"].dtype == np.int32
 
 
+@pytest.mark.slow
 def test_the_auto_resetting_batch_is_made_of_episodes_that_rollouts_repeat(dice: JaxCandidate, rng: Any) -> None:
     steps, envs = 40, 5
     actions = {

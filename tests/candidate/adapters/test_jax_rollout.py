@@ -88,6 +88,7 @@ def test_no_cases_get_no_answers(dice: JaxCandidate) -> None:
     assert dice.rollout([]) == []
 
 
+@pytest.mark.slow
 def test_without_a_tape_the_candidate_draws_and_reports_what_replays_the_case(dice: JaxCandidate, rng: Any) -> None:
     cases = [dice_case(rng, 9, seed=seed) | {"draws": None} for seed in (1, 2, 1 << 40)]
     answers = dice.rollout(cases)

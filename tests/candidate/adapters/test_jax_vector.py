@@ -65,6 +65,7 @@ def test_a_sub_env_follows_its_tape_and_then_its_own_chance(dice: JaxCandidate) 
         assert [name for name, _ in beyond["draws"][0]].count("wind") == 1
 
 
+@pytest.mark.slow
 def test_an_ended_sub_env_begins_anew_from_its_next_seed(dice: JaxCandidate) -> None:
     rng = np.random.default_rng(1)
     dice.vector(SEEDS, state=True)

@@ -69,6 +69,7 @@ def test_a_line_that_its_author_excuses_from_coverage_counts_all_the_same(make: 
     assert first in [gap.first for gap in measure(task, {1: walks(RIGHT)}).never()]
 
 
+@pytest.mark.slow
 def test_features_are_counted_at_every_level(make: Make) -> None:
     task = make()
     reached = measure(task, {1: walks(RIGHT), 2: walks([1] * 6)})
@@ -90,6 +91,7 @@ def test_what_cannot_be_measured_is_named_beside_what_can(make: Make) -> None:
     assert [each.partition(":")[0] for each in reached.not_measured] == ["nowhere/to_be.py", "task.toml"]
 
 
+@pytest.mark.slow
 def test_a_file_in_whose_place_a_compiled_module_runs_is_not_taken_for_unreached(make: Make) -> None:
     task = make(source='["reference/fast.py"]')
     (task.directory / "reference" / "fast.py").write_text("PLACE = 1\n")
@@ -139,6 +141,7 @@ def _has(environment: Installed) -> bool:
     return any(environment.prefix.glob("lib/python*/site-packages/coverage"))
 
 
+@pytest.mark.slow
 def test_a_result_is_read_back_as_it_was_written(make: Make) -> None:
     reached = measure(make(), {1: walks(RIGHT), 2: walks(LEFT)})
     written = json.loads(json.dumps(reached.to_json()))

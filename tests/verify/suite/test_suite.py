@@ -183,6 +183,7 @@ def test_a_search_makes_the_examples_that_its_seed_says(serve: Callable[..., Sui
     assert len(seen["here"]) > 5
 
 
+@pytest.mark.slow
 def test_a_search_that_is_left_in_the_middle_is_given_up_for_the_next(serve: Callable[..., Suite]) -> None:
     suite = serve(load_task(ENVIRONMENTS / "cartpole")).open()
 
