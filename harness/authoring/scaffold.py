@@ -178,15 +178,26 @@ def inspect(task: Task, environment: Installed) -> Findings:
 
 
 def _gymnasium_reference(
-    made: Path, gymnasium: str | None, factory: str | None, imports: Sequence[str], requirements: Sequence[str]
+    made: Path,
+    gymnasium: str | None,
+    factory: str | None,
+    imports: Sequence[str],
+    requirements: Sequence[str],
+    players: dict[str, Any] | None = None,
 ) -> Reference:
-    """Put the general adapter into a task, with the environment that it makes."""
+    """Put the general adapter into a task, with the environment that it makes; `players` is None where one plays."""
     for template, name in GENERAL_FILES.items():
         shutil.copyfile(TEMPLATES / template, made / REFERENCE_DIRECTORY / name)
     if factory is not None:
         factory = take_module(factory, made / REFERENCE_DIRECTORY, "factory", "function")
     required = [Requirement(requirement).name for requirement in requirements]
-    described = {"id": gymnasium, "factory": factory, "imports": list(imports), "required": required, "players": None}
+    described = {
+        "id": gymnasium,
+        "factory": factory,
+        "imports": list(imports),
+        "required": required,
+        "players": players,
+    }
     (made / REFERENCE_DIRECTORY / ENVIRONMENT).write_text(json.dumps(described), encoding="utf-8")
     names = set(map(canonicalize_name, required))
     pins = (*requirements, *(() if "gymnasium" in names else GYMNASIUM[:1]), *(() if requirements else GYMNASIUM[1:]))
@@ -199,11 +210,8 @@ def _pettingzoo_reference(made: Path, pettingzoo: str, requirements: Sequence[st
     factory = pettingzoo if ":" in pettingzoo else f"{pettingzoo}:env"
     named = {canonicalize_name(Requirement(requirement).name) for requirement in requirements}
     added = [pin for pin in (*PETTINGZOO, *GYMNASIUM) if canonicalize_name(Requirement(pin).name) not in named]
-    reference = _gymnasium_reference(made, None, factory, (), (*requirements, *added))
     shutil.copyfile(TEMPLATES / PLAYERS_FILE, made / REFERENCE_DIRECTORY / PLAYERS_FILE)
-    file = made / REFERENCE_DIRECTORY / ENVIRONMENT
-    file.write_text(json.dumps({**json.loads(file.read_text()), "players": {}}), encoding="utf-8")
-    return reference
+    return _gymnasium_reference(made, None, factory, (), (*requirements, *added), players={})
 
 
 def _reference_by_hand(made: Path, adapter: str, requirements: Sequence[str]) -> Reference:

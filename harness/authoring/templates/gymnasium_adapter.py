@@ -196,10 +196,15 @@ def scatter(space: Any, path: str, value: Any, timestep: dict[str, Any]) -> None
 def parts_of(space: Any) -> list[tuple[Any, str, Any]] | None:
     """Key, name in a leaf path, and space of each part of a Dict or a Tuple; None for any other space."""
     if isinstance(space, spaces.Dict):
-        return [(key, "".join(c if c.isalnum() else "_" for c in str(key)), part) for key, part in space.spaces.items()]
+        return [(key, leaf_name(key), part) for key, part in space.spaces.items()]
     if isinstance(space, spaces.Tuple):
         return [(index, str(index), part) for index, part in enumerate(space.spaces)]
     return None
+
+
+def leaf_name(key: Any) -> str:
+    """What a part is called in the path of a leaf."""
+    return "".join(c if c.isalnum() else "_" for c in str(key))
 
 
 def as_rewards(reward: Any, leaves: dict[str, Any]) -> dict[str, Any]:
@@ -208,7 +213,12 @@ def as_rewards(reward: Any, leaves: dict[str, Any]) -> dict[str, Any]:
         return {"reward/" + name: value for name, value in reward.items()}
     if reward is not None:
         return {"reward": reward}
-    return {path: 0.0 for path in leaves if path.split("/")[0] == "reward"}
+    return {path: 0.0 for path in leaves if is_reward(path)}
+
+
+def is_reward(path: str) -> bool:
+    """Whether a leaf is what a player is paid, or the only one."""
+    return path == "reward" or path.startswith("reward/")
 
 
 def as_numbers(text: str, most: int, characters: str) -> np.ndarray:

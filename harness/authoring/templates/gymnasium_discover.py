@@ -133,7 +133,7 @@ class Discovery(WithState):
 
     def declare_players(self, env: Any) -> None:
         """Who plays, in which order, and the leaves that say who is to move, who is alive, and what is legal."""
-        names = ["".join(c if c.isalnum() else "_" for c in name) for name in env.names]
+        names = list(map(self.adapter.leaf_name, env.names))
         if names != env.names or len(names) < 2:
             raise Unusable(f"its players are called {env.names}; expected two or more names of letters, digits and `_`")
         asks = self.drop_out(env)
@@ -226,9 +226,8 @@ class Discovery(WithState):
             timesteps = play(reference, seed, self.actions_for(seed, LONGEST), tape=tape)
             if taped:
                 self.describe_draws([tape])  # a rare draw may have been missing until now
-            paid = (
-                value for timestep in timesteps for path, value in timestep.items() if path.split("/")[0] == "reward"
-            )
+            each = (item for timestep in timesteps for item in timestep.items())
+            paid = (value for path, value in each if self.adapter.is_reward(path))
             returns.append(float(sum(map(float, paid))))
             lengths.append(len(timesteps) - 1)
             if time.perf_counter() - began > SECONDS:

@@ -8,6 +8,7 @@ by their names, so that each has leaves of its own.
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 import gymnasium
@@ -18,24 +19,27 @@ MASK = "action_mask"
 TURNS, SIMULTANEOUS = "turns", "simultaneous"
 
 
-class Seen:
-    """What a step answered, which is no state."""
+class Answer:
+    """What a game at once answered last, by players' names. It is no state: `gymnasium_state` does not look into it."""
 
-    def __init__(self, observations: Any, infos: Any) -> None:
+    def __init__(self, observations: Any, infos: Any, terminations: Any, truncations: Any) -> None:
         self.observations, self.infos = observations, infos
+        self.terminations, self.truncations = terminations, truncations
 
 
-class Players(gymnasium.Env):
+class Players(gymnasium.Env, abc.ABC):
     """What both kinds share.
 
     Attributes:
         env: PettingZoo's environment.
         names: its players, those that dropped out too.
         order: whose actions a step takes, as `[players]` of task.toml says it.
+        alike: whether one action leaf serves whoever is to move.
         masks: whether actions are masked.
     """
 
     order = ""
+    alike = False
 
     def __init__(self, game: Any) -> None:
         self.env = game
@@ -46,10 +50,10 @@ class Players(gymnasium.Env):
         self.observation_space = spaces.Dict(self._shown)
         self.action_space = spaces.Dict({name: game.action_space(name) for name in self.names})
 
-    @property
-    def alike(self) -> bool:
-        """Whether one action leaf serves whoever is to move."""
-        return False
+    def begun(self) -> Any:
+        """What `reset` answers once the game has begun; some tell masks in their infos alone."""
+        self.masks = self.masks or any(MASK in (self.info_of(name) or {}) for name in self.names)
+        return self.get_obs(), self.get_info()
 
     def alive(self) -> dict[str, bool]:
         """Which players go on."""
@@ -68,13 +72,13 @@ class Players(gymnasium.Env):
         """Whether what players see can be asked of the game at any time."""
         return True
 
+    @abc.abstractmethod
     def seen_by(self, name: str) -> Any:
         """What PettingZoo shows one player now; None if nothing."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def info_of(self, name: str) -> Any:
         """The info of one player."""
-        raise NotImplementedError
 
     def get_obs(self) -> dict[str, Any]:
         """What each player sees; zeros where it sees nothing any more."""
@@ -90,12 +94,18 @@ class Players(gymnasium.Env):
         """What a timestep has beside observations and rewards, by the paths of its leaves."""
         leaves = {"alive/" + name: alive for name, alive in self.alive().items()}  # type: dict[str, Any]
         if self.masks:
-            leaves.update(("legal_actions/" + name, self.mask_of(name)) for name in self.names)
+            legal = self.legal()
+            each = {"legal_actions/" + name: mask for name, mask in legal.items()} if isinstance(legal, dict) else None
+            leaves.update({"legal_actions": legal} if each is None else each)
         return leaves
+
+    def legal(self) -> Any:
+        """The masks by players' names; where one action serves whoever is to move, that player's."""
+        return {name: self.mask_of(name) for name in self.names}
 
     def get_info(self) -> dict[str, Any]:
         """The masks, where there are some, as Gymnasium's environments tell theirs."""
-        return {MASK: {name: self.mask_of(name) for name in self.names}} if self.masks else {}
+        return {MASK: self.legal()} if self.masks else {}
 
     def close(self) -> None:
         self.env.close()
@@ -108,18 +118,14 @@ class Turns(Players):
 
     def __init__(self, game: Any) -> None:
         super().__init__(game)
+        first = self.action_space[self.names[0]]
+        self.alike = all(space == first for space in self.action_space.spaces.values())
         if self.alike:
-            self.action_space = self.action_space[self.names[0]]
-
-    @property
-    def alike(self) -> bool:
-        each = [self.env.action_space(name) for name in self.names]
-        return all(space == each[0] for space in each)
+            self.action_space = first
 
     def reset(self, *, seed: Any = None, options: Any = None) -> Any:
         self.env.reset(seed=seed)
-        self.masks = self.masks or any(MASK in (self.info_of(name) or {}) for name in self.names)
-        return self.get_obs(), self.get_info()
+        return self.begun()
 
     def step(self, action: Any) -> Any:
         self.env.step(action if self.alike else action[self.env.agent_selection])
@@ -139,16 +145,10 @@ class Turns(Players):
         return self.env.infos.get(name)
 
     def of_players(self) -> dict[str, Any]:
-        leaves = {"to_move": np.int64(self.names.index(self.env.agent_selection)), **super().of_players()}
-        if self.masks and self.alike:
-            masks = [leaves.pop("legal_actions/" + name) for name in self.names]
-            leaves["legal_actions"] = masks[int(leaves["to_move"])]
-        return leaves
+        return {"to_move": np.int64(self.names.index(self.env.agent_selection)), **super().of_players()}
 
-    def get_info(self) -> dict[str, Any]:
-        if self.masks and self.alike:
-            return {MASK: self.mask_of(self.env.agent_selection)}
-        return super().get_info()
+    def legal(self) -> Any:
+        return self.mask_of(self.env.agent_selection) if self.alike else super().legal()
 
 
 class Together(Players):
@@ -163,21 +163,16 @@ class Together(Players):
 
     def __init__(self, game: Any) -> None:
         super().__init__(game)
-        self._seen = Seen({}, {})
-        self._over = Seen(
-            {}, {}
-        )  # of the players that were there at the last step, whether each was terminated, truncated
+        self._last = Answer({}, {}, {}, {})
 
     def reset(self, *, seed: Any = None, options: Any = None) -> Any:
-        self._seen = Seen(*self.env.reset(seed=seed))
-        self._over = Seen({}, {})
-        self.masks = self.masks or any(MASK in (self.info_of(name) or {}) for name in self.names)
-        return self.get_obs(), self.get_info()
+        self._last = Answer(*self.env.reset(seed=seed), {}, {})
+        return self.begun()
 
     def step(self, action: Any) -> Any:
         there = list(self.env.agents)
         observations, rewards, terminations, truncations, infos = self.env.step({name: action[name] for name in there})
-        self._seen, self._over = Seen(observations, infos), Seen(terminations, truncations)
+        self._last = Answer(observations, infos, terminations, truncations)
         paid = {name: float(rewards.get(name, 0.0)) for name in self.names}
         return (self.get_obs(), paid, *self.ends(), self.get_info())
 
@@ -187,14 +182,14 @@ class Together(Players):
     def ends(self) -> tuple[bool, bool]:
         if self.env.agents:
             return False, False
-        truncated = all(self._over.infos.values())
-        return all(self._over.observations.values()) or not truncated, truncated
+        truncated = all(self._last.truncations.values())
+        return all(self._last.terminations.values()) or not truncated, truncated
 
     def answers(self) -> bool:
         """Whether the game, if it is asked now, shows its players what it showed them last."""
         try:
-            return all(repr(self.ask(name)) == repr(seen) for name, seen in self._seen.observations.items())
-        except Exception:
+            return all(repr(self.ask(name)) == repr(seen) for name, seen in self._last.observations.items())
+        except Exception:  # it has no such method, or another one of that name
             return False
 
     def ask(self, name: str) -> Any:
@@ -202,10 +197,10 @@ class Together(Players):
         return (getattr(self.env, "aec_env", None) or self.env.unwrapped).observe(name)
 
     def seen_by(self, name: str) -> Any:
-        return self.ask(name) if self.asks else self._seen.observations.get(name)
+        return self.ask(name) if self.asks else self._last.observations.get(name)
 
     def info_of(self, name: str) -> Any:
-        return self._seen.infos.get(name)
+        return self._last.infos.get(name)
 
 
 def players_of(game: Any, asks: bool) -> Players:

@@ -280,7 +280,7 @@ class WithState(WithChance):
             for index, action in enumerate(self.taken[seed][start : start + count]):
                 restored.append(reference.step(action) if tape is None else reference.step(action, tape[index]))
             expected = [dict(timestep) for timestep in timesteps[start : start + count + 1]]
-            paid = {path: value for path, value in restored[0].items() if path.split("/")[0] == "reward"}
+            paid = {path: value for path, value in restored[0].items() if self.adapter.is_reward(path)}
             expected[0] = {**expected[0], **paid}
             for one, other in zip(restored, expected):
                 for path in one:
