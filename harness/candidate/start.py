@@ -286,6 +286,7 @@ def candidate_options(task: Task, entry: str) -> dict[str, Any]:
         "x64": task.candidate.x64,
         "mode": str(task.mode),
         "leaves": {path: _describe(leaf) for path, leaf in task.leaves.items()},
+        **({"players": list(task.player_names)} if task.players else {}),
         "draws": {
             draw.name: {"dtype": draw.dtype, "shape": list(draw.shape), "at": draw.at, "capacity": draw.capacity}
             for draw in task.draws.values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -129,6 +129,21 @@ def transfer(measured: Mapping[str, Any]) -> RenderableType:
             )
             lines.append(Text(text, "yellow"))
     return Group(*lines)
+
+
+def results(by_policy: Iterable[Sequence[Mapping[str, Any]]]) -> RenderableType:
+    """How often policies won, drew and lost, one table for all, with 95% intervals."""
+    header = ("as", "against", "won", "drawn", "lost", "episodes")
+    table = grid("left", "left", "right", "right", "right", "right", header=header)
+    for rows in by_policy:
+        for row in rows:
+            shares = [f"{100 * row[name]['share']:.0f}% ({_percent(row[name]['interval_95'])})" for name in header[2:5]]
+            table.add_row(row["player"], row["opponent"], *shares, str(row["episodes"]))
+    return table
+
+
+def _percent(interval: Sequence[float]) -> str:
+    return f"{100 * interval[0]:.0f} to {100 * interval[1]:.0f}"
 
 
 def divergence(found: Divergence) -> RenderableType:

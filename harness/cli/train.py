@@ -18,6 +18,7 @@ from harness.cli.verify import candidate_option, chosen_candidate, sandbox_optio
     "train policies in a candidate or in the reference",
     "lockstep train cartpole --seeds 4",
     "lockstep train pong --in reference --steps 200000",
+    "lockstep train connect_four --against random --against rival",
 )
 @click.argument("directory", default=".", shell_complete=completion.tasks)
 @click.option(
@@ -34,6 +35,10 @@ from harness.cli.verify import candidate_option, chosen_candidate, sandbox_optio
 )  # fmt: skip
 @click.option("--log", type=click.Path(file_okay=False, path_type=Path), help="Where TensorBoard's event files go.")
 @click.option("--episodes", type=click.IntRange(0), default=32, show_default=True, help="To be played afterwards.")
+@click.option(
+    "--against", multiple=True, metavar="NAME",
+    help="Of several players, whom to meet then: random, a scripted policy, a file *.npz; default: the task's.",
+)  # fmt: skip
 @candidate_option
 @sandbox_option
 def train(
@@ -47,6 +52,7 @@ def train(
     out: Path,
     log: Path | None,
     episodes: int,
+    against: tuple[str, ...],
     candidate: str | None,
     sandbox: str | None,
 ) -> int:
@@ -67,26 +73,29 @@ def train(
         config = configured(task, _chosen(settings))
     except TrainingError as error:
         raise click.UsageError(f"--set: {error.what}") from error
+    if against and not task.players:
+        raise click.UsageError(f"--against: {task.name} has one player; leave it out")
     output.kept = f"finished segments are kept in {out}; the same command goes on from there"
     with output.progress() as progress:
-        policies, earned = train_policies(
+        policies, played = train_policies(
             task, permitted(sandbox), backend=backend, config=config, steps=steps, seeds=range(seed, seed + seeds),
-            episodes=episodes, checkpoints=out, log=log, progress=progress,
+            episodes=episodes, against=against, checkpoints=out, log=log, progress=progress,
         )  # fmt: skip
     rows = []
-    for policy, returns in zip(policies, earned, strict=True):
+    for policy, own in zip(policies, played, strict=True):
         path = out / f"{backend}-{policy.seed}.npz"
         policy.save(path)
-        mean = sum(returns) / len(returns) if returns else None
+        mean = sum(own.returns) / len(own.returns) if own.returns else None
         rows.append({"seed": policy.seed, "file": str(path), "digest": policy.digest, "return": mean})
         rows[-1] |= {"steps": policy.steps, "curve": list(policy.curve)}
+        rows[-1] |= {"results": own.results} if own.results else {}
     drop_checkpoints(out)
     document = {"task": task.name, "backend": backend, "config": config.to_json(), "policies": rows}
     table = show.grid("right", "right", "left")
     table.add_row("seed", "mean return", "policy")
     for row in rows:
         table.add_row(str(row["seed"]), "" if row["return"] is None else f"{row['return']:.4g}", row["file"])
-    output.emit(document, table)
+    output.emit(document, table, *([show.results(row["results"] for row in rows)] if task.players else []))
     return EXIT_OK
 
 

@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.candidate.start import CandidateWorker
 from harness.errors import TrainingError
+from harness.model import Trajectory
 from harness.protocol.environment import Environment, Pool
 from harness.reference.install import setup
 from harness.reference.start import start_references
 from harness.support.progress import Progress, silent
-from harness.task.contract import Task
+from harness.task.contract import Task, Transfer
 from harness.task.training import PpoConfig
 from harness.training.trained import Trained
 from sandboxes import Driver
 
+if TYPE_CHECKING:
+    from harness.training.opponents import Table
+
 CANDIDATE, REFERENCE = "candidate", "reference"
 DEFAULT_STEPS = 200_000
 """Environment steps for each policy, where the task does not say."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """What a policy did in the reference.
+
+    Attributes:
+        returns: of each episode.
+        results: of several players, for each place at the table `player`, `opponent`, and the shares of wins, draws and
+            losses (`harness.verify.levels.transfer_groups.shares_of`).
+    """
+
+    returns: list[float]
+    results: list[dict[str, Any]] = field(default_factory=list)
 
 
 def train(
@@ -33,10 +52,11 @@ def train(
     steps: int | None = None,
     seeds: Sequence[int] = (0,),
     episodes: int = 32,
+    against: Sequence[str] = (),
     checkpoints: Path,
     log: Path | None = None,
     progress: Progress = silent,
-) -> tuple[list[Trained], list[list[float]]]:
+) -> tuple[list[Trained], list[Played]]:
     """Train one policy for each seed with PPO, and play each in the reference.
 
     Args:
@@ -44,15 +64,17 @@ def train(
         backend: where to train, `candidate` or `reference`.
         config: hyper-parameters; by default the task's.
         steps: environment steps for each policy; by default the task's.
-        episodes: how many each policy plays afterwards, with its most probable actions.
+        episodes: how many each policy plays afterwards, with its most probable actions; of several players rounded up, so
+            that each seat meets each opponent equally often.
+        against: of several players, whom it meets (`harness.verify.opponents`); by default the task's opponents.
         checkpoints: a directory. A training that was interrupted goes on from what lies there.
         log: a directory for TensorBoard's event files.
 
     Returns:
-        The policies, and for each the returns of its episodes.
+        The policies, and for each what it did in its episodes.
 
     Raises:
-        TrainingError: it cannot be trained, or the checkpoints are of another training.
+        TrainingError: it cannot be trained, there is no such opponent, or the checkpoints are of another training.
         LockstepError, SandboxError: an environment cannot be started, or does not answer.
     """
     config = config or configured(task, {})
@@ -74,7 +96,7 @@ def train(
             worker.close()
         else:
             policies = outside(pool)
-        return policies, [_earned(pool, task, policy, episodes, progress) for policy in policies]
+        return policies, [_played(pool, task, policy, episodes, against, progress) for policy in policies]
 
 
 def configured(task: Task, settings: Mapping[str, Any]) -> PpoConfig:
@@ -105,6 +127,7 @@ def _inside(
     return train_candidate(
         environment, task.leaves, config, steps, list(seeds),
         progress=progress, checkpoint=checkpoints / "checkpoint.npz", identity=identity, log=log,
+        players=task.player_names,
     )  # fmt: skip
 
 
@@ -120,21 +143,41 @@ def _from_outside(
         train_host(
             partial(where.vector, fixed=fixed), task.leaves, config, steps, seed, backend=backend,
             progress=progress, checkpoint=checkpoints / f"checkpoint-{seed}.npz", identity=identity, log=log,
+            players=task.player_names,
         )
         for seed in seeds
     ]  # fmt: skip
 
 
-def _earned(pool: Pool, task: Task, policy: Trained, episodes: int, progress: Progress) -> list[float]:
-    """Returns of a policy's most probable actions in the reference."""
+def _played(
+    pool: Pool, task: Task, trained: Trained, episodes: int, against: Sequence[str], progress: Progress
+) -> Played:
+    """What a policy's most probable actions earn in the reference."""
     from harness.training.evaluate import evaluate
+    from harness.training.opponents import Table
     from harness.training.policy import Policy
+    from harness.verify.opponents import opponents
 
+    policy = Policy(task.leaves, trained.config, task.player_names)
+    names = (against or (task.transfer or Transfer(0, "")).opponents) if task.players else ()
+    table = Table(policy, opponents(task, policy, pool, names)) if names else None
     if not episodes:
-        return []
-    progress(f"playing policy {policy.seed} in the reference", 0, 1)
+        return Played([])
+    progress(f"playing policy {trained.seed} in the reference", 0, 1)
+    count = episodes + -episodes % len(table.places()) if table else episodes
     [played] = evaluate(
-        pool, Policy(task.leaves, policy.config), [policy.learner], [range(episodes)],
-        horizon=task.budgets.horizon, fixed=task.transfer.draws if task.transfer else {}, state=False,
+        pool, policy, [trained.learner], [range(count)], horizon=task.budgets.horizon,
+        fixed=task.transfer.draws if task.transfer else {}, state=table is not None,
+        opponents=table.opponents if table else (),
     )  # fmt: skip
-    return [float(episode.leaves["reward"].sum()) for episode in played]
+    if table is None:
+        return Played([float(episode.leaves["reward"].sum()) for episode in played])
+    return Played(table.returns(played).tolist(), list(_results(table, played)))
+
+
+def _results(table: Table, played: Sequence[Trajectory]) -> Iterator[dict[str, Any]]:
+    from harness.verify.levels.transfer_groups import shares_of
+
+    ended, places = table.results(played), table.places()
+    for place, (player, opponent) in enumerate(places):
+        yield {"player": player, "opponent": opponent, **shares_of(ended[place :: len(places)])}

@@ -176,6 +176,16 @@ class Environment:
                     raise BadAnswer("other actions than those of the case", where="drive", expected="the case first")
         return driven
 
+    def choose(self, policy: str, leaves: Leaves, seeds: Sequence[int]) -> dict[str, Array]:
+        """What a scripted policy chooses in timesteps, leaves `[N, ...]` with the state, given a seed of 32 bits for each;
+        only where the spec has the capability `choose`.
+        """
+        shown = {path: leaves[path] for path in self.spec.outputs}
+        answer = self.ask("choose", policy=policy, leaves=shown, seeds=[int(seed) for seed in seeds])
+        actions = answer.get("actions") if isinstance(answer, dict) else None
+        check_arrays(actions, self.spec.actions, "choose", len(seeds))
+        return dict(actions or {})
+
     def vector(
         self,
         seeds: Sequence[int],

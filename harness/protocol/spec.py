@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 MAX_RANK = 32
 
-CAPABILITIES = ("restore", "probe", "draws", "force_draws", "vector", "columns", "after", "render")
+CAPABILITIES = ("restore", "probe", "draws", "force_draws", "vector", "columns", "after", "choose", "render")
 MOMENTS = ("reset", "step", "both")
 
 

@@ -223,7 +223,7 @@ def _as_array(value: Any) -> np.ndarray:
 class SingleEnvironment:
     """Answers the protocol's batched calls with an adapter that knows one environment and one step at a time."""
 
-    answered_here = frozenset(["after", "columns", "vector"])  # capabilities that an adapter gets for nothing
+    answered_here = frozenset(["after", "choose", "columns", "vector"])  # capabilities that an adapter gets for nothing
 
     def __init__(self, make: Callable[..., Any]) -> None:
         self._make = make
@@ -308,6 +308,22 @@ class SingleEnvironment:
         if len(begun) != len(seeds):
             raise ProtocolError("{} cases to go on from, but {} seeds".format(len(begun), len(seeds)))
         return self._answers(self._driven(policy, seeds, begun, horizon, stickiness), columns)
+
+    def choose(self, policy: str, leaves: Dict[str, Any], seeds: List[int]) -> Dict[str, Any]:
+        """What a policy of the adapter's chooses in each of several timesteps, with a choice that is that row's seed's."""
+        own = self._opened()._policies.get(policy)
+        if own is None:
+            known = ", ".join(sorted(self._policies)) or "none"
+            raise ProtocolError("no scripted policy {!r}; there are {}".format(policy, known))
+        paths = [leaf.path for leaf in self._leaves]
+        _same_names("a timestep", leaves, paths)
+        rows = zip(*[leaf.rows(leaves[leaf.path], len(seeds)) for leaf in self._leaves])  # noqa: B905
+        rng = np.random.RandomState()
+        chosen = []
+        for seed, row in zip(seeds, rows):  # noqa: B905
+            rng.seed(seed & 0xFFFFFFFF)
+            chosen.append(own(dict(zip(paths, row)), rng))  # noqa: B905
+        return {"actions": self._from_actions(chosen)}
 
     def _driven(
         self, policy: str, seeds: List[int], begun: List[Any], horizon: int, stickiness: float
@@ -730,7 +746,8 @@ FORMER = {"vector": "lanes"}  # what adapters that answer batches, as peers of e
 
 CALLS = frozenset(
     [
-        "open", "spec", "reset", "step", "restore", "render", "rollout", "drive", "probe", "vector", "advance", "close",
+        "open", "spec", "reset", "step", "restore", "render", "rollout", "drive", "choose", "probe", "vector", "advance",
+        "close",
         # of candidates only
         "sample", "autoreset", "train", "bench_prepare", "bench_run", "bench_envs", "bench_trace", "program",
         "judge",

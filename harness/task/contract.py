@@ -18,7 +18,7 @@ import numpy as np
 
 from harness.errors import TaskError
 from harness.model import STATE, Leaf, is_reward
-from harness.task.players import Players
+from harness.task.players import DEFAULT_EPISODES, Players
 from harness.task.require import Requirement
 
 TASK_FILE = "task.toml"
@@ -216,6 +216,8 @@ class Transfer:
         seeds: how many trainings there are in each backend at each look; the last number is the budget.
         episodes: how many episodes each policy plays in each backend.
         draws: values of draws of resets, by name: these are the same in all episodes of the level.
+        opponents: of several players, whom each policy meets: `random`, a scripted policy of the adapter's, or a file
+            `reference/*.npz` with a policy. Seats and opponents take turns from episode to episode.
         ppo: hyper-parameters that differ from those of `harness.task.training.PpoConfig`.
     """
 
@@ -225,8 +227,9 @@ class Transfer:
     reference_steps: int | None = None
     minimum_return: float = -math.inf
     seeds: tuple[int, ...] = (6, 10, 16)
-    episodes: int = 32
+    episodes: int = DEFAULT_EPISODES
     draws: Mapping[str, int | float] = field(default_factory=dict)
+    opponents: tuple[str, ...] = ("random",)
     ppo: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -284,6 +287,11 @@ class Task:
     others: tuple[Candidate, ...] = ()
     chosen: str = ""
     players: Players | None = None
+
+    @property
+    def player_names(self) -> tuple[str, ...]:
+        """Of several players the names; none where one agent plays."""
+        return self.players.names if self.players else ()
 
     def with_candidate(self, kind: str) -> Task:
         """The same task for its candidate of a kind.

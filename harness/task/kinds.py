@@ -256,6 +256,13 @@ def file_in(directory: Path, *, below: str = "", suffix: str = "", exists: bool 
     return read
 
 
+def opponent_in(directory: Path) -> Kind:
+    """The name of a policy, or a file of the reference's that holds one."""
+    name = text("`random`, a scripted policy of the adapter's, or a file `reference/*.npz`", r"\w{1,64}")
+    file = file_in(directory, below="reference", suffix=".npz")
+    return lambda value, location: (file if str(value).endswith(".npz") else name)(value, location)
+
+
 def adapter_in(directory: Path) -> Kind:
     """`path/to/file.py:Class`, with the file in the task directory."""
     file = file_in(directory, suffix=".py")

@@ -205,6 +205,7 @@ def _schema(directory: Path) -> Kind:
                     "seeds": kinds.looks,
                     "episodes": whole(2),
                     "draws": table_of(kinds.drawn_number, kinds.identifier),
+                    "opponents": array_of(kinds.opponent_in(directory), at_least=1, unique=True),
                     "ppo": kinds.hyper_parameters,
                 }
             ),

@@ -14,8 +14,11 @@ import numpy as np
 
 from harness.model import REWARD, Leaf
 from harness.task.schema import Location, Required, array_of, one_of, table, text
+from harness.task.training import DEFAULTS
 
 MOST_PLAYERS = 64
+DEFAULT_EPISODES = 32
+"""Of each policy at level 4 (`harness.task.contract.Transfer`)."""
 TO_MOVE = "to_move"
 ALIVE = "alive"
 OWN = ("observation", "action", "legal_actions", REWARD, ALIVE, TO_MOVE)
@@ -59,7 +62,14 @@ def check_players(written: Mapping[str, Any], read: Mapping[str, Any], root: Loc
     """Note what the leaves of a task must be that has several players, and what must not be there."""
     leaves: Mapping[str, Leaf] = read.get("leaves", {})
     stated = written.get("players")
+    transfer = written.get("transfer")
+    transfer = transfer if isinstance(transfer, dict) else {}
     if stated is None:
+        ppo = transfer.get("ppo")
+        of_several = [("opponents",)] if "opponents" in transfer else []
+        of_several += [("ppo", name) for name in ("seats", "past") if isinstance(ppo, dict) and name in ppo]
+        for steps in of_several:
+            root.at("transfer", *steps).wrong("the task has one player", "no such line, or a table [players]")
         for path in leaves:
             if path.split("/")[0] in (TO_MOVE, ALIVE) or path.startswith(f"{REWARD}/"):
                 root.at("leaves", path).wrong(
@@ -90,7 +100,7 @@ def check_players(written: Mapping[str, Any], read: Mapping[str, Any], root: Loc
             f"players act in the order `{order}`", "an action leaf `action/<player>` for each"
         )
     _to_move(names, order, leaves, root)
-    _one_agent_only(written, root)
+    _level_4(transfer, names, root.at("transfer"))
 
 
 def _no_single_reward(written: Mapping[str, Any], location: Location) -> None:
@@ -157,10 +167,17 @@ def _flags(tree: str, leaves: Mapping[str, Leaf], root: Location) -> None:
             root.at("leaves", path).wrong(f"it is {leaf.dtype} of shape {list(leaf.shape)}", "one bool")
 
 
-def _one_agent_only(written: Mapping[str, Any], root: Location) -> None:
-    """What several players do not have yet."""
-    transfer = written.get("transfer")
-    if isinstance(transfer, dict) and "steps" in transfer:
-        root.at("transfer", "steps").wrong(
-            "level 4 trains one agent, and here several play", "no `steps`: levels 1 to 3 compare all players"
-        )
+def _level_4(transfer: Mapping[str, Any], names: Sequence[str], here: Location) -> None:
+    """Every seat meets every opponent equally often, and what one agent alone can do is not asked for."""
+    opponents, episodes = transfer.get("opponents", [""]), transfer.get("episodes", DEFAULT_EPISODES)
+    if transfer and isinstance(opponents, list) and isinstance(episodes, int):
+        together = len(names) * max(1, len(opponents))
+        if episodes % together or episodes < 2 * together:
+            here.at("episodes").wrong(
+                f"{episodes} episodes for {len(names)} seats and {max(1, len(opponents))} opponents",
+                f"a multiple of {together}, and at least {2 * together}: each seat meets each opponent equally often",
+            )
+    ppo = transfer.get("ppo")
+    for name in ("hold", "keep_best"):
+        if isinstance(ppo, dict) and ppo.get(name, DEFAULTS[name]) != DEFAULTS[name]:
+            here.at("ppo", name).wrong("several play", f"{name} = {str(DEFAULTS[name]).lower()}, the default")

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 NETWORKS = ("mlp", "cnn", "gru")
 ACTIVATIONS = ("tanh", "relu", "swish")
+SHARED, SEPARATE = "shared", "separate"
+SEATS = (SHARED, SEPARATE)
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,9 @@ class PpoConfig:
         normalise_observations: whether observations are centred and scaled by running statistics.
         segment_updates: updates in a segment. Environments restart with each segment, and it is the unit of
             checkpoints and progress.
+        seats: of several players, whether one network plays all seats (`shared`) or each has its own (`separate`).
+        past: earlier policies of the training that are kept, drawn from all segments so far. Where there are some, one seat
+            in half of the environments is the learner's, and they play the others.
         keep_best: whether the policy is the one with which the best segment began (of equally good ones the last), and not
             the last one, of which no segment tells how good it is. Learning goes on from the last one in any case.
 
@@ -64,6 +69,8 @@ class PpoConfig:
     normalise_observations: bool = True
     segment_updates: int = 8
     keep_best: bool = False
+    seats: str = SHARED
+    past: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden) if isinstance(self.hidden, list) else self.hidden)
@@ -90,8 +97,13 @@ class PpoConfig:
         return math.ceil(self.updates(steps) / self.segment_updates)
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description from which `from_json` makes an equal config."""
-        return dataclasses.asdict(self) | {"hidden": list(self.hidden)}
+        """A JSON-ready description from which `from_json` makes an equal config.
+
+        What only several players need is left out where it is the default, so that the digest of a config for one player
+        is what it was before there were several.
+        """
+        whole = dataclasses.asdict(self) | {"hidden": list(self.hidden)}
+        return {name: value for name, value in whole.items() if name not in _OF_SEVERAL or value != DEFAULTS[name]}
 
     @staticmethod
     def from_json(described: Mapping[str, Any]) -> PpoConfig:
@@ -113,6 +125,8 @@ class PpoConfig:
 
 DEFAULTS: Mapping[str, Any] = {field.name: field.default for field in dataclasses.fields(PpoConfig)}
 """Every hyper-parameter with its default."""
+
+_OF_SEVERAL = ("seats", "past")
 
 
 class Mistake(NamedTuple):
@@ -151,9 +165,10 @@ def mistakes_in(described: Mapping[str, Any]) -> list[Mistake]:
         demand(name, _number(values[name]) and values[name] >= 0, "a number from 0 on")
     for name in ("discount", "gae_lambda"):
         demand(name, _number(values[name]) and 0 <= values[name] <= 1, "a number from 0 to 1")
+    demand("past", values["past"] == 0 or _whole(values["past"]), "a whole number from 0 on")
     for name in ("anneal", "normalise_observations", "keep_best"):
         demand(name, isinstance(values[name], bool), "true or false")
-    for name, choices in (("network", NETWORKS), ("activation", ACTIVATIONS)):
+    for name, choices in (("network", NETWORKS), ("activation", ACTIVATIONS), ("seats", SEATS)):
         demand(name, values[name] in choices, f"one of {', '.join(choices)}", choices=choices)
     sizes = values["hidden"]
     several = isinstance(sizes, (list, tuple)) and bool(sizes)
@@ -164,6 +179,9 @@ def mistakes_in(described: Mapping[str, Any]) -> list[Mistake]:
         items = math.prod(values[name] for name in among)
         expected = f"a divisor of {' x '.join(among)} = {items}"
         demand("minibatches", items % values["minibatches"] == 0, expected, beside=among)
+        if values["past"]:
+            half = f"a multiple of 2 x past = {2 * values['past']}"
+            demand("num_envs", values["num_envs"] % (2 * values["past"]) == 0, half, beside=("past",))
     return found
 
 

@@ -16,6 +16,7 @@ from harness.candidate.adapters.jax.rollout import random_key
 from harness.model import Array, Case, Leaves, Tape, Trajectory
 from harness.protocol.environment import Environment, Pool
 from harness.training.host import as_taken, narrowed
+from harness.training.opponents import Opponent, Table
 from harness.training.policy import Policy
 from harness.training.ppo import Ppo
 
@@ -35,6 +36,7 @@ def evaluate(
     fixed: Mapping[str, Any] | None = None,
     greedy: bool = True,
     state: bool = True,
+    opponents: Sequence[Opponent] = (),
 ) -> list[list[Trajectory]]:
     """Play episodes of at most `horizon` steps: for each learner as many as it has seeds, which are equally many for all.
 
@@ -47,6 +49,8 @@ def evaluate(
         fixed: values of draws of resets, by name, in episodes without a tape.
         greedy: take the most probable action; else draw from the policy.
         state: whether trajectories hold the canonical state.
+        opponents: where several play, whom each policy meets: a `Table` says in which episode and who sits where. Without
+            any a policy plays all seats.
 
     Returns:
         For each learner a trajectory for each seed, its case with the actions taken. Its return is the sum of its rewards.
@@ -57,6 +61,7 @@ def evaluate(
     """
     prepare_process()
     ppo, count = Ppo(policy), len(seeds[0])
+    table = Table(policy, opponents) if opponents else None
     together = max(1, NUM_ENVS // count)
     played: list[list[Trajectory]] = []
     for first in range(0, len(learners), together):
@@ -68,7 +73,7 @@ def evaluate(
             part = slice(start, start + NUM_ENVS)
             own = [each[part] for each in seeds[group]]
             tapes = None if draws is None else [tape for each in draws[group] for tape in each[part]]
-            flat = _play(environment, policy, weights, own, horizon, tapes, fixed, greedy, state)
+            flat = _play(environment, policy, weights, own, horizon, tapes, fixed, greedy, state, table, start)
             for index in range(len(held)):
                 done[index] += flat[index * len(own[0]) : (index + 1) * len(own[0])]
         played += done
@@ -85,14 +90,18 @@ def _play(
     fixed: Mapping[str, Any] | None,
     greedy: bool,
     state: bool,
+    table: Table | None,
+    first: int,
 ) -> list[Trajectory]:
-    """The episodes of all learners, one learner's after the other's."""
+    """The episodes of all learners, one learner's after the other's; each one's first has the number `first`."""
     seeds = [int(seed) for each in seeds_of for seed in each]
     vector = environment.vector(seeds, draws=draws, state=state, fixed=fixed)
     declared = environment.spec.leaves
     shape = (len(seeds_of), len(seeds_of[0]))
     key_data = np.stack([key_data_of(seed) for seed in seeds]).reshape(*shape, 2)
-    memory = np.zeros((*shape, policy.memory(1).shape[-1]), np.float32)
+    memory = np.asarray(policy.memory(*shape))
+    numbers = [first + number for each in seeds_of for number in range(len(each))]
+    replaced = table.begin(seeds, numbers) if table else None
     timesteps, tapes, chosen = [vector.leaves], [vector.draws], []
     actions: dict[str, Array] = {}
     length = np.full(len(seeds), horizon)
@@ -104,6 +113,8 @@ def _play(
             taken, memory = _choose(policy, greedy, weights, seen, memory, key_data, np.int32(len(chosen)))
             flat = {path: array.reshape(len(seeds), *array.shape[2:]) for path, array in jax.device_get(taken).items()}
             actions = as_taken(declared, flat)
+            if replaced is not None:
+                actions = as_taken(declared, replaced(timesteps[-1], actions, len(chosen), over))
         step = vector.advance(actions)
         chosen.append(actions)
         timesteps.append(step.leaves)
@@ -146,12 +157,13 @@ def _choose(policy: Policy, greedy: bool, weights: Any, seen: Any, memory: Any, 
 
     def one(weights: Any, seen: Any, memory: Any, key_data: Any) -> Any:
         network, stats = weights
-        given, memory = policy.act(network, stats, policy.observe(seen), memory)
+        observed = policy.observe(seen)
+        given, memory = policy.act(network, stats, observed, memory)
         if greedy:
             actions = policy.mode(given)
         else:
             keys = jax.vmap(lambda key_data: random_key(key_data, _ACTING, step_index))(key_data)
             actions = policy.sample(given, jax.vmap(lambda key: policy.noise(key, ()))(keys))
-        return policy.to_leaves(actions), memory
+        return policy.to_leaves(actions, observed.acts), memory
 
     return jax.vmap(one)(weights, seen, memory, key_data)

@@ -75,7 +75,7 @@ class FusedTrainer:
 
     def __init__(self, env: JaxEnv, config: PpoConfig) -> None:
         self.config = config
-        self.ppo = Ppo(Policy(env.leaves, config))
+        self.ppo = Ppo(Policy(env.leaves, config, env.players))
         self._env = env
         self._run = jax.jit(jax.vmap(self._segment, in_axes=(0, 0, None, None, None)), donate_argnums=0)
 
@@ -118,6 +118,7 @@ class FusedTrainer:
         self, learner: Learner, key_data: Any, segment: Any, updates: Any, total: Any
     ) -> tuple[Learner, Tally]:
         key = self.ppo.segment_key(key_data, segment)
+        learner = self.ppo.remembered(learner, key, segment)
         nothing = jnp.zeros(self.config.segment_updates, F32)
 
         def update(index: Any, carry: Any) -> Any:
@@ -137,8 +138,9 @@ class FusedTrainer:
             return sub_env, self._seen(outputs)
 
         sub_env, seen = jax.vmap(one)(seeds)
-        count = self.config.num_envs
-        return _Play(sub_env, seen, self.ppo.policy.memory(count), jnp.ones(count, bool), jnp.zeros(count, F32))
+        count, policy = self.config.num_envs, self.ppo.policy
+        paid = jnp.zeros((count, *policy.axes), F32)
+        return _Play(sub_env, seen, policy.memory(count), jnp.ones(count, bool), paid)
 
     def _rollout(self, learner: Learner, play: _Play, chance: Any) -> tuple[Batch, _Play, Tally]:
         env, policy = self._env, self.ppo.policy
@@ -152,22 +154,26 @@ class FusedTrainer:
             for _ in range(self.config.hold):
                 stepped, outputs, _ = jax_vector.step(env, sub_env, held)
                 ended = outputs["terminated"] | outputs["truncated"]
-                reward, final = outputs["reward"].astype(F32), self._seen(outputs)
+                leaves, final = output_leaves(outputs), self._seen(outputs)
+                reward, terminated = policy.earned(leaves), policy.terminated(leaves)
                 sub_env, seen = select(ended, fresh, stepped), select(ended, self._seen(first), final)
-                decided = _Decided(final, reward, outputs["terminated"], ended, stepped.timestep).after(decided)
+                decided = _Decided(final, reward, terminated, ended, stepped.timestep).after(decided)
             return sub_env, seen, decided
 
         def step(play: _Play, given: Any) -> Any:
             noise, key_data, draws = given
-            memory = jnp.where(play.begins[:, None], F32(0), play.memory)
-            actions, remembered = self.ppo.act(learner, policy.observe(play.seen), memory, noise)
-            sub_env, seen, decided = jax.vmap(one)(play.sub_env, policy.to_leaves(actions), key_data, draws)
+            begins, observed = policy.each(play.begins), policy.observe(play.seen)
+            memory = jnp.where(begins[..., None], F32(0), play.memory)
+            actions, remembered = self.ppo.act(learner, observed, memory, noise)
+            taken = policy.to_leaves(actions, observed.acts)
+            sub_env, seen, decided = jax.vmap(one)(play.sub_env, taken, key_data, draws)
             final, reward, terminated, ended, length = decided
             paid = play.paid + reward
             done = ended.astype(F32)
-            counted = Tally(jnp.sum(done), jnp.sum(done * paid), jnp.sum(done * length.astype(F32)))
-            after = _Play(sub_env, seen, remembered, ended, paid * (1 - done))
-            return after, (play.seen, final, actions, reward, terminated, ended, play.begins, counted)
+            returned = jnp.sum(done * self.ppo.paid(paid))
+            counted = Tally(jnp.sum(done), returned, jnp.sum(done * length.astype(F32)))
+            after = _Play(sub_env, seen, remembered, ended, paid * (1 - policy.each(done)))
+            return after, (play.seen, final, actions, reward, terminated, policy.each(ended), begins, counted)
 
         after, timesteps = jax.lax.scan(step, play, (chance.noise, chance.seeds, draws))
         seen, final, actions, reward, terminated, ended, begins, counted = timesteps

@@ -41,6 +41,7 @@ def train_host(
     identity: Mapping[str, Any] | None = None,
     log: Path | None = None,
     ppo: Ppo | None = None,
+    players: Sequence[str] = (),
 ) -> Trained:
     """Train one policy in an environment that is stepped from here.
 
@@ -51,6 +52,7 @@ def train_host(
         backend: how to call the environment.
         progress, checkpoint, identity, log: see `harness.training.segments.train_segments`.
         ppo: of these leaves and this config, for callers that train several policies: what was compiled for it is kept.
+        players: their names, where several play.
 
     Raises:
         TrainingError: see there.
@@ -58,7 +60,7 @@ def train_host(
         EnvironmentFailure: the environment failed; a checkpoint keeps the segments that were done.
     """
     demand_config(config, steps)
-    ppo = ppo or Ppo(Policy(leaves, config))
+    ppo = ppo or Ppo(Policy(leaves, config, players))
     backing = _Host(vector_factory, leaves, ppo, seed)
     [trained] = train_segments(
         backing.segment,
@@ -92,17 +94,19 @@ class _Host:
         self._key_data = key_data_of(seed)
         programs = _compiled(ppo)
         self._key, self._seeds, self._chance = programs.key, programs.seeds, programs.chance
-        self._act, self._learn = programs.act, programs.learn
+        self._act, self._learn, self._remembered = programs.act, programs.learn, programs.remembered
 
     def segment(self, learners: Leaves, segment: int, updates: int, total: int) -> tuple[Leaves, Played]:
         """See `harness.training.segments.RunSegment`."""
         ppo, config = self._ppo, self._ppo.config
         learner = ppo.learner({name: leaf[0] for name, leaf in learners.items()})
         key = self._key(self._key_data, np.int32(segment))
+        learner = self._remembered(learner, key, np.int32(segment))
         vector = self._begin(_as_numbers(self._seeds(key)))
         seen = self._observed(vector.leaves)
         memory = ppo.policy.memory(config.num_envs)
-        begins, paid = np.ones(config.num_envs, bool), np.zeros(config.num_envs, np.float32)
+        policy = ppo.policy
+        begins, paid = np.ones(config.num_envs, bool), np.zeros((config.num_envs, *policy.axes), np.float32)
         lengths = np.zeros(config.num_envs, np.int64)
         tally = np.zeros(3)
         for index in range(updates):
@@ -114,11 +118,12 @@ class _Host:
                 actions, taken, memory = self._act(learner, seen, memory, begins, timestep_noise)
                 held = as_taken(self._leaves, jax.device_get(taken))
                 after, final, reward, terminated, ended, counted = self._decide(vector, held, seeds[step_index])
-                timesteps.append((seen, final, actions, reward, terminated, ended, begins))
+                each = policy.each(ended, np)
+                timesteps.append((seen, final, actions, reward, terminated, each, policy.each(begins, np)))
                 seen, begins = after, ended
                 paid, lengths = paid + reward, lengths + counted
-                tally += (ended.sum(), paid[ended].sum(), lengths[ended].sum())
-                paid, lengths = np.where(ended, np.float32(0), paid), np.where(ended, 0, lengths)
+                tally += (ended.sum(), ppo.paid(paid)[ended].sum(), lengths[ended].sum())
+                paid, lengths = np.where(each, np.float32(0), paid), np.where(ended, 0, lengths)
             whole = jax.tree.map(lambda *parts: np.stack(parts), *jax.device_get(timesteps))
             learner = self._learn(learner, whole, before, chance.shuffle, np.int32(total))
         learned = {name: leaf[None] for name, leaf in ppo.leaves(learner).items()}
@@ -128,17 +133,19 @@ class _Host:
         """Hold actions: what is seen after them, and until the episode's end what was seen last, the reward, whether it
         terminated, whether it ended, and in how many steps.
         """
-        observed, config = self._ppo.policy.observed_leaves, self._ppo.config
+        policy, config = self._ppo.policy, self._ppo.config
         seen: Leaves = {}
         final: Leaves = {}
-        reward, counted = np.zeros(config.num_envs, np.float32), np.zeros(config.num_envs, np.int64)
-        terminated, ended = np.zeros(config.num_envs, bool), np.zeros(config.num_envs, bool)
+        counted, ended = np.zeros(config.num_envs, np.int64), np.zeros(config.num_envs, bool)
+        reward = np.zeros((config.num_envs, *policy.axes), np.float32)
+        terminated = np.zeros(reward.shape, bool)
         for _ in range(config.hold):
             step = vector.advance(actions, following)
             going = ~ended
-            reward[going] += step.leaves["reward"][going].astype(np.float32)
-            terminated |= step.leaves["terminated"] & going
-            last = self._observed({path: step.before_reset(path) for path in observed})
+            last = {path: step.before_reset(path) for path in policy.observed_leaves}
+            reward[going] += policy.earned(step.leaves, np)[going]
+            terminated[going] |= policy.terminated({**step.leaves, **last}, np)[going]
+            last = self._observed(last)
             if not going.all():  # pictures are large, and hardly ever need to be copied
                 last = {path: _timesteps_where(going, array, final[path]) for path, array in last.items()}
             final = last
@@ -164,12 +171,14 @@ class _Programs:
         self._ppo = ppo
         self.key, self.seeds, self.chance = jax.jit(ppo.segment_key), jax.jit(ppo.first_seeds), jax.jit(ppo.chance)
         self.act, self.learn = jax.jit(self._acting), jax.jit(self._learning)
+        self.remembered = jax.jit(ppo.remembered)
 
     def _acting(self, learner: Any, seen: Any, memory: Any, begins: Any, noise: Any) -> Any:
         policy = self._ppo.policy
-        kept = jnp.where(begins[:, None], jnp.float32(0), memory)
-        actions, remembered = self._ppo.act(learner, policy.observe(seen), kept, noise)
-        return actions, policy.to_leaves(actions), remembered
+        kept = jnp.where(policy.each(begins)[..., None], jnp.float32(0), memory)
+        observed = policy.observe(seen)
+        actions, remembered = self._ppo.act(learner, observed, kept, noise)
+        return actions, policy.to_leaves(actions, observed.acts), remembered
 
     def _learning(self, learner: Any, timesteps: Any, memory: Any, shuffle: Any, total: Any) -> Any:
         seen, final, actions, reward, terminated, ended, begins = timesteps

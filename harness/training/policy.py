@@ -9,45 +9,44 @@ tells which actions are legal, the others have no probability. **Continuous acti
 around the network's output, in a unit in which the leaf's bounds are -1 and 1, and are *clipped* to the bounds when they
 are handed to the environment. Squashing them through a tanh would bound them too. But the correction that it needs makes
 densities near the bounds useless in float32, and the bounds, where the best action often lies, would never be reached.
+
+**Several players** sit at seats, and the last leading axis of everything that a policy sees, does or judges goes over them.
+One network plays all seats, or each has its own (`PpoConfig.seats`). Who is not to move chooses as well, and what it chose
+is neither taken nor learned from.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from harness.candidate.adapters.legal import mask_of
-from harness.candidate.faces.leaves import bounds, is_action
-from harness.task.training import PpoConfig
+from harness.task.training import SEPARATE, PpoConfig
 from harness.training.network import Network
+from harness.training.seat import Actions, Seat, alike
 
 Array = Any
 F32 = jnp.float32
 ILLEGAL = -1e9
 """The logit of an action that cannot be chosen: its probability is exactly 0 in float32, and no NaN comes of it."""
 CLIP_FEATURES = 10.0
-_POOLED_RANKS = (2, 3)
+TO_MOVE, ALIVE = "to_move", "alive"
 
 
 class Observed(NamedTuple):
-    """What a network gets to see: numbers `[..., F]`, images `[..., H, W, C]`, and legal actions `[..., D, n]` or None."""
+    """What a network gets to see: numbers `[..., F]`, images `[..., H, W, C]`, and legal actions `[..., D, n]` or None.
+
+    `acts` says of each of several players whether it is to move, bool `[..., players]`; None where one agent plays.
+    """
 
     vector: Array
     images: tuple[Array, ...]
     legal: Array | None
-
-
-class Actions(NamedTuple):
-    """Actions as a policy chooses them: indices `[..., D]` (int32) and numbers before clipping `[..., C]` (float32)."""
-
-    discrete: Array
-    continuous: Array
+    acts: Array | None = None
 
 
 class Distribution(NamedTuple):
@@ -66,58 +65,56 @@ class Stats(NamedTuple):
     count: Array
 
 
-@dataclass(frozen=True)
-class _Element:
-    """A leaf as a policy sees it: where its elements lie among all of its kind."""
-
-    path: str
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    start: int
-    size: int
-    low: np.ndarray[Any, Any]
-    high: np.ndarray[Any, Any]
-
-
 class Policy:
     """How one kind of network acts in one kind of environment. It holds no weights.
 
     Args:
         leaves: an environment's leaves by path, each a `harness.model.Leaf` or a mapping with its fields.
         config: says which network, and how large.
+        players: their names, where several play.
+
+    Attributes:
+        axes: what arrays have after their leading axes: `(players,)` where several play.
+        observed_leaves: paths of what `observe` needs.
 
     Raises:
-        ValueError: the environment is not one that a single agent can be trained in, or the network does not fit it.
+        ValueError: the environment is not one that can be trained in, or the network does not fit it.
     """
 
-    def __init__(self, leaves: Mapping[str, Any], config: PpoConfig) -> None:
+    def __init__(self, leaves: Mapping[str, Any], config: PpoConfig, players: Sequence[str] = ()) -> None:
         described = {path: _described(leaf) for path, leaf in leaves.items()}
-        self._identity = f"{config.digest} {described}"
-        if "reward" not in described:
-            raise ValueError("each of several players has a reward of its own: the trainer trains one agent")
-        if described["reward"]["shape"]:
-            raise ValueError(f"reward has the shape {described['reward']['shape']}: the trainer trains one agent")
-        self.config = config
-        seen = {path: leaf for path, leaf in described.items() if path.split("/")[0] == "observation"}
-        if config.hold > 1 and any(path.split("/")[0] == "legal_actions" for path in described):
+        self._identity = f"{config.digest} {described} {list(players)}"
+        self.config, self.players = config, tuple(players)
+        self.axes = (len(players),) if players else ()
+        self.rewards = tuple(f"reward/{player}" for player in players) or ("reward",)
+        if config.past and not players:
+            raise ValueError("there is nobody whom earlier policies (`past`) could play: one agent plays")
+        for path in self.rewards:
+            if path not in described:
+                raise ValueError(
+                    f"there is no leaf {path}: each of several players has its own, and is named (`players`)"
+                )
+            if described[path]["shape"]:
+                raise ValueError(
+                    f"{path} has the shape {described[path]['shape']}: the trainer trains one agent at a seat"
+                )
+        masked = any(path.split("/")[0] == "legal_actions" for path in described)
+        if config.hold > 1 and (masked or players):
             raise ValueError("an action cannot be held (`hold`) where it may not be legal any more (`legal_actions`)")
-        seen = {path: _pooled_leaf(leaf, config.pool) for path, leaf in seen.items()}
-        convolves = config.network == "cnn"
-        self.images = {path: leaf for path, leaf in seen.items() if convolves and len(leaf["shape"]) == 3}
-        self.vectors = {path: leaf for path, leaf in seen.items() if path not in self.images}
-        if convolves and not self.images:
-            raise ValueError("a network `cnn` needs an observation of rank 3 (height, width, channels); there is none")
-        self.features = sum(math.prod(leaf["shape"]) for leaf in self.vectors.values())
-        actions = {path: leaf for path, leaf in described.items() if is_action(path)}
-        self.discrete = _elements({path: leaf for path, leaf in actions.items() if not _is_float(leaf)})
-        self.continuous = _elements({path: leaf for path, leaf in actions.items() if _is_float(leaf)})
-        self.choices = [count for leaf in self.discrete for count in _choices(leaf)]
-        self.most_choices = max(self.choices, default=1)
-        self.numbers = sum(leaf.size for leaf in self.continuous)
-        self.masks = {leaf.path: mask_of(leaf.path) for leaf in self.discrete if mask_of(leaf.path) in described}
-        self.observed_leaves = (*self.vectors, *self.images, *self.masks.values())
-        possible = np.arange(self.most_choices) < np.array(self.choices, np.int32).reshape(-1, 1)
-        self._possible = possible.reshape(len(self.choices), self.most_choices)
+        self.seats = [Seat(described, config, player) for player in players] or [Seat(described, config)]
+        alike(self.seats)
+        self.elements = max(len(seat.choices) for seat in self.seats)
+        self.most_choices = max(seat.possible.shape[-1] for seat in self.seats)
+        self.numbers = max(seat.numbers for seat in self.seats)
+        # A seat is told which one it is, and whether it is to move: both decide what it is worth.
+        self.features = max(seat.features for seat in self.seats) + (len(players) + 1 if players else 0)
+        self._turns = TO_MOVE in described
+        self._moves = {path: described[path] for path in described if path.split("/")[0] in (TO_MOVE, ALIVE)}
+        seen = [path for seat in self.seats for path in (*seat.vectors, *seat.images, *seat.masks.values())]
+        self.observed_leaves = tuple(dict.fromkeys((*seen, *(self._moves if players else ()))))
+        self._possible = np.stack([_filled(seat.possible, self._discrete) for seat in self.seats])
+        if not players:
+            self._possible = self._possible[0]
 
     def __eq__(self, other: object) -> bool:
         """Whether the same programs compute both: what was compiled for one serves the other."""
@@ -126,60 +123,82 @@ class Policy:
     def __hash__(self) -> int:
         return hash(self._identity)
 
+    @property
+    def _discrete(self) -> tuple[int, int]:
+        return self.elements, self.most_choices
+
     # --- between leaves and features ----------------------------------------------------------------------------------
 
     def observe(self, leaves: Mapping[str, Array]) -> Observed:
         """What the network sees of leaves with any leading axes; `observed_leaves` names those that it needs."""
-        path, leaf = next(iter((self.vectors | self.images).items()))
-        shape = jnp.shape(leaves[path])
-        lead = shape[: len(shape) - len(leaf["shape"])]
-        pool = self.config.pool
-        flat = [
-            jnp.reshape(_pooled(jnp.asarray(leaves[path]).astype(F32), len(leaf["shape"]), pool), (*lead, -1))
-            for path, leaf in self.vectors.items()
-        ]
-        vector = jnp.concatenate(flat, -1) if flat else jnp.zeros((*lead, 0), F32)
-        images = []
-        for path, leaf in self.images.items():
-            image = jnp.asarray(leaves[path])
-            scale = 1 / 255 if np.dtype(leaf["dtype"]) == np.uint8 else 1.0
-            images.append(_pooled(image.astype(F32) * F32(scale), len(leaf["shape"]), pool))
-        return Observed(vector, tuple(images), self._legal(leaves, lead) if self.masks else None)
+        if not self.players:
+            [seat] = self.seats
+            return Observed(seat.vector(leaves), seat.pictures(leaves), seat.legal(leaves) if seat.masks else None)
+        legal = [seat.legal(leaves) for seat in self.seats]
+        acts = jnp.stack([self._acts(leaves, number, each) for number, each in enumerate(legal)], -1)
+        whole = jnp.stack([_filled(each, self._discrete, jnp) for each in legal], -3)
+        most = self.features - len(self.players) - 1
+        vector = jnp.stack([_filled(seat.vector(leaves), (most,), jnp) for seat in self.seats], -2)
+        names = jnp.broadcast_to(jnp.eye(len(self.players), dtype=F32), (*acts.shape, len(self.players)))
+        images = zip(*[seat.pictures(leaves) for seat in self.seats], strict=True)
+        return Observed(
+            jnp.concatenate([vector, names, acts[..., None].astype(F32)], -1),
+            tuple(jnp.stack(each, -4) for each in images),
+            whole,
+            acts,
+        )
 
-    def _legal(self, leaves: Mapping[str, Array], lead: tuple[int, ...]) -> Array:
-        columns = []
-        for leaf in self.discrete:
-            counts = _choices(leaf)
-            possible = self._possible[leaf.start : leaf.start + leaf.size]
-            if leaf.path not in self.masks:
-                columns.append(jnp.broadcast_to(possible, (*lead, *possible.shape)))
-                continue
-            mask = jnp.reshape(jnp.asarray(leaves[self.masks[leaf.path]]), (*lead, leaf.size, -1))
-            if mask.shape[-1] != max(counts):
-                raise ValueError(f"{self.masks[leaf.path]} must say for each value of {leaf.path} whether it is legal")
-            room = [(0, 0)] * (mask.ndim - 1) + [(0, self.most_choices - mask.shape[-1])]
-            columns.append(jnp.pad(mask, room) & possible)
-        return jnp.concatenate(columns, -2)
+    def _acts(self, leaves: Mapping[str, Array], number: int, legal: Array) -> Array:
+        """Whether a player is to move: it is its turn, it is alive, and it has a legal action."""
+        acts = jnp.all(jnp.any(legal, -1), -1)
+        if self._turns:
+            return acts & (jnp.asarray(leaves[TO_MOVE]) == number)
+        for tree in (TO_MOVE, ALIVE):
+            path = f"{tree}/{self.players[number]}"
+            if path in self._moves:
+                acts &= jnp.asarray(leaves[path])
+        return acts
 
-    def to_leaves(self, actions: Actions) -> dict[str, Array]:
-        """Actions as the environment takes them, by path, inside the bounds of their leaves."""
-        leaves = {}
-        for leaf in self.discrete:
-            chosen = actions.discrete[..., leaf.start : leaf.start + leaf.size]
-            shaped = jnp.reshape(chosen, (*chosen.shape[:-1], *leaf.shape))
-            held = jax.dtypes.canonicalize_dtype(leaf.dtype)
-            taken = shaped.astype(held)
-            leaves[leaf.path] = taken if held == np.bool_ else taken + leaf.low.astype(held)
-        for leaf in self.continuous:
-            number = actions.continuous[..., leaf.start : leaf.start + leaf.size]
-            shaped = jnp.reshape(number, (*number.shape[:-1], *leaf.shape))
-            held = jax.dtypes.canonicalize_dtype(leaf.dtype)
-            bounded = np.isfinite(leaf.low) & np.isfinite(leaf.high)
-            low, high = (np.where(bounded, bound, unit) for bound, unit in ((leaf.low, -1.0), (leaf.high, 1.0)))
-            middle, reach = ((low + high) / 2).astype(np.float32), ((high - low) / 2).astype(np.float32)
-            scaled = (shaped * reach + middle).astype(held)
-            leaves[leaf.path] = jnp.clip(scaled, leaf.low.astype(held), leaf.high.astype(held))
-        return {path: leaves[path] for path in sorted(leaves)}
+    def to_leaves(self, actions: Actions, acts: Array | None = None) -> dict[str, Array]:
+        """Actions as the environment takes them, by path, inside the bounds of their leaves.
+
+        Args:
+            acts: of several players, who is to move (`Observed.acts`).
+        """
+        if not self.players:
+            return self.seats[0].to_leaves(actions)
+        taken: dict[str, Array] = {}
+        for number, seat in enumerate(self.seats):
+            own = Actions(*(array[..., number, :] for array in actions))
+            mine = jnp.asarray(True if acts is None else acts[..., number])
+            for path, leaf in seat.to_leaves(own).items():
+                # A leaf that is of whoever is to move holds that player's choice.
+                mine = jnp.reshape(mine, (*mine.shape, *[1] * (leaf.ndim - mine.ndim)))
+                taken[path] = jnp.where(mine, leaf, taken[path]) if path in taken else leaf
+        return {path: taken[path] for path in sorted(taken)}
+
+    def owner(self, path: str) -> int | None:
+        """The seat to which an action leaf belongs; None where it is of whoever is to move, or of the one agent."""
+        name = path.split("/")[1:2]
+        return self.players.index(name[0]) if name and name[0] in self.players else None
+
+    def earned(self, leaves: Mapping[str, Array], xp: Any = jnp) -> Array:
+        """Rewards, float32 `[...]`; `[..., players]` where several play."""
+        if not self.players:
+            return leaves["reward"].astype(np.float32)
+        return xp.stack([leaves[path].astype(np.float32) for path in self.rewards], -1)
+
+    def terminated(self, leaves: Mapping[str, Array], xp: Any = jnp) -> Array:
+        """Whether there is nothing more to earn, bool `[...]`, or `[..., players]`: who dropped out earns nothing."""
+        if not self.players:
+            return leaves["terminated"]
+        over = leaves["terminated"]
+        alive = [f"{ALIVE}/{player}" for player in self.players]
+        return xp.stack([over | ~leaves[path] if path in self._moves else over for path in alive], -1)
+
+    def each(self, array: Array, xp: Any = jnp) -> Array:
+        """What is of an environment, `[...]`, for each of its players, `[..., players]`; as it is where one plays."""
+        return xp.broadcast_to(array[..., None], (*array.shape, *self.axes)) if self.players else array
 
     # --- statistics of observations -----------------------------------------------------------------------------------
 
@@ -208,23 +227,36 @@ class Policy:
     # --- the network --------------------------------------------------------------------------------------------------
 
     def network(self, rng: np.random.Generator) -> Network:
-        """Fresh weights."""
-        return Network(
-            self.config,
-            rng,
-            features=self.features,
-            images=[leaf["shape"] for leaf in self.images.values()],
-            outputs=len(self.choices) * self.most_choices + self.numbers,
-            deviations=self.numbers,
-        )
+        """Fresh weights; stacked along axis 0 where each seat has its own."""
+        made = [
+            Network(
+                self.config,
+                rng,
+                features=self.features,
+                images=[leaf["shape"] for leaf in self.seats[0].images.values()],
+                outputs=self.elements * self.most_choices + self.numbers,
+                deviations=self.numbers,
+            )
+            for _ in (self.seats if self._separate else self.seats[:1])
+        ]
+        return jax.tree.map(lambda *parts: np.stack(parts), *made) if self._separate else made[0]
 
-    def memory(self, count: int) -> Array:
-        """What `count` instances remember at the begin of their episodes: `[count, H]`, H = 0 without memory."""
-        return jnp.zeros((count, self.config.hidden[-1] if self.config.network == "gru" else 0), F32)
+    @property
+    def _separate(self) -> bool:
+        return bool(self.players) and self.config.seats == SEPARATE
+
+    def _each_seat(self, call: Callable[..., Any], axes: tuple[Any, ...], out: Any) -> Callable[..., Any]:
+        """A network's function of (network, ...), for each seat with its own network where they are separate."""
+        return jax.vmap(call, in_axes=(0, *axes), out_axes=out) if self._separate else call
+
+    def memory(self, *lead: int) -> Array:
+        """What instances remember at the begin of their episodes: `[*lead, H]`, H = 0 without memory; seats before H."""
+        return jnp.zeros((*lead, *self.axes, self.config.hidden[-1] if self.config.network == "gru" else 0), F32)
 
     def act(self, network: Network, stats: Stats, observed: Observed, memory: Array) -> tuple[Distribution, Array]:
         """The distribution of the next action, and what is remembered after it; no value is computed."""
-        out, memory = network.act(self._normal(stats, observed.vector), observed.images, memory)
+        act = self._each_seat(Network.act, (-2, -4, -2), -2)
+        out, memory = act(network, self._normal(stats, observed.vector), observed.images, memory)
         return self._distribution(network, out, observed.legal), memory
 
     def judge(
@@ -232,16 +264,18 @@ class Policy:
     ) -> tuple[Distribution, Array, Array]:
         """Distributions, values `[...]` and memories of whole sequences; see `Network.judge`."""
         seen = self._normal(stats, observed.vector)
-        out, values, memories = network.judge(seen, observed.images, begins, memory)
+        judge = self._each_seat(Network.judge, (-2, -4, -1, -2), (-2, -1, -2))
+        out, values, memories = judge(network, seen, observed.images, begins, memory)
         return self._distribution(network, out, observed.legal), values, memories
 
     def value(self, network: Network, stats: Stats, observed: Observed, memory: Array) -> Array:
         """Values `[...]` of observations, seen with what is remembered from before them `[..., H]`."""
-        return network.values(self._normal(stats, observed.vector), observed.images, memory)
+        judge = self._each_seat(Network.values, (-2, -4, -2), -1)
+        return judge(network, self._normal(stats, observed.vector), observed.images, memory)
 
     def _distribution(self, network: Network, out: Array, legal: Array | None) -> Distribution:
-        size = len(self.choices) * self.most_choices
-        logits = jnp.reshape(out[..., :size], (*out.shape[:-1], len(self.choices), self.most_choices))
+        size = self.elements * self.most_choices
+        logits = jnp.reshape(out[..., :size], (*out.shape[:-1], self.elements, self.most_choices))
         if legal is not None:
             logits = jnp.where(legal, logits, F32(ILLEGAL))
         elif not self._possible.all():
@@ -251,15 +285,25 @@ class Policy:
     # --- distributions ------------------------------------------------------------------------------------------------
 
     def noise(self, key: jax.Array, lead: Sequence[int]) -> Actions:
-        """The chance of `sample`, for leading axes `lead`: Gumbel `[*lead, D, n]` and normal `[*lead, C]`."""
+        """The chance of `sample`, for leading axes `lead`: Gumbel `[*lead, D, n]` and normal `[*lead, C]`.
+
+        Where several play the seats come after these axes.
+        """
         one, two = jax.random.split(key)
-        discrete = jax.random.gumbel(one, (*lead, len(self.choices), self.most_choices), F32)
+        lead = (*lead, *self.axes)
+        discrete = jax.random.gumbel(one, (*lead, self.elements, self.most_choices), F32)
         return Actions(discrete, jax.random.normal(two, (*lead, self.numbers), F32))
 
     def sample(self, given: Distribution, noise: Actions) -> Actions:
         """Actions drawn with the chance that `noise` made."""
         chosen = jnp.argmax(given.logits + noise.discrete, -1).astype(jnp.int32)
         return Actions(chosen, given.mean + jnp.exp(given.log_std) * noise.continuous)
+
+    def at_random(self, observed: Observed, noise: Actions) -> Actions:
+        """Legal actions, each as probable as the others; numbers from anywhere between their bounds."""
+        legal = self._possible if observed.legal is None else observed.legal
+        chosen = jnp.argmax(jnp.where(legal, noise.discrete, F32(ILLEGAL)), -1).astype(jnp.int32)
+        return Actions(chosen, F32(2) * jax.scipy.stats.norm.cdf(noise.continuous) - F32(1))
 
     def mode(self, given: Distribution) -> Actions:
         """The most probable actions."""
@@ -268,11 +312,11 @@ class Policy:
     def log_probability(self, given: Distribution, actions: Actions) -> Array:
         """Logarithm of the probability (density) of actions, `[...]`."""
         total = jnp.zeros(actions.discrete.shape[:-1], F32)
-        if self.discrete:
+        if self.elements:
             logs = jax.nn.log_softmax(given.logits)
             chosen = actions.discrete[..., None] == jnp.arange(self.most_choices, dtype=jnp.int32)
             total += jnp.sum(jnp.where(chosen, logs, F32(0)), (-2, -1))
-        if self.continuous:
+        if self.numbers:
             away = (actions.continuous - given.mean) * jnp.exp(-given.log_std)
             total -= jnp.sum(F32(0.5) * jnp.square(away) + given.log_std + F32(0.5 * math.log(2 * math.pi)), -1)
         return total
@@ -280,15 +324,12 @@ class Policy:
     def entropy(self, given: Distribution) -> Array:
         """Entropy, `[...]`."""
         total = jnp.zeros(given.logits.shape[:-2], F32)
-        if self.discrete:
+        if self.elements:
             logs = jax.nn.log_softmax(given.logits)
             total -= jnp.sum(jnp.exp(logs) * logs, (-2, -1))
-        if self.continuous:
+        if self.numbers:
             total += jnp.sum(given.log_std + F32(0.5 * math.log(2 * math.pi * math.e)), -1)
         return total
-
-
-# --- leaves -----------------------------------------------------------------------------------------------------------
 
 
 def _described(leaf: Any) -> dict[str, Any]:
@@ -301,46 +342,13 @@ def _described(leaf: Any) -> dict[str, Any]:
     return {"dtype": leaf.dtype, "shape": tuple(leaf.shape), "low": leaf.low, "high": leaf.high}
 
 
-def _pooled_leaf(leaf: dict[str, Any], side: int) -> dict[str, Any]:
-    """An observed leaf in the shape in which the network sees it."""
-    shape = leaf["shape"]
-    pooled = len(shape) in _POOLED_RANKS
-    return leaf | {"shape": (*(-(-size // side) for size in shape[:2]), *shape[2:])} if pooled else leaf
-
-
-def _pooled(array: Array, rank: int, side: int) -> Array:
-    """Means over squares of the first two of a leaf's `rank` axes, which come last; what a square lacks at the edge is 0."""
-    if side == 1 or rank not in _POOLED_RANKS:
-        return array
-    *lead, height, width, channels = array.shape if rank == 3 else (*array.shape, 1)
-    edges = [(0, 0)] * len(lead) + [(0, -height % side), (0, -width % side), (0, 0)]
-    whole = jnp.pad(jnp.reshape(array, (*lead, height, width, channels)), edges)
-    rows, columns = whole.shape[-3] // side, whole.shape[-2] // side
-    means = jnp.mean(jnp.reshape(whole, (*lead, rows, side, columns, side, channels)), (-4, -2))
-    return means if rank == 3 else means[..., 0]
-
-
-def _is_float(leaf: Mapping[str, Any]) -> bool:
-    return np.dtype(leaf["dtype"]).kind == "f"
-
-
-def _elements(leaves: Mapping[str, Mapping[str, Any]]) -> tuple[_Element, ...]:
-    elements, start = [], 0
-    for path in sorted(leaves):
-        leaf = leaves[path]
-        shape, size = tuple(leaf["shape"]), math.prod(leaf["shape"])
-        if (
-            not _is_float(leaf)
-            and np.dtype(leaf["dtype"]).kind != "b"
-            and (leaf["low"] is None or leaf["high"] is None)
-        ):
-            raise ValueError(f"the action leaf {path} has no bounds, so there is no number of actions to choose from")
-        elements.append(_Element(path, np.dtype(leaf["dtype"]), shape, start, size, *bounds(leaf)))
-        start += size
-    return tuple(elements)
-
-
-def _choices(leaf: _Element) -> list[int]:
-    if leaf.dtype.kind == "b":
-        return [2] * leaf.size
-    return [int(high) - int(low) + 1 for low, high in zip(leaf.low.ravel(), leaf.high.ravel(), strict=True)]
+def _filled(array: Array, shape: tuple[int, ...], xp: Any = np) -> Array:
+    """An array whose last axes are filled up to a shape: numbers with 0; discrete elements with one that has one value."""
+    lead = array.ndim - len(shape)
+    room = [(0, wanted - has) for wanted, has in zip(shape, array.shape[lead:], strict=True)]
+    filled = xp.pad(array, [(0, 0)] * lead + room)
+    if len(shape) == 2 and room[0][1]:
+        first = np.zeros(shape, bool)
+        first[array.shape[lead] :, 0] = True
+        filled = filled | first
+    return filled

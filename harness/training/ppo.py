@@ -32,16 +32,20 @@ ADAM = (0.9, 0.999, 1e-5)
 
 
 class Learner(NamedTuple):
-    """Everything that training changes: weights, the optimiser's state, statistics of observations, updates done."""
+    """Everything that training changes: weights, the optimiser's state, statistics of observations, updates done.
+
+    `past` holds network and statistics of earlier policies, stacked along axis 0 (`PpoConfig.past`); () without any.
+    """
 
     network: Network
     optimiser: Any
     stats: Stats
     updates: Array
+    past: Any = ()
 
 
 class Batch(NamedTuple):
-    """What one update learns from; arrays `[T, N, ...]`.
+    """What one update learns from; arrays `[T, N, ...]`, `[T, N, players, ...]` where several play.
 
     Attributes:
         observed: what each action was chosen on.
@@ -50,7 +54,7 @@ class Batch(NamedTuple):
         reward: of each step (float32).
         terminated, ended: whether the step terminated its episode, and whether it ended it in any way.
         begins: whether the action was an episode's first.
-        memory: of the network, before the first timestep, `[N, H]`.
+        memory: of the network, before the first timestep, `[N, H]` or `[N, players, H]`.
     """
 
     observed: Observed
@@ -81,6 +85,7 @@ class Ppo:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.config: PpoConfig = policy.config
+        self.played = _played(policy)
         self._optimiser = optax.flatten(
             optax.chain(optax.clip_by_global_norm(self.config.max_gradient_norm), _scale_by_adam(*ADAM))
         )
@@ -98,7 +103,10 @@ class Ppo:
         """A learner that has learned nothing."""
         network = self.policy.network(np.random.default_rng([_NETWORK, seed]))
         weights = eqx.filter(network, eqx.is_array)
-        return Learner(network, self._optimiser.init(weights), self.policy.no_stats(), jnp.zeros((), I32))
+        stats, past = self.policy.no_stats(), ()
+        if self.config.past:
+            past = jax.tree.map(lambda leaf: jnp.stack([jnp.asarray(leaf)] * self.config.past), (network, stats))
+        return Learner(network, self._optimiser.init(weights), stats, jnp.zeros((), I32), past)
 
     def leaves(self, learner: Learner) -> dict[str, np.ndarray[Any, Any]]:
         """A learner as arrays by name, which is how it crosses a process's border."""
@@ -144,8 +152,49 @@ class Ppo:
 
     def act(self, learner: Learner, observed: Observed, memory: Array, noise: Actions) -> tuple[Actions, Array]:
         """Actions, and what is remembered after them."""
-        given, memory = self.policy.act(learner.network, learner.stats, observed, memory)
-        return self.policy.sample(given, noise), memory
+        given, after = self.policy.act(learner.network, learner.stats, observed, memory)
+        chosen = self.policy.sample(given, noise), after
+        return self._beside_past(learner, observed, memory, noise, chosen) if self.config.past else chosen
+
+    def remembered(self, learner: Learner, key: jax.Array, segment: Any) -> Learner:
+        """The learner with which a segment begins: what it is now may take the place of an earlier policy.
+
+        Each segment's policy is kept with the same chance (Vitter's reservoir), so that those kept are from all of them.
+        """
+        if not self.config.past:
+            return learner
+        slot = jax.random.randint(jax.random.fold_in(key, _PAST), (), 0, jnp.maximum(segment + 1, self.config.past))
+        now = (learner.network, learner.stats)
+        kept = jax.tree.map(lambda past, new: past.at[slot].set(new, mode="drop"), learner.past, now)
+        return learner._replace(past=kept)
+
+    def paid(self, paid: Array) -> Array:
+        """What the learner's seats were paid on average, `[N]`."""
+        return paid if self.played is None else (paid * self.played).sum(-1) / self.played.sum(-1)
+
+    def _beside_past(
+        self, learner: Learner, observed: Observed, memory: Array, noise: Actions, chosen: tuple[Actions, Array]
+    ) -> tuple[Actions, Array]:
+        """What is chosen and remembered, at the seats that earlier policies play by them."""
+        policy, count, half = self.policy, self.config.past, self.config.num_envs // 2
+
+        def one(weights: Any, observed: Observed, memory: Array, noise: Actions) -> tuple[Actions, Array]:
+            network, stats = weights
+            given, after = policy.act(network, stats, observed, memory)
+            return policy.sample(given, noise), after
+
+        rest = jax.tree.map(
+            lambda a: jnp.reshape(a[half:], (half // count, count, *a.shape[1:])), (observed, memory, noise)
+        )
+        theirs = jax.vmap(one, in_axes=(0, 1, 1, 1), out_axes=1)(learner.past, *rest)
+
+        def merged(own: Array, other: Array) -> Array:
+            assert self.played is not None
+            mine = self.played[..., None] > 0
+            other = jnp.reshape(other, (half, *own.shape[1:]))
+            return jnp.where(mine, own, jnp.concatenate([own[:half], other]))
+
+        return jax.tree.map(merged, chosen, theirs)
 
     # --- learning -----------------------------------------------------------------------------------------------------
 
@@ -161,9 +210,11 @@ class Ppo:
         given, values, memories = policy.judge(network, stats, batch.observed, batch.begins, batch.memory)
         after = policy.value(network, stats, batch.final, memories)
         advantages = advantage(config, batch, values, after)
+        judging = None if self.played is None else jnp.broadcast_to(self.played, advantages.shape)
+        acting = None if judging is None or batch.observed.acts is None else judging * batch.observed.acts.astype(F32)
         items = _Items(
             batch.observed, batch.actions, policy.log_probability(given, batch.actions), advantages, advantages + values,
-            batch.begins, batch.memory,
+            batch.begins, batch.memory, acting, judging,
         )  # fmt: skip
         remembers = config.network == "gru"
         if not remembers:  # every timestep is an item of its own
@@ -183,23 +234,24 @@ class Ppo:
 
         (network, optimiser), _ = jax.lax.scan(learn, (network, learner.optimiser), parts)
         # The statistics change last: the policy that acted and the one that learned saw the same numbers.
-        return Learner(network, optimiser, policy.extended(stats, batch.observed.vector), learner.updates + 1)
+        stats = policy.extended(stats, batch.observed.vector)
+        return Learner(network, optimiser, stats, learner.updates + 1, learner.past)
 
     def _loss(self, network: Network, stats: Stats, items: _Items) -> Array:
         config, policy = self.config, self.policy
         given, values, _ = policy.judge(network, stats, items.observed, items.begins, items.memory)
         ratio = jnp.exp(policy.log_probability(given, items.actions) - items.log_probability)
-        gain = items.advantage - jnp.mean(items.advantage)
-        gain = gain / (jnp.sqrt(jnp.mean(jnp.square(gain))) + F32(1e-8))
+        gain = items.advantage - _mean(items.advantage, items.acting)
+        gain = gain / (jnp.sqrt(_mean(jnp.square(gain), items.acting)) + F32(1e-8))
         clipped = jnp.clip(ratio, F32(1 - config.clip), F32(1 + config.clip))
-        acting = -jnp.mean(jnp.minimum(ratio * gain, clipped * gain))
-        judging = F32(0.5) * jnp.mean(jnp.square(values - items.target))
-        entropy = jnp.mean(policy.entropy(given))
+        acting = -_mean(jnp.minimum(ratio * gain, clipped * gain), items.acting)
+        judging = F32(0.5) * _mean(jnp.square(values - items.target), items.judging)
+        entropy = _mean(policy.entropy(given), items.acting)
         return acting + config.value_coefficient * judging - config.entropy_coefficient * entropy
 
 
 class _Items(NamedTuple):
-    """What a minibatch is cut from."""
+    """What a minibatch is cut from; of several players, the weights with which each acted and is judged, 0 or 1."""
 
     observed: Observed
     actions: Actions
@@ -208,9 +260,32 @@ class _Items(NamedTuple):
     target: Array
     begins: Array
     memory: Any
+    acting: Array | None
+    judging: Array | None
 
 
 _NETWORK, _SEGMENTS = 0, 1  # what is derived from a seed's key
+_PAST = 0xFFFFFFFF  # what is derived from a segment's key, beside its updates
+
+
+def _played(policy: Policy) -> np.ndarray[Any, Any] | None:
+    """Which seats the learner plays, 0 or 1, `[N, players]` (float32); None where there is one player.
+
+    In the second half of the environments earlier policies play all seats but one, if any are kept.
+    """
+    if not policy.players:
+        return None
+    config, players = policy.config, len(policy.players)
+    played = np.ones((config.num_envs, players), np.float32)
+    if config.past:
+        half = config.num_envs // 2
+        played[half:] = np.arange(half)[:, None] // config.past % players == np.arange(players)
+    return played
+
+
+def _mean(array: Array, weight: Array | None) -> Array:
+    """The mean, of what has weight where weights are given."""
+    return jnp.mean(array) if weight is None else jnp.sum(array * weight) / jnp.maximum(jnp.sum(weight), F32(1))
 
 
 def advantage(config: PpoConfig, batch: Batch, values: Array, after: Array) -> Array:

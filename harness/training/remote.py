@@ -33,6 +33,7 @@ def train_candidate(
     checkpoint: Path | None = None,
     identity: Mapping[str, Any] | None = None,
     log: Path | None = None,
+    players: Sequence[str] = (),
 ) -> list[Trained]:
     """Train one policy for each seed, all at once, in a candidate's worker that was started for `training`.
 
@@ -41,6 +42,7 @@ def train_candidate(
         leaves: of the task.
         config, steps, seeds: how, for how long, and from which seeds to train.
         progress, checkpoint, identity, log: see `harness.training.segments.train_segments`.
+        players: their names, where several play.
 
     Raises:
         TrainingError: see there.
@@ -48,7 +50,7 @@ def train_candidate(
         EnvironmentFailure: the worker failed, or answered with something that is not a learner.
     """
     demand_config(config, steps)
-    ppo = Ppo(Policy(leaves, config))
+    ppo = Ppo(Policy(leaves, config, players))
 
     def segment(learners: Leaves, number: int, updates: int, total: int) -> tuple[Leaves, Played]:
         answer = environment.ask(

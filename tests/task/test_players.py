@@ -12,9 +12,11 @@ from harness.model import Leaf
 from harness.task.load import load_task
 from harness.task.players import Order, Players
 from harness.task.require import Requirement
-from tests.paths import NIM, STANDING
+from tests.paths import NIM, STANDING, WALK
 
 REQUIRED = '\n[[require]]\nreward = 1\nleaf = "reward/second"\ntimes = 3\n'
+
+TRANSFER = '[transfer]\nmargin = 1\nbecause = "x"\nsteps = 9\nminimum_return = 0\n'
 
 
 def edited(directory: Path, task: Path, *edits: tuple[str, str]) -> Path:
@@ -65,8 +67,15 @@ def test_leaves_belong_to_players() -> None:
         (NIM, [('order = "turns"', 'order = "simultaneous"')], 'expected no such leaf, or `order = "turns"`'),
         (NIM, [('order = "turns"', 'order = "any"')], "there is no leaf `to_move/first`"),
         (NIM, [('[players]\nnames = ["first", "second"]\norder = "turns"\n', "")], "the task has one player"),
-        (NIM, [("[budgets]", '[transfer]\nmargin = 1\nbecause = "x"\nsteps = 9\nminimum_return = 0\n\n[budgets]')],
-         "level 4 trains one agent, and here several play"),
+        (NIM, [("[budgets]", TRANSFER + 'opponents = ["random", "greedy", "reference/none.npz"]\n\n[budgets]')],
+         "there is no file 'reference/none.npz'"),
+        (NIM, [("[budgets]", TRANSFER + 'opponents = ["random", "a b"]\n\n[budgets]')], "expected `random`, a scripted"),
+        (NIM, [("[budgets]", TRANSFER + 'episodes = 33\n\n[budgets]')], "expected a multiple of 2, and at least 4"),
+        (NIM, [("[budgets]", TRANSFER + 'episodes = 2\n\n[budgets]')], "2 episodes for 2 seats and 1 opponents"),
+        (NIM, [("[budgets]", TRANSFER + '[transfer.ppo]\nkeep_best = true\n\n[budgets]')], "expected keep_best = false"),
+        (NIM, [("[budgets]", TRANSFER + '[transfer.ppo]\nhold = 2\n\n[budgets]')], "expected hold = 1, the default"),
+        (WALK, [("[budgets]", TRANSFER + 'opponents = ["random"]\n\n[budgets]')], "the task has one player"),
+        (WALK, [("[budgets]", TRANSFER + '[transfer.ppo]\npast = 2\n\n[budgets]')], "transfer.ppo.past: the task has one"),
         (NIM, [("[budgets]", "[[require]]\nreward = 1\n\n[budgets]")], "there is no leaf `reward` of rewards"),
         (NIM, [("[budgets]", '[[require]]\nreward = 2\nleaf = "reward/first"\n\n[budgets]')], "`reward/first` is never"),
         (NIM, [('"reward/second" = {', '"reward/second" = { shape = [2],')], "of shape [2]; expected one number"),

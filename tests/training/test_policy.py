@@ -59,7 +59,7 @@ def test_pictures_are_averaged_over_squares_and_what_lies_beyond_the_edge_is_bla
     observed = policy.observe({path: np.stack([array] * 5) for path, array in given.items()})
     seen = np.asarray(observed.vector)
     assert seen.shape == (5, policy.features) == (5, 4 + 8 + 4)
-    by_path = dict(zip(policy.vectors, np.split(seen[2], [4, 12]), strict=True))
+    by_path = dict(zip(policy.seats[0].vectors, np.split(seen[2], [4, 12]), strict=True))
     assert by_path["observation/flat"].tolist() == [2.5, 4.5, 4.25, 5.25]
     assert by_path["observation/colours"].tolist() == [5, 6, 9, 10, 21, 22, 25, 26]
     assert by_path["observation/row"].tolist() == [0, 1, 2, 3]

@@ -95,6 +95,7 @@ class JaxEnv:
         self.mode: str = contract["mode"]
         self.leaves: dict[str, Any] = dict(contract["leaves"])
         self.actions = {path: leaf for path, leaf in self.leaves.items() if is_action(path)}
+        self.players: tuple[str, ...] = tuple(contract.get("players", ()))
         self._taken = Actions(self.actions, (), jax.dtypes.canonicalize_dtype)
         self.state_leaves = {path: leaf for path, leaf in self.leaves.items() if path.startswith("state/")}
         draws = contract.get("draws", {}) if self.mode in ("tape", "law") else {}

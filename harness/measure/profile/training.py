@@ -98,7 +98,9 @@ def measure_training(
     from harness.training.ppo import Ppo
 
     config = config_for(task, batch)
-    ppo = Ppo(Policy(task.leaves, config))  # one for all that are stepped from here: it is compiled once
+    ppo = Ppo(
+        Policy(task.leaves, config, task.player_names)
+    )  # one for all that are stepped from here: it is compiled once
     scanned: list[float] = []
     with ExitStack() as stack:
         trainees = [_in_candidate(task, tree, driver, ppo, cores, stack)]

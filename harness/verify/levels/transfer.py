@@ -23,11 +23,12 @@ import numpy as np
 from harness.compare import Difference
 from harness.model import Trajectory
 from harness.task.contract import Mode, Transfer
+from harness.training.opponents import Table
 from harness.training.trained import Trained
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.levels.by_itself import strayed
 from harness.verify.levels.rollout import Tally
-from harness.verify.levels.transfer_groups import Comparison, Group, described_policies, distance
+from harness.verify.levels.transfer_groups import Comparison, Group, described_policies, described_results, distance
 from harness.verify.levels.transfer_policies import CANDIDATE, REFERENCE, Trainer
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
@@ -119,11 +120,11 @@ class _Run:
         by_policy = play(policies, pair.reference, seeds)
         if not pair.paired:
             others = [pair.seeds(f"{stream}/{number}/candidate", count) for number in numbers]
-            _keep(group, by_policy, play(policies, pair.candidate, others), whole=True)
+            _keep(group, by_policy, play(policies, pair.candidate, others), self.trainer.table, whole=True)
             return None
         draws = [[one.draws for one in each] for each in by_policy] if pair.task.mode is Mode.TAPE else None
         followed = play(policies, pair.candidate, seeds, draws)
-        _keep(group, by_policy, followed, whole=False)
+        _keep(group, by_policy, followed, self.trainer.table, whole=False)
         expected, actual = ([one for each in side for one in each] for side in (by_policy, followed))
         name = EPISODES.format(group.backend)
         self.played[name] = self.played.get(name, 0) + len(expected)
@@ -185,21 +186,27 @@ class _Run:
     # --- comparing ----------------------------------------------------------------------------------------------------
 
     def _comparisons(self) -> Iterator[Comparison]:
+        # Of several players each seat is compared by itself: what one gains the other may lose.
+        players = self.pair.task.player_names
+        for seat, player in enumerate(players) if players else [(None, "")]:
+            yield from self._compared(seat, max(1, len(players)), f", as {player}" if player else "")
+
+    def _compared(self, seat: int | None, seats: int, suffix: str) -> Iterator[Comparison]:
         for group in (self.here, self.there):
             yield Comparison(
-                COMPARED_PLAYING.format(group.backend),
+                COMPARED_PLAYING.format(group.backend) + suffix,
                 PLAYED,
-                group.means(CANDIDATE),
-                group.means(REFERENCE),
+                group.means(CANDIDATE, seat, seats),
+                group.means(REFERENCE, seat, seats),
                 identical=self.pair.paired and group.same,
                 visited=distance(group.visited[CANDIDATE], group.visited[REFERENCE]),
                 alike=len(group.trained),
             )
         yield Comparison(
-            COMPARED_TRAINING,
+            COMPARED_TRAINING + suffix,
             TRAINED,
-            self.as_long.means(REFERENCE),
-            self.there.means(REFERENCE),
+            self.as_long.means(REFERENCE, seat, seats),
+            self.there.means(REFERENCE, seat, seats),
             identical=False,
             visited=distance(self.as_long.visited[REFERENCE], self.there.visited[REFERENCE]),
             alike=sum(
@@ -208,8 +215,13 @@ class _Run:
         )
 
     def _judged(self, one: Comparison, level: float) -> tuple[Comparison, Interval, Decision]:
-        interval = one.interval(self.contract.margin, level)
-        return one, interval, equivalence.decide(interval, self.contract.margin)
+        margin, seats = self.contract.margin, max(1, len(self.pair.task.player_names))
+        interval = one.interval(margin, level)
+        decision = equivalence.decide(interval, margin)
+        if decision is Decision.DIFFERENT and seats > 1:
+            # PASS needs every seat, but one that differs by chance is enough for FAIL: its chance is shared out.
+            decision = equivalence.decide(one.interval(margin, level / seats), margin)
+        return one, interval, decision
 
     def _learned(self, group: Group) -> bool:
         return bool(group.means(REFERENCE).mean() >= self.contract.minimum_return)
@@ -297,6 +309,8 @@ class _Run:
                 for one, interval, decision in decided.values()
             ],
         }
+        if self.trainer.table is not None:
+            described["results"] = list(described_results(self.groups, self.trainer.table))
         means = self.there.means(REFERENCE)
         if len(means) >= 2:
             budget = contract.seeds[-1]
@@ -315,11 +329,16 @@ def _decisions(decided: dict[str, tuple[Comparison, Interval, Decision]]) -> dic
 
 
 def _keep(
-    group: Group, expected: Sequence[Sequence[Trajectory]], actual: Sequence[Sequence[Trajectory]], *, whole: bool
+    group: Group,
+    expected: Sequence[Sequence[Trajectory]],
+    actual: Sequence[Sequence[Trajectory]],
+    table: Table | None,
+    *,
+    whole: bool,
 ) -> None:
     for backend, by_policy in ((REFERENCE, expected), (CANDIDATE, actual)):
         for played in by_policy:
-            group.keep(backend, played, whole=whole)
+            group.keep(backend, played, table, whole=whole)
 
 
 def _same_actions(one: Trajectory, other: Trajectory, steps: int) -> bool:

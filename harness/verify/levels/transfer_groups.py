@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.stats
 
-from harness.model import Array, Trajectory
+from harness.model import REWARD, Array, Trajectory
+from harness.training.opponents import Table
 from harness.training.trained import Trained
 from harness.verify.levels.transfer_policies import CANDIDATE, REFERENCE
 from harness.verify.statistics import equivalence, hypotheses
@@ -28,19 +30,26 @@ class Group:
     returns: dict[str, list[Array]] = field(default_factory=lambda: {CANDIDATE: [], REFERENCE: []})
     visited: dict[str, list[Array]] = field(default_factory=lambda: {CANDIDATE: [], REFERENCE: []})
     outcomes: dict[str, list[Trajectory]] = field(default_factory=lambda: {CANDIDATE: [], REFERENCE: []})
+    results: dict[str, list[Array]] = field(default_factory=lambda: {CANDIDATE: [], REFERENCE: []})
+    """Of several players how each episode ended for the policy; see `harness.training.opponents.results`."""
     same: bool = True
     """Whether every episode so far was the same in both backends, step by step."""
 
-    def keep(self, backend: str, played: Sequence[Trajectory], *, whole: bool) -> None:
+    def keep(self, backend: str, played: Sequence[Trajectory], table: Table | None, *, whole: bool) -> None:
         """Keep what is needed of the next policy's episodes: returns and a sample of what was visited, or all of them."""
-        self.returns[backend].append(np.array([one.leaves["reward"].sum(dtype=np.float64) for one in played]))
+        if table is None:
+            self.returns[backend].append(np.array([one.leaves[REWARD].sum(dtype=np.float64) for one in played]))
+        else:
+            self.returns[backend].append(table.returns(played))
+            self.results[backend].append(table.results(played))
         self.visited[backend].append(_visited(played))
         if whole:
             self.outcomes[backend] += played
 
-    def means(self, backend: str) -> Array:
-        """The mean return of each policy in a backend, `[policies]`."""
-        return np.array([returns.mean() for returns in self.returns[backend]])
+    def means(self, backend: str, seat: int | None = None, seats: int = 1) -> Array:
+        """The mean return of each policy in a backend, `[policies]`; of the episodes at one of so many seats, if asked."""
+        taken = slice(None) if seat is None else slice(seat, None, seats)
+        return np.array([returns[taken].mean() for returns in self.returns[backend]])
 
 
 @dataclass(frozen=True)
@@ -107,6 +116,28 @@ def described_policies(group: Group) -> Iterator[dict[str, Any]]:
             "digest": policy.digest,
             "returns": {side: float(returns.mean()) for side, returns in played.items()},
         }
+
+
+def described_results(groups: Sequence[Group], table: Table) -> Iterator[dict[str, Any]]:
+    """How often policies won, drew and lost in each backend, by seat and opponent, with 95% intervals of these shares."""
+    for group in groups:
+        for backend, by_policy in group.results.items() if group.trained else ():
+            for place, (player, opponent) in enumerate(table.places()):
+                ended = np.concatenate([results[place :: len(table.places())] for results in by_policy])
+                yield {
+                    "trained_in": group.backend, "steps": group.steps, "played_in": backend,
+                    "player": player, "opponent": opponent, **shares_of(ended),
+                }  # fmt: skip
+
+
+def shares_of(ended: Array) -> dict[str, Any]:
+    """Shares of wins (1), draws (0) and losses (-1), each with its exact 95% interval (Clopper and Pearson, 1934)."""
+    described: dict[str, Any] = {"episodes": len(ended)}
+    for name, result in (("won", 1), ("drawn", 0), ("lost", -1)):
+        times = int((ended == result).sum())
+        interval = scipy.stats.binomtest(times, len(ended)).proportion_ci()
+        described[name] = {"share": times / len(ended), "interval_95": [float(interval.low), float(interval.high)]}
+    return described
 
 
 def _visited(played: Sequence[Trajectory]) -> Array:

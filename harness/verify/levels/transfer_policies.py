@@ -18,10 +18,12 @@ from harness.task.contract import CANDIDATE_DIRECTORY
 from harness.task.training import PpoConfig
 from harness.training.evaluate import evaluate
 from harness.training.host import train_host
+from harness.training.opponents import Table
 from harness.training.policy import Policy
 from harness.training.ppo import Ppo
 from harness.training.remote import train_candidate
 from harness.training.trained import Trained
+from harness.verify.opponents import opponents
 from harness.verify.pair import Pair
 
 CANDIDATE, REFERENCE = "candidate", "reference"
@@ -44,7 +46,10 @@ class Trainer:
         self._pair = pair
         self._start = start
         self._workers: list[Environment] = []
-        self._ppo = Ppo(Policy(pair.task.leaves, self.config))
+        self._ppo = Ppo(Policy(pair.task.leaves, self.config, pair.task.player_names))
+        names = pair.task.transfer.opponents if pair.task.players else ()
+        self.opponents = opponents(pair.task, self._ppo.policy, pair.reference, names)
+        self.table = Table(self._ppo.policy, self.opponents) if self.opponents else None
         self._kept = kept
         self._code = {CANDIDATE: contents_key(tree / CANDIDATE_DIRECTORY), REFERENCE: ""}
         self._checkpoints: list[Path] = []
@@ -78,8 +83,9 @@ class Trainer:
         learners = [policy.learner for policy in trained]
         fixed = self._fixed if draws is None else None  # tapes have them already
         return evaluate(
-            where, self._ppo.policy, learners, seeds, horizon=horizon, draws=draws, fixed=fixed, greedy=False
-        )
+            where, self._ppo.policy, learners, seeds, horizon=horizon, draws=draws, fixed=fixed, greedy=False,
+            opponents=self.opponents,
+        )  # fmt: skip
 
     def conclude(self) -> None:
         """Forget what only an interrupted run would need."""
@@ -100,6 +106,7 @@ class Trainer:
             progress=lambda what, done, total: self._pair.progress(f"level 4: {what}", done, total),
             checkpoint=checkpoint,
             identity=identity,
+            players=self._pair.task.player_names,
         )
 
     def _in_reference(self, seeds: Sequence[int], steps: int) -> list[Trained]:
