@@ -13,10 +13,11 @@ from pathlib import Path
 
 from harness import __version__
 from harness.candidate.crates.project import package_name
-from harness.candidate.export_rust import GYMNASIUM, write_wheel_project
+from harness.candidate.export_rust import GYMNASIUM, PETTINGZOO, pettingzoo_line, write_wheel_project
 from harness.candidate.package import ATTESTATION, ATTESTED, write_package
 from harness.errors import LockstepError, TaskError
 from harness.task.contract import Task
+from harness.task.players import Order
 
 
 def export(task: Task, destination: Path, attestation: bytes | None, attested: bytes = b"") -> Path:
@@ -86,6 +87,7 @@ dependencies = {_quoted(dependencies)}
 
 [project.optional-dependencies]
 gymnasium = [{_quoted(GYMNASIUM)}]
+pettingzoo = [{_quoted(PETTINGZOO)}]
 
 [tool.setuptools.packages.find]
 where = ["src"]
@@ -98,6 +100,17 @@ where = ["src"]
 def _quoted(value: str | list[str]) -> str:
     """A text or a list of texts as TOML: its basic strings are JSON's, but for DEL, which has no place in either here."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "")
+
+
+def _of_players(task: Task, name: str) -> str:
+    """The lines about the interfaces that several players have."""
+    if not task.players:
+        return ""
+    in_turns = task.players.order is Order.TURNS
+    pgx = f"pgx_style = {name}.make_pgx()  # init(key), step(state, action, key)\n" if in_turns else ""
+    return f"""\
+{pgx}jaxmarl_style = {name}.make_jaxmarl()  # reset(key), step(key, state, actions), dicts by agent
+{pettingzoo_line(task, name)}"""
 
 
 def _readme(task: Task, name: str, attested: bool) -> str:
@@ -139,7 +152,7 @@ states, outputs = jax.jit(jax.vmap(env.reset))(keys)
 step = jax.jit(jax.vmap(env.step_autoreset))  # (keys, states, actions) -> (states, outputs), with final_observation
 gymnax_style = {name}.make_gymnax()  # reset(key, params), step(key, state, action, params)
 envs = {name}.make_vector(64, "SameStep")  # a Gymnasium VectorEnv
-```
+{_of_players(task, name)}```
 
 {said}
 """

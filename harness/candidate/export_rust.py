@@ -11,9 +11,11 @@ from harness.candidate.crates.build import crate_name
 from harness.candidate.crates.data import VARIABLE, prepared
 from harness.candidate.crates.project import DATA, package_name, write_project
 from harness.task.contract import CANDIDATE_DIRECTORY, Task
+from harness.task.players import Order
 
 MATURIN = "maturin>=1.9,<2"
 GYMNASIUM = "gymnasium>=1.1"
+PETTINGZOO = "pettingzoo>=1.25"
 
 
 def write_wheel_project(task: Task, destination: Path, *, attested: bool) -> None:
@@ -45,11 +47,19 @@ dependencies = ["numpy"]
 
 [project.optional-dependencies]
 gymnasium = [{json.dumps(GYMNASIUM)}]
+pettingzoo = [{json.dumps(PETTINGZOO)}]
 
 [tool.maturin]
 python-source = "src"
 module-name = {json.dumps(f"{name}.lockstep_binding")}
 """
+
+
+def pettingzoo_line(task: Task, name: str) -> str:
+    """How several players are had as PettingZoo has them."""
+    in_turns = task.players is not None and task.players.order is Order.TURNS
+    call = "make_aec()  # PettingZoo's AECEnv" if in_turns else "make_parallel()  # PettingZoo's ParallelEnv"
+    return f"env = {name}.{call}, with the extra `pettingzoo`\n"
 
 
 def _readme(task: Task, name: str, attested: bool) -> str:
@@ -75,7 +85,7 @@ batch.reset(range(1024))  # a seed for each
 batch.step({{"action": actions}})  # batch.seen, batch.reward, batch.terminated, batch.truncated, batch.last
 envs = {name}.make_vector(64, "SameStep")  # a Gymnasium VectorEnv
 pool = {name}.make_pool(64, seed=0)  # EnvPool's reset(env_id) and step(action)
-```
+{pettingzoo_line(task, name) if task.players else ""}```
 
 {vouched}
 """

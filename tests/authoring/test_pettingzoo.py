@@ -193,6 +193,16 @@ def test_a_game_of_pettingzoo_plays_as_its_adapter_by_hand_does(tmp_path: Path, 
             assert one.leaves[path].tolist() == other.leaves[path].tolist(), path
 
 
+def test_whose_turn_it_is_is_found_also_where_every_second_timestep_is_looked_at(
+    tmp_path: Path, change_template: Change
+) -> None:
+    """As on a machine that is busy: there a look takes long."""
+    change_template("return 1 + int(took / (SECONDS / 4))", "return 2")
+    assert "restored" not in quirks(
+        load_task(new("four", tmp_path / "four", pettingzoo="pettingzoo.classic.connect_four_v3"))
+    )
+
+
 def test_players_who_take_turns_may_drop_out(tmp_path: Path, installed: Installed) -> None:
     task = made(tmp_path, TURNS, "env")
     assert task.players is not None and task.players.order == "turns"

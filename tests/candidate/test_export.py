@@ -52,6 +52,9 @@ def run(installed: Path, program: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+EXTRA = {name: {"gymnasium"} for name in ("jax_vector.py", "leaf_spaces.py", "vector_env.py")}
+EXTRA["zoo_env.py"] = {"gymnasium", "pettingzoo"}
+"""What a face needs beside JAX and numpy."""
 PROGRAM = """
 import jax
 jax.config.update("jax_enable_x64", True)
@@ -124,7 +127,7 @@ def test_the_faces_need_nothing_but_jax_and_numpy(package: Path) -> None:
         for node in ast.walk(ast.parse(file.read_text())):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            extra = {"gymnasium"} if file.name in ("jax_vector.py", "leaf_spaces.py", "vector_env.py") else set()
+            extra = EXTRA.get(file.name, set())
             assert {name.split(".")[0] for name in names} <= allowed | extra, file.name
 
 

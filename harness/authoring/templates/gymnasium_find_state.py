@@ -24,14 +24,17 @@ Snapshot = dict  # of places and what was there
 
 
 class _Look:
-    """Called with each timestep: keeps what the objects hold at every so many, until it is late."""
+    """Called with each timestep: keeps what the objects hold at the reset and at every so many, until it is late.
 
-    def __init__(self, reference: Any, every: int, ends: float) -> None:
+    Each episode begins to count elsewhere: what alternates, as whose turn it is, would look the same at every second one.
+    """
+
+    def __init__(self, reference: Any, every: int, ends: float, first: int) -> None:
         self.snapshots = []  # type: list[Any]
-        self._reference, self._every, self._ends, self._count = reference, every, ends, 0
+        self._reference, self._every, self._ends, self._first, self._count = reference, every, ends, first, 0
 
     def __call__(self, timestep: Any) -> None:
-        if self._count % self._every == 0 and time.perf_counter() < self._ends:
+        if (self._count == 0 or (self._count + self._first) % self._every == 0) and time.perf_counter() < self._ends:
             self.snapshots.append(snapshot(self._reference.env))
         self._count += 1
 
@@ -43,17 +46,17 @@ class Watched:
         self, reference: Any, episodes: Any, every: int = 1, seconds: float = float("inf"), at_least: int = 0
     ) -> None:
         """Args:
-        episodes: for each seed its play, called with what to call after each timestep.
+        episodes: for each seed itself and its play, called with what to call after each timestep.
         every: the timesteps from one look to the next.
         seconds: after which nothing more is played, once `at_least` episodes were.
         """
         self.snapshots = []  # type: list[list[Any]]
         began = time.perf_counter()
-        for number, play in enumerate(episodes):
+        for number, (seed, play) in enumerate(episodes):
             ends = float("inf") if number < at_least else began + seconds
             if time.perf_counter() > ends:
                 break
-            look = _Look(reference, every, ends)
+            look = _Look(reference, every, ends, seed)
             self.snapshots.append(look.snapshots)
             play(look)
 

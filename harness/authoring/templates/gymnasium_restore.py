@@ -57,7 +57,7 @@ class WithState(WithChance):
         long = Watched(
             reference,
             [
-                lambda see, seed=seed: play(reference, seed, self.actions_for(seed, LONGEST), see=see)
+                (seed, lambda see, seed=seed: play(reference, seed, self.actions_for(seed, LONGEST), see=see))
                 for seed in range(EPISODES)
             ],
             self.every,
@@ -91,8 +91,11 @@ class WithState(WithChance):
         watched = Watched(
             reference,
             [
-                lambda see, seed=seed: play(
-                    reference, seed, self.actions_for(seed + 31 * other, self.steps // (1 + other)), see=see
+                (
+                    seed,
+                    lambda see, seed=seed: play(
+                        reference, seed, self.actions_for(seed + 31 * other, self.steps // (1 + other)), see=see
+                    ),
                 )
                 for seed in (reversed(seeds) if backwards else seeds)
             ],

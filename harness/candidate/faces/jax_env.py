@@ -200,9 +200,17 @@ class JaxEnv:
         given = unpack_action(self.actions, action)
         return pack_action({path: self._action_leaf(path, value) for path, value in given.items()})
 
+    def held(self, path: str, value: Any) -> np.ndarray[Any, Any]:
+        """The action leaf at a path as it is taken, held against its bounds.
+
+        Raises:
+            TypeError, ValueError: it is not one that the environment takes; see `Actions`.
+        """
+        return self._taken.leaf(path, value)
+
     def _action_leaf(self, path: str, value: Any) -> jax.Array:
         if not isinstance(value, Tracer):
-            return jnp.asarray(self._taken.leaf(path, value))
+            return jnp.asarray(self.held(path, value))
         leaf = self.actions[path]
         dtype, shape = jax.dtypes.canonicalize_dtype(np.dtype(leaf["dtype"])), tuple(leaf["shape"])
         expected = f"expected {dtype}{list(shape)} of one instance"

@@ -104,14 +104,15 @@ class GymnaxEnv:
 
     def action_space(self, params: Params | None = None) -> Any:
         """The space of the action, or a dict of spaces by name where there are several."""
-        return pack_action({path: _space(leaf) for path, leaf in self.env.actions.items()})
+        return pack_action({path: space_of(leaf) for path, leaf in self.env.actions.items()})
 
     def observation_space(self, params: Params | None = None) -> Any:
         """The space of the observation, or nested dicts of spaces."""
-        return nested(self.env.leaves, "observation", _space)
+        return nested(self.env.leaves, "observation", space_of)
 
 
-def _space(leaf: dict[str, Any]) -> Discrete | Box:
+def space_of(leaf: dict[str, Any]) -> Discrete | Box:
+    """The space of a leaf of the contract."""
     low, high = bounds(leaf)
     dtype, shape = jax.dtypes.canonicalize_dtype(np.dtype(leaf["dtype"])), tuple(leaf["shape"])
     if dtype.kind in "iu" and shape == ():

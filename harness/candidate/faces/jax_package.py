@@ -1,6 +1,7 @@
 """An environment in JAX, translated from a reference and compared with it by Lockstep.
 
 `make()` gives pure functions, `make_gymnax()` the same in gymnax's shape, `make_vector(n)` a Gymnasium vector environment.
+Of several players there are `make_pgx()`, `make_jaxmarl()`, and PettingZoo's `make_aec()` and `make_parallel()`.
 `contract()` says what the environment's leaves are and how it was run when it was verified; `attestation()` holds the
 signed record of that. README.md shows how to begin.
 """
@@ -16,9 +17,24 @@ from .jax_env import JaxEnv
 from .jax_gymnax import GymnaxEnv
 
 if TYPE_CHECKING:
+    from .jax_marl import MarlEnv
+    from .jax_pgx import PgxEnv
     from .jax_vector import JaxVectorEnv
+    from .zoo_env import AtOnceEnv, TurnsEnv
 
-__all__ = ["GymnaxEnv", "JaxEnv", "attestation", "contract", "make", "make_gymnax", "make_vector"]
+__all__ = [
+    "GymnaxEnv",
+    "JaxEnv",
+    "attestation",
+    "contract",
+    "make",
+    "make_aec",
+    "make_gymnax",
+    "make_jaxmarl",
+    "make_parallel",
+    "make_pgx",
+    "make_vector",
+]
 
 _HERE = Path(__file__).parent
 
@@ -47,6 +63,52 @@ def make_vector(num_envs: int, autoreset_mode: str = "NextStep") -> JaxVectorEnv
     from .jax_vector import JaxVectorEnv
 
     return JaxVectorEnv(make(), num_envs, autoreset_mode)
+
+
+def make_pgx() -> PgxEnv:
+    """A game of turns with pgx's `init(key)` and `step(state, action, key)`.
+
+    Raises:
+        TypeError: it is no game that pgx's interface has room for; the message says why.
+    """
+    from .jax_pgx import PgxEnv
+
+    return PgxEnv(make())
+
+
+def make_jaxmarl() -> MarlEnv:
+    """The environment of several players with JaxMARL's dicts by agent.
+
+    Raises:
+        TypeError: one agent plays.
+    """
+    from .jax_marl import MarlEnv
+
+    return MarlEnv(make())
+
+
+def make_aec() -> TurnsEnv:
+    """One game of turns as PettingZoo's `AECEnv`; needs the extra `pettingzoo`.
+
+    Raises:
+        TypeError: its players do not act in turns.
+    """
+    from .jax_zoo import JaxGame
+    from .zoo_env import TurnsEnv
+
+    return TurnsEnv(JaxGame(make()))
+
+
+def make_parallel() -> AtOnceEnv:
+    """One instance whose players act at the same time as PettingZoo's `ParallelEnv`; needs the extra `pettingzoo`.
+
+    Raises:
+        TypeError: its players act in turns.
+    """
+    from .jax_zoo import JaxGame
+    from .zoo_env import AtOnceEnv
+
+    return AtOnceEnv(JaxGame(make()))
 
 
 def contract() -> dict[str, Any]:

@@ -23,9 +23,6 @@ class JaxVectorEnv(SteppedVectorEnv):
     Args:
         env: the environment.
         num_envs, autoreset_mode: see `SteppedVectorEnv`, which has all that users call.
-
-    Raises:
-        ValueError: the environment has a reward for each of several agents, which this interface cannot show.
     """
 
     def __init__(
@@ -53,7 +50,7 @@ class JaxVectorEnv(SteppedVectorEnv):
         taken = pack_action(actions)
         self._key_data, self._state, outputs, final = _step(self.env, mode, self._key_data, self._state, taken, ended)
         self._observed, self._last = _observed(outputs), _observed(final)
-        return Stepped(*(np.array(outputs[name]) for name in Stepped._fields))
+        return Stepped(*(jax.tree.map(np.array, outputs[name]) for name in Stepped._fields))
 
     def _seen(self, name: str) -> Any:
         return jax.tree.map(np.array, self._observed.get(name))

@@ -1,7 +1,8 @@
 """An environment in Rust, translated from a reference and compared with it by Lockstep.
 
 `make_batch(n)` gives instances that step together into arrays that are allocated once, `make_vector(n)` a Gymnasium vector
-environment, `make_pool(n)` what code written for EnvPool knows. `contract()` says what the environment's leaves are;
+environment, `make_pool(n)` what code written for EnvPool knows. Of several players there are PettingZoo's `make_aec()` and
+`make_parallel()`. `contract()` says what the environment's leaves are;
 `attestation()` holds the signed record of what was compared. README.md shows how to begin.
 """
 # The `__init__.py` of an exported package (harness/candidate/export.py); the files that it reads lie beside it there.
@@ -19,6 +20,7 @@ from .rust_pool import SEED, RustPool
 
 if TYPE_CHECKING:
     from .rust_vector import RustVectorEnv
+    from .zoo_env import AtOnceEnv, TurnsEnv
 
 __all__ = [
     "DISABLED",
@@ -28,7 +30,9 @@ __all__ = [
     "RustPool",
     "attestation",
     "contract",
+    "make_aec",
     "make_batch",
+    "make_parallel",
     "make_pool",
     "make_vector",
 ]
@@ -56,6 +60,30 @@ def make_vector(num_envs: int, autoreset_mode: str = "NextStep", threads: int = 
 def make_pool(num_envs: int, seed: int | Sequence[int] = SEED, num_threads: int = 0) -> RustPool:
     """`num_envs` instances with EnvPool's `reset(env_id)` and `step(action)`; see `RustPool`."""
     return RustPool(lockstep_binding, contract()["leaves"], num_envs, seed, num_threads)
+
+
+def make_aec() -> TurnsEnv:
+    """One game of turns as PettingZoo's `AECEnv`; needs the extra `pettingzoo`.
+
+    Raises:
+        TypeError: its players do not act in turns.
+    """
+    from .rust_zoo import RustGame
+    from .zoo_env import TurnsEnv
+
+    return TurnsEnv(RustGame(lockstep_binding, contract()))
+
+
+def make_parallel() -> AtOnceEnv:
+    """One instance whose players act at the same time as PettingZoo's `ParallelEnv`; needs the extra `pettingzoo`.
+
+    Raises:
+        TypeError: its players act in turns.
+    """
+    from .rust_zoo import RustGame
+    from .zoo_env import AtOnceEnv
+
+    return AtOnceEnv(RustGame(lockstep_binding, contract()))
 
 
 def contract() -> dict[str, Any]:

@@ -25,9 +25,6 @@ class RustVectorEnv(SteppedVectorEnv):
         threads: on how many threads; 0 takes one for each processor.
         copy: whether each call hands out arrays of its own. Without it they are those of the batch, which the next call
             writes to.
-
-    Raises:
-        ValueError: the environment has a reward for each of several agents, which this interface cannot show.
     """
 
     def __init__(
@@ -53,7 +50,7 @@ class RustVectorEnv(SteppedVectorEnv):
     def _advance(self, actions: Mapping[str, Array], ended: Array) -> Stepped:
         batch = self.batch
         batch.step(actions)
-        return Stepped(*map(self._handed, (batch.reward, batch.terminated, batch.truncated)))
+        return Stepped(*(self._named(batch.outcome, name) for name in Stepped._fields))
 
     def _seen(self, name: str) -> Any:
         return self._named(self.batch.seen, name)

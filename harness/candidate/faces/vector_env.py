@@ -15,15 +15,17 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from .leaf_spaces import action_space, observation_space
-from .leaves import Actions, is_action
+from .leaves import OBSERVED, Actions, is_action
 
 Array = np.ndarray[Any, Any]
 
 
 class Stepped(NamedTuple):
-    """Rewards and endings of a step, `[num_envs]` each, in arrays that the next step leaves alone."""
+    """Rewards and endings of a step, `[num_envs]` each, in arrays that the next step leaves alone; the rewards of several
+    players in a dict by name.
+    """
 
-    reward: Array
+    reward: Any
     terminated: Array
     truncated: Array
 
@@ -34,7 +36,8 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
     Conventions are those of Gymnasium's own `SyncVectorEnv`: `metadata["autoreset_mode"]` says what happens to an ended
     episode. NEXT_STEP resets it in the step after its end, ignoring that step's action. SAME_STEP resets it at once and
     hands the terminal observation in `infos["final_obs"]`. DISABLED leaves it to
-    `reset(options={"reset_mask": ...})`. Legal actions, where the task has them, are in `infos["legal_actions"]`.
+    `reset(options={"reset_mask": ...})`. Legal actions, where the task has them, are in `infos["legal_actions"]`, as are
+    `to_move` and `alive` of several players, whose rewards come in a dict by name.
 
     Args:
         leaves: of the environment's contract, by path.
@@ -42,12 +45,12 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
         autoreset_mode: one of Gymnasium's modes, or its value (`NextStep`, `SameStep`, `Disabled`).
 
     Raises:
-        ValueError: the environment has a reward for each of several agents, which this interface cannot show.
+        ValueError: the reward is an array.
     """
 
     def __init__(self, leaves: Mapping[str, Any], num_envs: int, autoreset_mode: AutoresetMode | str) -> None:
-        if "reward" not in leaves or leaves["reward"]["shape"]:
-            raise ValueError("a vector environment shows one reward, and this environment has one for each player")
+        if leaves.get("reward", {}).get("shape"):
+            raise ValueError("a vector environment shows one reward, or one for each player in a leaf of its own")
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"autoreset_mode": self.autoreset_mode}
@@ -56,7 +59,8 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._actions = self._taking({path: leaf for path, leaf in leaves.items() if is_action(path)})
-        self._masked = any(path.split("/")[0] == "legal_actions" for path in leaves)
+        roots = {path.split("/")[0] for path in leaves}
+        self._told = [name for name in OBSERVED[1:] if name in roots]
         self._begun = False
         self._ended = np.zeros(num_envs, bool)
 
@@ -103,7 +107,7 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
         self._ended = self._ended & ~mask
         return self._seen("observation"), self._infos()
 
-    def step(self, actions: Any) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
+    def step(self, actions: Any) -> tuple[Any, Any, Array, Array, dict[str, Any]]:
         """One step in every instance: observations, rewards, terminations, truncations, infos.
 
         Raises:
@@ -125,9 +129,8 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
         return self._seen("observation"), stepped.reward, stepped.terminated, stepped.truncated, infos
 
     def _infos(self) -> dict[str, Any]:
-        if not self._masked:
-            return {}
-        return {"legal_actions": self._seen("legal_actions"), "_legal_actions": np.ones(self.num_envs, bool)}
+        everywhere = np.ones(self.num_envs, bool)
+        return {name: self._seen(name) for name in self._told} | {f"_{name}": everywhere for name in self._told}
 
     def _final_infos(self) -> dict[str, Any]:
         """What ended: Gymnasium keeps one object for each instance, None where no episode ended."""
@@ -135,9 +138,7 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
         observations = np.full(self.num_envs, None, dtype=object)
         for index in np.flatnonzero(self._ended):
             observations[index] = _of_env(whole, int(index))
-        info: dict[str, Any] = {}
-        if self._masked:
-            info = {"legal_actions": self._final("legal_actions"), "_legal_actions": self._ended}
+        info = {name: self._final(name) for name in self._told} | {f"_{name}": self._ended for name in self._told}
         return {
             "final_obs": observations,
             "_final_obs": self._ended,
