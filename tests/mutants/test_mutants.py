@@ -64,7 +64,7 @@ def test_a_planted_fault_in_cartpole_is_caught_where_it_must_be(
 
 @pytest.mark.slow
 @pytest.mark.pong
-@pytest.mark.parametrize("mutant", one_of_each(pong.MUTANTS, found_by))
+@pytest.mark.parametrize("mutant", one_of_each(pong.MUTANTS, levels))
 def test_a_planted_fault_in_pong_is_caught_where_it_must_be(
     mutant: Mutant, pong_verifier: Verifier, tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         yield session
 
 
+@pytest.mark.nightly  # by day the certificate of a candidate in JAX: tests/assurance/certify
 def test_a_certificate_holds_every_part_and_its_record_stands_an_audit(session: Session) -> None:
     ended = session.events[-1]
     parts = parts_of(session.store, ended)
@@ -56,6 +57,7 @@ def test_a_certificate_holds_every_part_and_its_record_stands_an_audit(session: 
     assert report.ok, report.problems
 
 
+@pytest.mark.nightly
 def test_somebody_with_a_clone_comes_to_the_same_certificate(session: Session, tmp_path: Path) -> None:
     clone = tmp_path / "clone.git"
     subprocess.run(["git", "clone", "-q", "--mirror", session.store.path, clone], check=True)

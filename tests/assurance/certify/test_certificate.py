@@ -86,6 +86,7 @@ def test_nothing_is_certified_before_something_is_verified(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_others_may_work_on_the_session_while_it_is_examined_but_nobody_else_certifies_it(tmp_path: Path) -> None:
     with Session.start(WALK, tmp_path / "workspace", tmp_path / "home") as session:
         commit = session.verify(level=1).commit

@@ -104,8 +104,8 @@ FAULTS = {
 }
 
 
-IN_CI = ("a product in float32", "a square that is left out", "a first step in float32")
-"""One of each environment; the others are planted every night."""
+IN_CI = ("a product in float32",)
+"""One; the others, of each environment, are planted every night."""
 
 
 @pytest.mark.parametrize(

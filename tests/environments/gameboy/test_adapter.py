@@ -35,6 +35,7 @@ pytestmark = pytest.mark.slow
 FRAMES, ONWARD = 600, 40
 
 
+@pytest.mark.nightly
 def test_the_reference_keeps_the_protocol_in_every_point(task: Task, installed: Installed) -> None:
     short = replace(task, budgets=replace(task.budgets, episodes=6, horizon=60))
     results = check_reference(lambda: start_reference(task, installed), short)

@@ -96,6 +96,7 @@ def test_a_hole_in_the_tests_is_shown_by_the_place_of_its_mutant(whole: dict[str
     assert text.verdict(measurement) == ["1 survivors are not explained in survivors.toml"]
 
 
+@pytest.mark.nightly
 def test_a_measurement_that_was_killed_goes_on_and_comes_to_the_same(
     whole: dict[str, Any], holed_walk: Path, tmp_path: Path
 ) -> None:
