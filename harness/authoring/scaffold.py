@@ -44,11 +44,12 @@ GENERAL_FILES = {
     "gymnasium_things.py": "gymnasium_things.py",
 }
 """The general adapter: its files among the templates, and what they are called in `reference/`."""
-PLAYERS_FILE = "gymnasium_players.py"
+PLAYERS_FILE, SPIEL_FILE = "gymnasium_players.py", "gymnasium_spiel.py"
 """One more of them, for environments of several players."""
 GENERAL = f"{REFERENCE_DIRECTORY}/adapter.py:Reference"
 GYMNASIUM = ("gymnasium==1.4.0", "numpy==2.4.6")
 PETTINGZOO = ("pettingzoo==1.27.0", "pygame-ce==2.5.8")
+OPENSPIEL = ("open_spiel==2.0.2",)
 GYMNASIUM_PYTHON = ">=3.11"
 EPISODES = 20
 SEEDS = 8
@@ -68,6 +69,7 @@ def new(
     gymnasium: str | None = None,
     factory: str | None = None,
     pettingzoo: str | None = None,
+    openspiel: str | None = None,
     command: Sequence[str] | None = None,
     adapter: str | None = None,
     imports: Sequence[str] = (),
@@ -85,6 +87,7 @@ def new(
             that lies in the current directory, is copied into the task with what it imports from beside it.
         pettingzoo: `module` or `module:function` of an environment of PettingZoo's, by default `module:env`; it may lie in a
             file as that of a factory.
+        openspiel: OpenSpiel's name of a game for two or more players (`connect_four`, `hex(board_size=5)`).
         command: a program that speaks the protocol. Arguments that are files here are copied into the task.
         adapter: `path/to/file.py:Class` of an adapter written by hand (docs/protocol.md, "Adapters in Python"); `Class` is
             `Reference` where it is left out. The file is copied as one of a factory is.
@@ -99,8 +102,8 @@ def new(
         TaskError: what the program says of itself makes no task.
         EnvironmentFailure: the program does not speak the protocol.
     """
-    if sum(given is not None for given in (gymnasium, factory, pettingzoo, command, adapter)) != 1:
-        expected = "one of `gymnasium`, `factory`, `pettingzoo`, `command` and `adapter`"
+    if sum(given is not None for given in (gymnasium, factory, pettingzoo, openspiel, command, adapter)) != 1:
+        expected = "one of `gymnasium`, `factory`, `pettingzoo`, `openspiel`, `command` and `adapter`"
         raise SetupError("a task is made from one environment", expected=expected)
     _check_arguments(name, requirements)
     directory = Path(directory).absolute()
@@ -120,7 +123,13 @@ def new(
         elif adapter is not None:
             reference = _reference_by_hand(made, adapter, requirements)
         elif pettingzoo is not None:
-            reference = _pettingzoo_reference(made, pettingzoo, requirements)
+            factory = pettingzoo if ":" in pettingzoo else f"{pettingzoo}:env"
+            reference = _reference_of_players(made, factory, (*PETTINGZOO, *GYMNASIUM), requirements)
+        elif openspiel is not None:
+            text = (TEMPLATES / SPIEL_FILE).read_text(encoding="utf-8").replace('GAME = ""', f"GAME = {openspiel!r}", 1)
+            (made / REFERENCE_DIRECTORY / SPIEL_FILE).write_text(text, encoding="utf-8")
+            factory = f"{SPIEL_FILE.removesuffix('.py')}:make"
+            reference = _reference_of_players(made, factory, (*OPENSPIEL, *GYMNASIUM), requirements)
         else:
             reference = _gymnasium_reference(made, gymnasium, factory, imports, requirements)
         task = _provisional(name, made, reference, candidate)
@@ -205,11 +214,10 @@ def _gymnasium_reference(
     return Reference(GENERAL, python=python, requirements=pins)
 
 
-def _pettingzoo_reference(made: Path, pettingzoo: str, requirements: Sequence[str]) -> Reference:
-    """Put the general adapter into a task, around an environment of PettingZoo's."""
-    factory = pettingzoo if ":" in pettingzoo else f"{pettingzoo}:env"
+def _reference_of_players(made: Path, factory: str, pins: Sequence[str], requirements: Sequence[str]) -> Reference:
+    """Put the general adapter into a task, around a game; it needs `pins`, but for those that are required otherwise."""
     named = {canonicalize_name(Requirement(requirement).name) for requirement in requirements}
-    added = [pin for pin in (*PETTINGZOO, *GYMNASIUM) if canonicalize_name(Requirement(pin).name) not in named]
+    added = [pin for pin in pins if canonicalize_name(Requirement(pin).name) not in named]
     shutil.copyfile(TEMPLATES / PLAYERS_FILE, made / REFERENCE_DIRECTORY / PLAYERS_FILE)
     return _gymnasium_reference(made, None, factory, (), (*requirements, *added), players={})
 

@@ -115,7 +115,11 @@ def transfer(measured: Mapping[str, Any]) -> RenderableType:
         alike = 0 if row["identical"] else row.get("same_policies", 0)
         trainings = f"{row['trainings']}{f', {alike} the same bit by bit' if alike else ''}"
         table.add_row(row["name"], decision, f"{row['difference']:+.4g}", interval, trainings)
-    lines: list[RenderableType] = [table, Text(f"margin {measured['margin']:g}: {measured['because']}", "dim")]
+    lines: list[RenderableType] = [table]
+    played = [row for row in measured.get("results", []) if row["played_in"] == "reference"]
+    if played:
+        lines.append(results([played], "trained_in"))
+    lines.append(Text(f"margin {measured['margin']:g}: {measured['because']}", "dim"))
     floor = measured.get("noise_floor")
     if floor is not None:
         text = (
@@ -131,14 +135,17 @@ def transfer(measured: Mapping[str, Any]) -> RenderableType:
     return Group(*lines)
 
 
-def results(by_policy: Iterable[Sequence[Mapping[str, Any]]]) -> RenderableType:
-    """How often policies won, drew and lost, one table for all, with 95% intervals."""
-    header = ("as", "against", "won", "drawn", "lost", "episodes")
-    table = grid("left", "left", "right", "right", "right", "right", header=header)
+def results(by_policy: Iterable[Sequence[Mapping[str, Any]]], first: str = "") -> RenderableType:
+    """How often policies won, drew and lost, one table for all, with 95% intervals; before that a name of each row's."""
+    ways = ("won", "drawn", "lost")
+    before = [first] if first else []
+    header = (*(name.replace("_", " ") for name in before), "as", "against", *ways, "episodes")
+    table = grid(*["left"] * (len(before) + 2), *["right"] * 4, header=header)
     for rows in by_policy:
         for row in rows:
-            shares = [f"{100 * row[name]['share']:.0f}% ({_percent(row[name]['interval_95'])})" for name in header[2:5]]
-            table.add_row(row["player"], row["opponent"], *shares, str(row["episodes"]))
+            shares = [f"{100 * row[name]['share']:.0f}% ({_percent(row[name]['interval_95'])})" for name in ways]
+            place = [*(row[name] for name in before), row["player"], row["opponent"]]
+            table.add_row(*(Text(str(each)) for each in place), *shares, str(row["episodes"]))
     return table
 
 

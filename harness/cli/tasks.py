@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @click.option("--gymnasium", metavar="ID", help="An environment that Gymnasium makes, such as CartPole-v1.")
 @click.option("--factory", metavar="MODULE:FUNCTION", help="A function that returns a Gymnasium environment.")
 @click.option("--pettingzoo", metavar="MODULE", help="An environment of PettingZoo's: MODULE, or MODULE:FUNCTION.")
+@click.option("--openspiel", metavar="NAME", help="A game of OpenSpiel's for two or more players, as connect_four.")
 @click.option("--command", "program", metavar="COMMAND", help="A program that speaks the protocol (docs/protocol.md).")
 @click.option(
     "--adapter", metavar="FILE", help="An adapter written by hand: FILE.py, or FILE.py:CLASS (docs/protocol.md)."
@@ -55,6 +56,7 @@ def new(
     gymnasium: str | None,
     factory: str | None,
     pettingzoo: str | None,
+    openspiel: str | None,
     program: str | None,
     adapter: str | None,
     imports: tuple[str, ...],
@@ -66,8 +68,8 @@ def new(
     from harness.authoring.scaffold import new as make
     from harness.task.load import load_task
 
-    if sum(given is not None for given in (gymnasium, factory, pettingzoo, program, adapter)) != 1:
-        raise click.UsageError("give one of --gymnasium, --factory, --pettingzoo, --adapter and --command")
+    if sum(given is not None for given in (gymnasium, factory, pettingzoo, openspiel, program, adapter)) != 1:
+        raise click.UsageError("give one of --gymnasium, --factory, --pettingzoo, --openspiel, --adapter and --command")
     if imports and gymnasium is None:
         raise click.UsageError("--import goes with --gymnasium")
     location = directory or Path(name)
@@ -79,6 +81,7 @@ def new(
             gymnasium=gymnasium,
             factory=factory,
             pettingzoo=pettingzoo,
+            openspiel=openspiel,
             command=None if program is None else shlex.split(program),
             adapter=adapter,
             imports=imports,

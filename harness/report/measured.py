@@ -101,6 +101,7 @@ def _transfer(event: Event, described: Mapping[str, Any], outcome: str) -> Row:
         else None,
         "comparisons": [_comparison(each) for each in plain.objects(described.get("comparisons"))],
         "policies": [_policy(each) for each in plain.objects(described.get("policies"))],
+        "results": [_result(each) for each in plain.objects(described.get("results"))],
     }
 
 
@@ -132,6 +133,16 @@ def _policy(each: Mapping[str, Any]) -> Row:
         "candidate": plain.optional(returns.get("candidate")),
         "reference": plain.optional(returns.get("reference")),
     }
+
+
+def _result(each: Mapping[str, Any]) -> Row:
+    """How the policies of several players ended their episodes at one place of the table."""
+    shares = {}
+    for name in ("won", "drawn", "lost"):
+        share = plain.mapping(each.get(name))
+        shares[name] = {"share": plain.number(share.get("share")), "interval": list(_pair(share.get("interval_95")))}
+    names = {name: plain.line(each.get(name), 64) for name in ("trained_in", "played_in", "player", "opponent")}
+    return {**names, "episodes": plain.whole(each.get("episodes")), **shares}
 
 
 def _pair(value: object) -> tuple[float, float]:

@@ -98,3 +98,14 @@ def test_a_margin_below_the_noise_floor_is_a_warning_where_something_is_undecide
     console.print(show.transfer(MEASURED | {"comparisons": [row | {"decision": decision, "same_policies": 3}]}))
     reported = console.export_text()
     assert ("below the noise floor" in reported) == warned and "6, 3 the same bit by bit" in reported
+
+
+def test_how_episodes_of_several_players_ended_is_told_of_the_reference() -> None:
+    share = {"share": 0.25, "interval_95": [0.1, 0.5]}
+    row = {"trained_in": "candidate", "played_in": "reference", "player": "red", "opponent": "rival", "episodes": 16}
+    rows = [row | dict.fromkeys(("won", "drawn", "lost"), share)]
+    rows.append(rows[0] | {"played_in": "candidate", "player": "blue"})
+    console = Console(width=200, record=True, file=StringIO())
+    console.print(show.transfer(MEASURED | {"results": rows}))
+    reported = console.export_text()
+    assert "25% (10 to 50)" in reported and "rival" in reported and "blue" not in reported

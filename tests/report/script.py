@@ -37,6 +37,20 @@ TRANSFER: Mapping[str, Any] = {
         }
         for backend in ("candidate", "reference")
     ],
+    "results": [
+        {
+            "trained_in": "candidate",
+            "steps": 5000,
+            "played_in": side,
+            "player": "red",
+            "opponent": "random",
+            "episodes": 40,
+            "won": {"share": 0.75, "interval_95": [0.588, 0.873]},
+            "drawn": {"share": 0.0, "interval_95": [0.0, 0.088]},
+            "lost": {"share": 0.25, "interval_95": [0.127, 0.412]},
+        }
+        for side in ("candidate", "reference")
+    ],
     "comparisons": [
         {
             "name": "trained in the candidate, played in both",

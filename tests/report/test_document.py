@@ -157,6 +157,8 @@ def test_transfer_coverage_and_cost_are_reported(document: dict[str, Any]) -> No
     assert (last["outcome"], before["outcome"], last["margin"]) == ("PASS", "INCONCLUSIVE", 1.0)
     assert [row["decision"] for row in last["comparisons"]] == ["equivalent", "undecided"]
     assert [row["trained_in"] for row in last["policies"]] == ["candidate", "reference"]
+    assert [row["played_in"] for row in last["results"]] == ["candidate", "reference"]
+    assert last["results"][1]["won"] == {"share": 0.75, "interval": [0.588, 0.873]}
     rollout = document["coverage"][2]
     assert (rollout["level"], rollout["features"], rollout["never"]) == (3, FEATURES, ["the walker flew"])
     assert document["strength"] == []

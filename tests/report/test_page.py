@@ -271,6 +271,12 @@ def test_what_was_reached_of_a_crate_is_reported(document: dict[str, Any]) -> No
     assert reported in Page(render(document)).text
 
 
+def test_how_episodes_of_several_players_ended_is_shown_for_the_reference(document: dict[str, Any]) -> None:
+    page = render(document)
+    assert page.count('<th scope="row">candidate</th><td>red</td><td>random</td>') == 1
+    assert "75% (59% to 87%)" in page
+
+
 def test_every_figure_of_a_profile_has_its_place_in_the_table(document: dict[str, Any]) -> None:
     twice = document["profiles"][0]["figures"]
     twice.append(twice[-1] | {"steps_per_s": 123.0})

@@ -27,6 +27,7 @@ from harness.training.trained import Trained
 from tests.paths import NIM, STANDING
 from tests.training.conftest import opened
 
+pytestmark = pytest.mark.slow
 TASKS = {path.name: load_task(path) for path in (NIM, STANDING)}
 CONFIG = PpoConfig(
     num_envs=8, rollout_steps=8, epochs=2, minibatches=2, learning_rate=3e-3, segment_updates=3, hidden=(16,)
@@ -57,7 +58,6 @@ def played(name: str, policy: Policy, learner: Leaves, opponents: Sequence[Any],
     return Table(policy, opponents), episodes
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "config"),
     [
@@ -84,7 +84,6 @@ def test_the_same_self_play_fused_and_behind_the_protocol_differs_by_rounding_al
     assert furthest(other, host) > 1e-2, "another seed would pass for the same training"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("config", [{}, {"past": 2}], ids=["itself", "earlier policies"])
 def test_self_play_learns_to_win_from_every_seat(config: dict[str, Any]) -> None:
     many = changed(num_envs=32, rollout_steps=16, learning_rate=5e-3, hidden=[32], minibatches=4, epochs=4, **config)

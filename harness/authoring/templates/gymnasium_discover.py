@@ -192,7 +192,8 @@ class Discovery(WithState):
         core = reference.core if self.found["players"] is None else reference.core.env.unwrapped
         sources = trace.sources(self.directory, core, owners)
         reference.close()
-        return {"source": sources, "class": f"{type(core).__module__}.{type(core).__qualname__}"}
+        called = getattr(core, "called", None) or f"{type(core).__module__}.{type(core).__qualname__}"
+        return {"source": sources, "class": called}
 
     def measured(self) -> dict[str, Any]:
         """As `measure`; what long episodes bring to light about the state is added to what is known of it."""

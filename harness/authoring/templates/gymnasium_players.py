@@ -204,16 +204,25 @@ class Together(Players):
 
 
 def players_of(game: Any, asks: bool) -> Players:
-    """The environment around one of PettingZoo's (`asks`: see `Together`). Raises TypeError if it is none."""
-    from pettingzoo import AECEnv, ParallelEnv
+    """The environment around one of PettingZoo's, or one that says how its players act (`asks`: see `Together`).
 
-    if isinstance(game, ParallelEnv):
+    Raises:
+        TypeError: it is neither.
+    """
+    acting = getattr(game, "players_act", None) or _as_pettingzoo_has_it(game)
+    if acting == SIMULTANEOUS:
         together = Together(game)
         together.asks = asks
         return together
-    if isinstance(game, AECEnv):
+    if acting == TURNS:
         return Turns(game)
     raise TypeError(f"{type(game).__module__}.{type(game).__qualname__} is no environment of PettingZoo's")
+
+
+def _as_pettingzoo_has_it(game: Any) -> Any:
+    from pettingzoo import AECEnv, ParallelEnv
+
+    return SIMULTANEOUS if isinstance(game, ParallelEnv) else TURNS if isinstance(game, AECEnv) else None
 
 
 def _without_mask(space: Any) -> Any:

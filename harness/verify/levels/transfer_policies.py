@@ -18,7 +18,7 @@ from harness.task.contract import CANDIDATE_DIRECTORY
 from harness.task.training import PpoConfig
 from harness.training.evaluate import evaluate
 from harness.training.host import train_host
-from harness.training.opponents import Table
+from harness.training.opponents import Opponent, Table
 from harness.training.policy import Policy
 from harness.training.ppo import Ppo
 from harness.training.remote import train_candidate
@@ -47,9 +47,11 @@ class Trainer:
         self._start = start
         self._workers: list[Environment] = []
         self._ppo = Ppo(Policy(pair.task.leaves, self.config, pair.task.player_names))
-        names = pair.task.transfer.opponents if pair.task.players else ()
-        self.opponents = opponents(pair.task, self._ppo.policy, pair.reference, names)
-        self.table = Table(self._ppo.policy, self.opponents) if self.opponents else None
+        self.opponents: list[Opponent] = []
+        self.table: Table | None = None
+        if pair.task.players:
+            self.opponents = opponents(pair.task, self._ppo.policy, pair.reference, pair.task.transfer.opponents)
+            self.table = Table(self._ppo.policy, self.opponents)
         self._kept = kept
         self._code = {CANDIDATE: contents_key(tree / CANDIDATE_DIRECTORY), REFERENCE: ""}
         self._checkpoints: list[Path] = []
