@@ -55,7 +55,12 @@ class AtRandom(Opponent):
 
     def play(self, seeds: Sequence[int]) -> Playing:
         key_data = np.stack([key_data_of(seed) for seed in seeds])
-        return lambda leaves, step, _: jax.device_get(_at_random(self._policy, leaves, key_data, np.int32(step)))
+
+        def playing(leaves: Leaves, step: int, _: Array) -> Leaves:
+            seen = _narrow(self._policy, leaves)
+            return jax.device_get(_at_random(self._policy, seen, key_data, np.int32(step)))
+
+        return playing
 
 
 class Checkpoint(Opponent):
@@ -81,7 +86,8 @@ class Checkpoint(Opponent):
 
         def playing(leaves: Leaves, step: int, _: Array) -> Leaves:
             nonlocal memory
-            taken, memory = _chosen(self._policy, self._weights, leaves, memory, key_data, np.int32(step))
+            seen = _narrow(self._policy, leaves)
+            taken, memory = _chosen(self._policy, self._weights, seen, memory, key_data, np.int32(step))
             return jax.device_get(taken)
 
         return playing
@@ -204,26 +210,18 @@ def _narrow(policy: Policy, leaves: Mapping[str, Any]) -> dict[str, Any]:
     return {path: narrowed(leaves[path]) for path in policy.observed_leaves}
 
 
-def _at_random(policy: Policy, leaves: Leaves, key_data: Array, step: Any) -> Any:
-    return _random_program(policy, _narrow(policy, leaves), key_data, step)
-
-
-def _chosen(policy: Policy, weights: Any, leaves: Leaves, memory: Any, key_data: Array, step: Any) -> Any:
-    return _policy_program(policy, weights, _narrow(policy, leaves), memory, key_data, step)
-
-
 def _noise(policy: Policy, key_data: Any, step: Any) -> Any:
     return jax.vmap(lambda one: policy.noise(random_key(one, _OPPONENT, step), ()))(key_data)
 
 
 @partial(jax.jit, static_argnums=0)
-def _random_program(policy: Policy, leaves: Any, key_data: Any, step: Any) -> Any:
+def _at_random(policy: Policy, leaves: Any, key_data: Any, step: Any) -> Any:
     observed = policy.observe(leaves)
     return policy.to_leaves(policy.at_random(observed, _noise(policy, key_data, step)), observed.acts)
 
 
 @partial(jax.jit, static_argnums=0)
-def _policy_program(policy: Policy, weights: Any, leaves: Any, memory: Any, key_data: Any, step: Any) -> Any:
+def _chosen(policy: Policy, weights: Any, leaves: Any, memory: Any, key_data: Any, step: Any) -> Any:
     observed = policy.observe(leaves)
     network, stats = weights
     given, memory = policy.act(network, stats, observed, memory)
