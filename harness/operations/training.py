@@ -84,6 +84,7 @@ def train(
         built = setup(task, lambda line: progress(line, 0, 1))
         pool = start_references(task, built)
         stack.callback(pool.close)
+        table = _table(pool, task, config, against)  # before anything is trained: it may name nobody
         outside = partial(_from_outside, backend, task, config, budget, seeds, progress, checkpoints, identity, log)
         if backend == CANDIDATE:
             worker = CandidateWorker(task, driver, training=True)
@@ -96,7 +97,7 @@ def train(
             worker.close()
         else:
             policies = outside(pool)
-        return policies, [_played(pool, task, policy, episodes, against, progress) for policy in policies]
+        return policies, [_played(pool, task, policy, episodes, table, progress) for policy in policies]
 
 
 def configured(task: Task, settings: Mapping[str, Any]) -> PpoConfig:
@@ -149,25 +150,30 @@ def _from_outside(
     ]  # fmt: skip
 
 
-def _played(
-    pool: Pool, task: Task, trained: Trained, episodes: int, against: Sequence[str], progress: Progress
-) -> Played:
-    """What a policy's most probable actions earn in the reference."""
-    from harness.training.evaluate import evaluate
+def _table(pool: Pool, task: Task, config: PpoConfig, against: Sequence[str]) -> Table | None:
+    """Whom policies of several players meet afterwards, and who sits where; None where one plays."""
     from harness.training.opponents import Table
     from harness.training.policy import Policy
     from harness.verify.opponents import opponents
 
-    policy = Policy(task.leaves, trained.config, task.player_names)
-    names = (against or (task.transfer or Transfer(0, "")).opponents) if task.players else ()
-    table = Table(policy, opponents(task, policy, pool, names)) if names else None
+    if not task.players:
+        return None
+    policy = Policy(task.leaves, config, task.player_names)
+    return Table(policy, opponents(task, policy, pool, against or (task.transfer or Transfer(0, "")).opponents))
+
+
+def _played(pool: Pool, task: Task, trained: Trained, episodes: int, table: Table | None, progress: Progress) -> Played:
+    """What a policy's most probable actions earn in the reference."""
+    from harness.training.evaluate import evaluate
+    from harness.training.policy import Policy
+
     if not episodes:
         return Played([])
     progress(f"playing policy {trained.seed} in the reference", 0, 1)
     count = episodes + -episodes % len(table.places()) if table else episodes
     [played] = evaluate(
-        pool, policy, [trained.learner], [range(count)], horizon=task.budgets.horizon,
-        fixed=task.transfer.draws if task.transfer else {}, state=table is not None,
+        pool, table.policy if table else Policy(task.leaves, trained.config), [trained.learner], [range(count)],
+        horizon=task.budgets.horizon, fixed=task.transfer.draws if task.transfer else {}, state=table is not None,
         opponents=table.opponents if table else (),
     )  # fmt: skip
     if table is None:

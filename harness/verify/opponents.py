@@ -31,7 +31,7 @@ def _opponent(task: Task, policy: Policy, reference: Pool, name: str) -> Opponen
     if name.endswith(".npz"):
         trained = Trained.load(task.directory / Path(name))
         try:
-            return Checkpoint(name, Policy(task.leaves, trained.config, task.player_names), trained.learner)
+            return Checkpoint(Path(name).name, Policy(task.leaves, trained.config, task.player_names), trained.learner)
         except ValueError as error:
             raise TrainingError(f"the policy is none for this task: {error}", where=name) from error
     scripted = sorted(reference.spec.policies) if CHOOSE in reference.spec.capabilities else []

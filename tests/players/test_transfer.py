@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import sandboxes
+from harness.cli.main import main
 from harness.task.contract import TASK_FILE
 from harness.task.load import load_task
 from harness.task.training import PpoConfig
@@ -19,7 +21,7 @@ from harness.verdict import LevelReport, Outcome
 from harness.verify.levels.transfer_groups import Group, shares_of
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
-from tests.paths import NIM, STANDING
+from tests.paths import NIM, STANDING, WALK
 
 pytestmark = pytest.mark.slow
 BUDGET = """
@@ -74,7 +76,7 @@ def test_honest_candidates_pass_against_every_kind_of_opponent_from_every_seat(t
     assert {each["name"].rpartition(", as ")[2] for each in found.transfer["comparisons"]} == {"first", "second"}
     rows = found.transfer["results"]
     assert {(row["player"], row["opponent"]) for row in rows} == {
-        (player, opponent) for player in ("first", "second") for opponent in ("random", "greedy", "reference/held.npz")
+        (player, opponent) for player in ("first", "second") for opponent in ("random", "greedy", "held.npz")
     }
     for row in rows:
         assert row["won"]["share"] + row["drawn"]["share"] + row["lost"]["share"] == pytest.approx(1)
@@ -113,3 +115,26 @@ def test_shares_come_with_exact_intervals() -> None:
     shares = shares_of(np.array([1, 1, 0, -1, 1, 1, 1, 1, 1, 1]))
     assert [shares[name]["share"] for name in ("won", "drawn", "lost")] == [0.8, 0.1, 0.1]
     assert shares["won"]["interval_95"] == pytest.approx([0.4439, 0.9748], abs=1e-4)
+
+
+def test_the_command_trains_players_and_tells_whom_they_beat(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = [f"--set={name}={value}" for name, value in (("num_envs", 8), ("rollout_steps", 32), ("hidden", "[8]"))]
+    arguments = ["train", str(STANDING), "--steps", "512", "--episodes", "4", "--out", "policies", *settings, "--json"]
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 0
+    [policy] = json.loads(capfd.readouterr().out)["policies"]
+    assert [(row["player"], row["opponent"]) for row in policy["results"]] == [
+        (player, "random") for player in ("red", "green", "blue")
+    ]
+    assert sum(row["episodes"] for row in policy["results"]) == 6, "four rounded up, so that each seat has as many"
+    again = [*arguments, "--in", "reference", "--against", "policies/candidate-0.npz", "--against", "random"]
+    assert main(again) == 0
+    [policy] = json.loads(capfd.readouterr().out)["policies"]
+    assert {row["opponent"] for row in policy["results"]} == {"candidate-0.npz", "random"}
+    assert main([*arguments, "--against", "nobody"]) != 0
+    told = capfd.readouterr()
+    assert "there is no opponent 'nobody'" in told.out and "training" not in told.err, "it was trained first"
+    assert main(["train", str(WALK), "--against", "random"]) != 0
+    assert "has one player" in capfd.readouterr().err
