@@ -76,7 +76,8 @@ def train(
     if against and not task.players:
         raise click.UsageError(f"--against: {task.name} has one player; leave it out")
     # A task names files of its own; here they are named from where the command runs.
-    against = tuple(str(Path(name).absolute()) if name.endswith(".npz") else name for name in against)
+    named = (str(Path(name).absolute()) if name.endswith(".npz") else name for name in against)
+    against = tuple(dict.fromkeys(named))
     output.kept = f"finished segments are kept in {out}; the same command goes on from there"
     with output.progress() as progress:
         policies, played = train_policies(

@@ -153,12 +153,11 @@ def _from_outside(
 def _table(pool: Pool, task: Task, config: PpoConfig, against: Sequence[str]) -> Table | None:
     """Whom policies of several players meet afterwards, and who sits where; None where one plays."""
     from harness.training.opponents import Table
-    from harness.training.policy import Policy
-    from harness.verify.opponents import opponents
+    from harness.verify.opponents import opponents, policy_of
 
+    policy = policy_of(task, config)
     if not task.players:
         return None
-    policy = Policy(task.leaves, config, task.player_names)
     return Table(policy, opponents(task, policy, pool, against or (task.transfer or Transfer(0, "")).opponents))
 
 

@@ -95,10 +95,11 @@ def check_players(written: Mapping[str, Any], read: Mapping[str, Any], root: Loc
         _flags(ALIVE, leaves, root)
     for tree in ("observation", "action"):
         _shared_or_own(tree, names, leaves, root)
-    if order != Order.TURNS and any(path == "action" for path in leaves):
-        root.at("leaves", "action").wrong(
-            f"players act in the order `{order}`", "an action leaf `action/<player>` for each"
-        )
+    for path in leaves if order != Order.TURNS else ():
+        if path.split("/")[0] == "action" and not set(path.split("/")[1:2]) & set(names):
+            root.at("leaves", path).wrong(
+                f"players act in the order `{order}`", "an action leaf `action/<player>` for each"
+            )
     _to_move(names, order, leaves, root)
     _level_4(transfer, names, root.at("transfer"))
 

@@ -28,6 +28,7 @@ choose, to actions; what these say of the others is not taken.
 """
 Choose = Callable[[str, Leaves, Sequence[int]], Leaves]
 """Asks a reference what one of its policies chooses: from its name, leaves, and a seed for each row, to actions."""
+ROUNDED = 1e-5
 _OPPONENT = 3  # what of a seed's key is an opponent's chance
 
 
@@ -190,7 +191,9 @@ class Table:
         ended = []
         for number, one in enumerate(episodes):
             earned, seat = self._earned(one), self.seat(number)
-            ended.append(np.sign(earned[seat] - np.delete(earned, seat).max()))
+            ahead = earned[seat] - np.delete(earned, seat).max()
+            # Rewards are rounded: what differs by their last bits is as much.
+            ended.append(0.0 if abs(ahead) <= ROUNDED * max(1.0, np.abs(earned).max()) else np.sign(ahead))
         return np.array(ended)
 
     def _earned(self, episode: Trajectory) -> Array:

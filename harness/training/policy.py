@@ -89,6 +89,10 @@ class Policy:
         self.rewards = tuple(f"reward/{player}" for player in players) or ("reward",)
         if config.past and not players:
             raise ValueError("there is nobody whom earlier policies (`past`) could play: one agent plays")
+        if config.past and config.num_envs < 2 * len(players):
+            raise ValueError(
+                f"num_envs is {config.num_envs}, expected {2 * len(players)}: each seat meets earlier policies"
+            )
         for path in self.rewards:
             if path not in described:
                 raise ValueError(
@@ -113,8 +117,10 @@ class Policy:
         seen = [path for seat in self.seats for path in (*seat.vectors, *seat.images, *seat.masks.values())]
         self.observed_leaves = tuple(dict.fromkeys((*seen, *(self._moves if players else ()))))
         self._possible = np.stack([_filled(seat.possible, self._discrete) for seat in self.seats])
+        # Of numbers that only others have nothing is learned.
+        self._own = np.stack([np.arange(self.numbers) < seat.numbers for seat in self.seats]).astype(np.float32)
         if not players:
-            self._possible = self._possible[0]
+            self._possible, self._own = self._possible[0], self._own[0]
 
     def __eq__(self, other: object) -> bool:
         """Whether the same programs compute both: what was compiled for one serves the other."""
@@ -150,7 +156,7 @@ class Policy:
 
     def _acts(self, leaves: Mapping[str, Array], number: int, legal: Array) -> Array:
         """Whether a player is to move: it is its turn, it is alive, and it has a legal action."""
-        acts = jnp.all(jnp.any(legal, -1), -1)
+        acts = jnp.any(legal, (-2, -1)) if legal.shape[-2] else jnp.ones(legal.shape[:-2], bool)
         if self._turns:
             return acts & (jnp.asarray(leaves[TO_MOVE]) == number)
         for tree in (TO_MOVE, ALIVE):
@@ -318,7 +324,7 @@ class Policy:
             total += jnp.sum(jnp.where(chosen, logs, F32(0)), (-2, -1))
         if self.numbers:
             away = (actions.continuous - given.mean) * jnp.exp(-given.log_std)
-            total -= jnp.sum(F32(0.5) * jnp.square(away) + given.log_std + F32(0.5 * math.log(2 * math.pi)), -1)
+            total -= self._summed(F32(0.5) * jnp.square(away) + given.log_std + F32(0.5 * math.log(2 * math.pi)))
         return total
 
     def entropy(self, given: Distribution) -> Array:
@@ -328,8 +334,12 @@ class Policy:
             logs = jax.nn.log_softmax(given.logits)
             total -= jnp.sum(jnp.exp(logs) * logs, (-2, -1))
         if self.numbers:
-            total += jnp.sum(given.log_std + F32(0.5 * math.log(2 * math.pi * math.e)), -1)
+            total += self._summed(given.log_std + F32(0.5 * math.log(2 * math.pi * math.e)))
         return total
+
+    def _summed(self, numbers: Array) -> Array:
+        """The sum over a seat's own continuous elements."""
+        return jnp.sum(numbers if self._own.all() else numbers * self._own, -1)
 
 
 def _described(leaf: Any) -> dict[str, Any]:

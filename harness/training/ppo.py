@@ -279,7 +279,9 @@ def _played(policy: Policy) -> np.ndarray[Any, Any] | None:
     played = np.ones((config.num_envs, players), np.float32)
     if config.past:
         half = config.num_envs // 2
-        played[half:] = np.arange(half)[:, None] // config.past % players == np.arange(players)
+        # Environment n meets the earlier policy n % past: the seats go round among these and within each.
+        number = np.arange(half)[:, None]
+        played[half:] = (number // config.past + number % config.past) % players == np.arange(players)
     return played
 
 
@@ -296,7 +298,8 @@ def advantage(config: PpoConfig, batch: Batch, values: Array, after: Array) -> A
         after: of what each step led to; a step that terminated its episode led to nothing.
     """
     surprise = batch.reward + config.discount * jnp.where(batch.terminated, F32(0), after) - values
-    decay = jnp.where(batch.ended, F32(0), F32(config.discount * config.gae_lambda))
+    # Who dropped out has come to its end before the others: what its rows hold afterwards is nothing that it led to.
+    decay = jnp.where(jnp.logical_or(batch.ended, batch.terminated), F32(0), F32(config.discount * config.gae_lambda))
 
     def back(later: Array, step_values: tuple[Array, Array]) -> tuple[Array, Array]:
         now = step_values[0] + step_values[1] * later

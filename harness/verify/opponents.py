@@ -8,11 +8,28 @@ from pathlib import Path
 from harness.errors import TrainingError
 from harness.protocol.environment import Pool
 from harness.task.contract import Task
+from harness.task.training import PpoConfig
 from harness.training.opponents import RANDOM, AtRandom, Checkpoint, Opponent, Scripted
 from harness.training.policy import Policy
 from harness.training.trained import Trained
 
 CHOOSE = "choose"
+
+
+def policy_of(task: Task, config: PpoConfig) -> Policy:
+    """How a network of this config acts in a task.
+
+    Raises:
+        TrainingError: they do not fit.
+    """
+    try:
+        return Policy(task.leaves, config, task.player_names)
+    except ValueError as error:
+        raise TrainingError(
+            f"the task and its hyper-parameters do not fit: {error}",
+            where=task.name,
+            next_step="correct [transfer.ppo]",
+        ) from error
 
 
 def opponents(task: Task, policy: Policy, reference: Pool, names: Sequence[str]) -> list[Opponent]:
@@ -31,7 +48,7 @@ def _opponent(task: Task, policy: Policy, reference: Pool, name: str) -> Opponen
     if name.endswith(".npz"):
         trained = Trained.load(task.directory / Path(name))
         try:
-            return Checkpoint(Path(name).name, Policy(task.leaves, trained.config, task.player_names), trained.learner)
+            return Checkpoint(Path(name).name, policy_of(task, trained.config), trained.learner)
         except ValueError as error:
             raise TrainingError(f"the policy is none for this task: {error}", where=name) from error
     scripted = sorted(reference.spec.policies) if CHOOSE in reference.spec.capabilities else []

@@ -19,7 +19,7 @@ from harness.candidate.crates.build import build_elsewhere
 from harness.candidate.package import write_package
 from harness.task.contract import Task
 from harness.task.load import load_task
-from tests.paths import ENVIRONMENTS, STANDING
+from tests.paths import ENVIRONMENTS, NIM, STANDING
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # they import their own games as they did before
@@ -28,7 +28,7 @@ with warnings.catch_warnings():
 
 pytestmark = pytest.mark.slow
 FOUR = load_task(ENVIRONMENTS / "connect_four")
-TASKS = {"four": FOUR, "standing": load_task(STANDING)}
+TASKS = {"four": FOUR, "nim": load_task(NIM), "standing": load_task(STANDING)}
 
 
 def imported(task: Task, directory: Path, module: bytes | None = None) -> Any:
@@ -69,6 +69,7 @@ def what_the_libraries_warn_of() -> Iterator[None]:
 def test_pettingzoo_s_own_tests_pass(packages: dict[str, Any]) -> None:
     four, standing = packages["four"], packages["standing"]
     api_test(four.make_aec(), num_cycles=60)
+    api_test(packages["nim"].make_aec(), num_cycles=60)
     seed_test(four.make_aec, num_cycles=20)
     parallel_api_test(standing.make_parallel(), num_cycles=60)
     parallel_seed_test(standing.make_parallel, num_cycles=20)
@@ -150,6 +151,43 @@ def test_who_drops_out_acts_no_more(packages: dict[str, Any]) -> None:
     assert not env.agents
 
 
+@pytest.mark.parametrize("seed", [-1, 1 << 64])
+def test_a_seed_that_cannot_be_is_refused(packages: dict[str, Any], seed: int) -> None:
+    with pytest.raises(ValueError, match=r"expected a whole number from 0 to 2\*\*64 - 1"):
+        packages["four"].make_aec().reset(seed=seed)
+
+
+def test_who_dropped_out_is_not_asked_at_the_end(packages: dict[str, Any]) -> None:
+    """A game of three: the first is out after the second step, and is named as next when the game ends."""
+    zoo = importlib.import_module(f"{packages['nim'].__name__}.zoo_env")
+    flag, number = {"dtype": "bool", "shape": []}, {"dtype": "float32", "shape": []}
+    whole = {"dtype": "int32", "shape": [], "low": 0, "high": 2}
+    leaves = {"observation": whole, "to_move": whole, "action": whole, "terminated": flag, "truncated": flag}
+    leaves |= {f"reward/{name}": number for name in "abc"} | {f"alive/{name}": flag for name in "abc"}
+
+    class Three(zoo.Game):
+        def begin(self, seed: int | None) -> Any:
+            self.count = 0
+            return self.shown()
+
+        def advance(self, actions: Any) -> Any:
+            self.count += 1
+            return self.shown()
+
+        def shown(self) -> Any:
+            over = self.count >= 6
+            mover = 0 if over else [0, 1, 1, 2, 1, 2, 1][self.count]
+            shown = {"observation": np.int32(0), "to_move": np.int32(mover), "terminated": np.bool_(over)}
+            shown |= {"truncated": np.bool_(False)} | {f"reward/{name}": np.float32(0) for name in "abc"}
+            shown |= {f"alive/{name}": np.bool_(name != "a" or self.count < 2) for name in "abc"}
+            return {path: np.asarray(value) for path, value in shown.items()}
+
+    env = zoo.TurnsEnv(Three("three", leaves, ("a", "b", "c")))
+    env.reset(seed=1)
+    acted = [agent for agent in env.agent_iter(20) if env.step(None if any(env.last()[2:4]) else 1) is None]
+    assert acted.count("a") == 2 and not env.agents and set(acted) == {"a", "b", "c"}
+
+
 # --- pgx and JaxMARL --------------------------------------------------------------------------------------------------
 
 
@@ -229,6 +267,14 @@ def test_jaxmarl_s_dicts_hold_what_the_functional_face_gives(packages: dict[str,
         if over:
             break
     assert over
+
+
+def test_who_has_no_mask_in_jaxmarl_s_shape_may_do_everything(packages: dict[str, Any]) -> None:
+    env = packages["standing"].make_jaxmarl()
+    _, state = env.reset(jax.random.key(0))
+    masks = {agent: mask for agent, mask in state.seen["legal_actions"].items() if agent != "blue"}
+    legal = env.get_avail_actions(state._replace(seen=state.seen | {"legal_actions": masks}))
+    assert legal["blue"].tolist() == [True] * 3 and legal["red"].tolist() == masks["red"].tolist()
 
 
 def test_jaxmarl_s_step_resets_and_takes_the_mover_s_action(packages: dict[str, Any]) -> None:

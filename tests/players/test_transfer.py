@@ -40,6 +40,7 @@ rollout_steps = 16
 learning_rate = 5e-3
 hidden = [16]
 past = 2
+network = "{network}"
 """
 Edit = tuple[str, str, str]
 HELD = PpoConfig(num_envs=16, rollout_steps=16, hidden=(8,))
@@ -47,7 +48,12 @@ HELD = PpoConfig(num_envs=16, rollout_steps=16, hidden=(8,))
 
 
 def report(
-    source: Path, directory: Path, *edits: Edit, opponents: str = '["random"]', margin: float = 3.0
+    source: Path,
+    directory: Path,
+    *edits: Edit,
+    opponents: str = '["random"]',
+    margin: float = 3.0,
+    network: str = "mlp",
 ) -> LevelReport:
     """Level 4 on a copy of a task with a small budget."""
     copied = directory / source.name
@@ -60,7 +66,7 @@ def report(
     learner = Ppo(policy).leaves(Ppo(policy).begin(1))
     Trained(learner, HELD, 1, 1, (), "candidate").save(copied / "reference" / "held.npz")
     file = copied / TASK_FILE
-    file.write_text(file.read_text() + BUDGET.format(margin=margin, minimum=-1.0, opponents=opponents))
+    file.write_text(file.read_text() + BUDGET.format(margin=margin, minimum=-1.0, opponents=opponents, network=network))
     with Verifier(load_task(copied), sandboxes.choose(None)) as verifier:
         verdict = verifier.verify(copied, LevelsRequest((4,), 11))
     assert verdict.error == "", verdict.error
@@ -102,6 +108,11 @@ def test_an_opponent_that_is_not_there_ends_in_an_error_that_names_it(tmp_path: 
     found = report(NIM, tmp_path, opponents='["greedy"]')
     assert found.outcome is Outcome.ERROR
     assert "there is no opponent 'greedy'" in found.checks[0].detail and "random" in found.checks[0].detail
+
+
+def test_a_network_that_does_not_fit_ends_in_an_error_that_says_so(tmp_path: Path) -> None:
+    found = report(NIM, tmp_path, network="cnn")
+    assert found.outcome is Outcome.ERROR and "needs an observation of rank 3" in found.checks[0].detail
 
 
 def test_what_one_seat_gains_and_another_loses_shows_seat_by_seat() -> None:

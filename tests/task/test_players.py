@@ -82,6 +82,10 @@ def test_leaves_belong_to_players() -> None:
         (STANDING, [('"alive/green" = { dtype = "bool" }\n', "")], "there is no leaf `alive/green`"),
         (STANDING, [('"alive/green" = { dtype = "bool" }', '"alive/green" = { dtype = "int8" }')], "expected one bool"),
         (STANDING, [('"observation/green" =', '"observation/yellow" =')], "`yellow` is no player"),
+        (STANDING, [('"action/red" =', '"action/move" ='),
+                    ('"action/green" = { dtype = "int32", low = 0, high = 2 }\n', ""),
+                    ('"action/blue" = { dtype = "int32", low = 0, high = 2 }\n', "")],
+         "expected an action leaf `action/<player>` for each"),
         (STANDING, [('"action/green" =', '"action/yellow" =')], "`green` has no leaf below `action/`"),
     ],
 )  # fmt: skip

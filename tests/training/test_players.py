@@ -13,7 +13,7 @@ import pytest
 
 from harness.candidate.faces.jax_env import JaxEnv
 from harness.candidate.start import candidate_options
-from harness.model import Leaves
+from harness.model import Case, Leaves, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.load import load_task
 from harness.task.training import PpoConfig
@@ -22,8 +22,9 @@ from harness.training.host import train_host
 from harness.training.local import train_local
 from harness.training.opponents import AtRandom, Checkpoint, Scripted, Table
 from harness.training.policy import Policy
-from harness.training.ppo import Batch, Ppo
+from harness.training.ppo import Batch, Ppo, advantage
 from harness.training.trained import Trained
+from tests.candidate.adapters.contracts import leaf
 from tests.paths import NIM, STANDING
 from tests.training.conftest import opened
 
@@ -98,9 +99,9 @@ def test_self_play_learns_to_win_from_every_seat(config: dict[str, Any]) -> None
     assert met.returns(games).mean() > -0.1, "who is no better loses two games of three, and earns -0.4"
 
 
-def observed(policy: Policy, name: str, **values: Any) -> Any:
-    """What is seen of four environments in which all leaves are 0 or true, but for these values."""
-    leaves = {path: np.zeros((4, *leaf.shape), leaf.dtype) for path, leaf in TASKS[name].leaves.items()}
+def observed(policy: Policy, name: str, count: int = 4, **values: Any) -> Any:
+    """What is seen of some environments in which all leaves are 0 or true, but for these values."""
+    leaves = {path: np.zeros((count, *leaf.shape), leaf.dtype) for path, leaf in TASKS[name].leaves.items()}
     leaves |= {
         path: np.ones_like(array) for path, array in leaves.items() if path.split("/")[0] in ("legal_actions", "alive")
     }
@@ -163,11 +164,11 @@ def test_what_a_player_chose_who_was_not_to_move_is_not_learned_from() -> None:
 
 
 def test_what_an_earlier_policy_chose_and_earned_is_not_learned_from() -> None:
-    policy = policy_for("standing", num_envs=4, minibatches=1, past=1)
+    policy = policy_for("standing", num_envs=6, minibatches=1, past=1)
     ppo = Ppo(policy)
     assert ppo.played is not None
-    assert ppo.played.tolist() == [[1, 1, 1], [1, 1, 1], [1, 0, 0], [0, 1, 0]]
-    batch = batch_of(policy, ppo, observed(policy, "standing"))
+    assert ppo.played.tolist() == [[1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    batch = batch_of(policy, ppo, observed(policy, "standing", 6))
     theirs = jnp.asarray(ppo.played == 0)
 
     def learned(rows: Any) -> Any:
@@ -178,11 +179,11 @@ def test_what_an_earlier_policy_chose_and_earned_is_not_learned_from() -> None:
 
     assert same(learned(jnp.zeros_like(theirs)), learned(theirs))
     assert not same(learned(jnp.zeros_like(theirs)), learned(~theirs))
-    assert ppo.paid(np.array([[1.0, 2.0, 3.0]] * 4)).tolist() == [2, 2, 1, 2]
+    assert ppo.paid(np.array([[1.0, 2.0, 3.0]] * 6)).tolist() == [2, 2, 2, 1, 2, 3]
 
 
 def test_the_earlier_policies_play_their_seats_and_come_from_all_segments() -> None:
-    policy = policy_for("standing", num_envs=4, past=2)
+    policy = policy_for("standing", num_envs=8, past=2)
     ppo = Ppo(policy)
     begun = ppo.begin(1)
     biased = jax.tree.map(lambda leaf: leaf, begun.past)
@@ -190,10 +191,10 @@ def test_the_earlier_policies_play_their_seats_and_come_from_all_segments() -> N
     bias[:, 1] = 100.0  # both always strike to the left
     network = biased[0]
     object.__setattr__(network.action, "bias", jnp.asarray(bias))
-    seen = observed(policy, "standing")
-    noise = policy.noise(jax.random.key(3), (4,))
-    actions, _ = ppo.act(begun._replace(past=(network, biased[1])), seen, policy.memory(4), noise)
-    own, _ = Ppo(policy_for("standing", num_envs=4)).act(begun._replace(past=()), seen, policy.memory(4), noise)
+    seen = observed(policy, "standing", 8)
+    noise = policy.noise(jax.random.key(3), (8,))
+    actions, _ = ppo.act(begun._replace(past=(network, biased[1])), seen, policy.memory(8), noise)
+    own, _ = Ppo(policy_for("standing")).act(begun._replace(past=()), seen, policy.memory(8), noise)
     expected = np.where(ppo.played[..., None] > 0, np.asarray(own.discrete), 1)
     assert np.array_equal(np.asarray(actions.discrete), expected) and (expected != np.asarray(own.discrete)).any()
 
@@ -283,3 +284,70 @@ def test_networks_are_separate_where_it_is_asked_for(tmp_path: Path) -> None:
     seat = jax.tree.map(lambda leaf: leaf[1], learner.network)
     alone, _ = seat.act(seen.vector[..., 1, :], (), jnp.zeros((4, 0), jnp.float32))
     np.testing.assert_allclose(np.asarray(given.logits)[:, 1, 0], np.asarray(alone), rtol=1e-5)
+
+
+def test_what_comes_after_a_player_s_end_changes_nothing_of_what_it_did() -> None:
+    policy = policy_for("standing", num_envs=4)
+    batch = batch_of(policy, Ppo(policy), observed(policy, "standing"))
+    shape = batch.reward.shape
+    dead = np.zeros(shape, bool)
+    dead[3:, :, 1] = True
+    after = jnp.asarray(dead) & jnp.asarray(np.arange(shape[0])[:, None, None] > 3)
+    given = batch._replace(terminated=jnp.asarray(dead))
+    values = jnp.linspace(0, 1, dead.size, dtype=jnp.float32).reshape(shape)
+
+    def before(values: Any, reward: Any) -> Any:
+        return np.asarray(advantage(policy.config, given._replace(reward=reward), values, values))[:4]
+
+    expected = before(values, batch.reward)
+    changed_rows = before(jnp.where(after, 9.0, values), jnp.where(after, 9.0, batch.reward))
+    np.testing.assert_array_equal(changed_rows[:, :, 1], expected[:, :, 1])
+    assert (before(values + 9, batch.reward)[:, :, 0] != expected[:, :, 0]).any()
+
+
+MIXED = {
+    "observation/a": leaf("float32", 3),
+    "observation/b": leaf("int32"),
+    "action/a": leaf("float32", 2, low=-1.0, high=1.0),
+    "action/b": leaf("int64", low=1, high=4),
+    "legal_actions/b": leaf("bool", 4),
+    "reward/a": leaf("float32"),
+    "reward/b": leaf("float32"),
+    "terminated": leaf("bool"),
+    "truncated": leaf("bool"),
+}
+
+
+def test_what_one_player_lacks_of_another_s_actions_counts_for_nothing() -> None:
+    policy = Policy(MIXED, changed(num_envs=4), ("a", "b"))
+    leaves = {"observation/a": np.zeros((4, 3), "f4"), "observation/b": np.ones(4, "i4")}
+    seen = policy.observe(leaves | {"legal_actions/b": np.array([[False, True, True, False]] * 4)})
+    learner = Ppo(policy).begin(0)
+    given, _ = policy.act(learner.network, learner.stats, seen, policy.memory(4))
+    actions = policy.sample(given, policy.noise(jax.random.key(0), (4,)))
+    taken = policy.to_leaves(actions, seen.acts)
+    assert taken["action/a"].shape == (4, 2) and set(np.asarray(taken["action/b"]).tolist()) <= {2, 3}
+    moved = actions._replace(continuous=actions.continuous.at[:, 1].add(1.0))
+    same_seat, other = (np.asarray(policy.log_probability(given, each)) for each in (actions, moved))
+    np.testing.assert_array_equal(same_seat, other)
+    own = actions._replace(continuous=actions.continuous.at[:, 0].add(1.0))
+    assert (np.asarray(policy.log_probability(given, own))[:, 0] != same_seat[:, 0]).all()
+    entropy = np.asarray(policy.entropy(given))
+    np.testing.assert_allclose(entropy[:, 1], np.log(2), rtol=1e-3)
+
+
+@pytest.mark.parametrize(("name", "num_envs", "past"), [("nim", 16, 8), ("standing", 16, 4), ("standing", 8, 2)])
+def test_every_seat_meets_earlier_policies(name: str, num_envs: int, past: int) -> None:
+    played_by = Ppo(policy_for(name, num_envs=num_envs, past=past)).played
+    assert played_by is not None
+    each = played_by[num_envs // 2 :].sum(0)
+    assert each.min() > 0 and each.max() - each.min() <= 1 and each.sum() == num_envs // 2
+
+
+def test_a_result_is_no_loss_for_the_last_bits_of_a_reward() -> None:
+    policy = policy_for("nim")
+    rows = {"reward/first": np.array([0, 0.1, 0.2], "f4"), "reward/second": np.array([0, 0.3, 0], "f4")}
+    episode = Trajectory(Case(0, {"action": np.zeros(2, "i4")}), rows)
+    assert Table(policy, [AtRandom(policy)]).results([episode]).tolist() == [0.0]
+    ahead = Trajectory(episode.case, rows | {"reward/first": np.array([0, 0.1, 0.21], "f4")})
+    assert Table(policy, [AtRandom(policy)]).results([ahead]).tolist() == [1.0]

@@ -30,7 +30,12 @@ def make() -> Spiel:
     if named not in known:
         near = difflib.get_close_matches(named, known)
         raise TypeError("OpenSpiel has no game {}{}".format(named, "; did you mean " + ", ".join(near) if near else ""))
-    game = pyspiel.load_game(GAME)
+    try:
+        game = pyspiel.load_game(GAME)
+    except pyspiel.SpielError as error:
+        raise TypeError(f"OpenSpiel refuses {GAME}: {error}") from error
+    if game.get_type().chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
+        raise TypeError(f"{GAME} draws its chance where nobody sees it: its history does not say how it stands")
     turns, together = Kinds.SEQUENTIAL, Kinds.SIMULTANEOUS
     if game.get_type().dynamics not in (turns, together):
         raise TypeError(f"{GAME} is played neither in turns nor at once")
@@ -119,8 +124,12 @@ class Spiel:
 
     def step(self, action: Any) -> Any:
         """A move of who is to move, or of all by their names; then chance, as long as it is to move."""
-        before = self._now().returns()
+        now = self._now()
+        before = now.returns()
         given = [action] if self.players_act == "turns" else [action[name] for name in self.possible_agents]
+        for player, chosen in enumerate(map(int, given)):
+            if chosen not in now.legal_actions(now.current_player() if self.players_act == "turns" else player):
+                raise ValueError(f"the action {chosen} is not legal now")
         self._note(*map(int, given))
         self._draw()
         after = self._now().returns()
@@ -149,6 +158,8 @@ class Spiel:
         return {name: self.observe(name) for name in self.possible_agents}
 
     def _note(self, *moves: int) -> None:
+        if self.count + len(moves) > len(self.moves):
+            raise TypeError(f"{GAME} took more than the {len(self.moves)} moves that OpenSpiel says it may take")
         self.moves[self.count : self.count + len(moves)] = moves
         self.count += len(moves)
 
@@ -169,6 +180,7 @@ def _replaying(game: Any) -> Any:
             begun = len(last["moves"]) <= len(moves) and last["moves"] == moves[: len(last["moves"])]
             now = last["position"] if begun else game.new_initial_state()
             rest = moves[len(last["moves"]) :] if begun else moves
+            last.update(moves=[], position=game.new_initial_state())  # should a move be refused on the way
             while rest:
                 together = now.is_simultaneous_node()
                 count = game.num_players() if together else 1

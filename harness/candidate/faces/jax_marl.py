@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from .jax_env import JaxEnv, select
-from .jax_gymnax import space_of
+from .jax_gymnax import Discrete, space_of
 from .leaves import nested
 from .seats import TO_MOVE, Seats, of_player
 
@@ -102,7 +102,8 @@ class MarlEnv:
         """
         if "legal_actions" not in state.seen:
             raise TypeError("this environment has no mask: every action is legal")
-        masks = {agent: of_player(state.seen["legal_actions"], agent) for agent in self.agents}
+        told = state.seen["legal_actions"]
+        masks = {agent: self._mask(told, agent) for agent in self.agents}
         idle = {agent: ~mask.any(-1, keepdims=True) for agent, mask in masks.items()}
         moves = state.seen.get(TO_MOVE, {})
         for number, agent in enumerate(self.agents):
@@ -119,6 +120,12 @@ class MarlEnv:
     def action_space(self, agent: str) -> Any:
         """The space of an agent's action."""
         return self.action_spaces[agent]
+
+    def _mask(self, told: Any, agent: str) -> Any:
+        """What an agent may do; all where only others have a mask."""
+        mask = told.get(agent) if isinstance(told, Mapping) else told
+        space = self.action_spaces[agent]
+        return jnp.ones((space.n,) if isinstance(space, Discrete) else space.shape, bool) if mask is None else mask
 
     def _observed(self, outputs: Mapping[str, Any]) -> dict[str, Any]:
         return {name: outputs[name] for name in ("observation", "legal_actions", TO_MOVE) if name in outputs}

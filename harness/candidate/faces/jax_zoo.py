@@ -12,7 +12,7 @@ import numpy as np
 
 from .jax_env import JaxEnv, output_leaves
 from .leaves import pack_action
-from .zoo_env import Array, Game
+from .zoo_env import Array, Game, demand_seed
 
 
 class JaxGame(Game):
@@ -27,6 +27,7 @@ class JaxGame(Game):
 
     def begin(self, seed: int | None) -> dict[str, Array]:
         """See `Game.begin`."""
+        demand_seed(seed)
         if seed is not None or self._key is None:
             number = int(self._chance.integers(1 << 62)) if seed is None else seed
             key_data = np.array([number >> 32, number & 0xFFFFFFFF], np.uint32)

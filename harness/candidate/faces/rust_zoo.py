@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .rust_batch import DISABLED, RustBatch
-from .zoo_env import Array, Game
+from .zoo_env import Array, Game, demand_seed
 
 
 class RustGame(Game):
@@ -22,6 +22,7 @@ class RustGame(Game):
 
     def begin(self, seed: int | None) -> dict[str, Array]:
         """See `Game.begin`."""
+        demand_seed(seed)
         if seed is None and not self._begun:
             seed = int(self._chance.integers(1 << 62))
         self._begun = True

@@ -65,7 +65,7 @@ class _Shown:
 
     def observe(self, leaves: Mapping[str, Array], player: str, moves: bool = True) -> Any:
         """What a player sees; its mask allows nothing where another is to move."""
-        seen = of_player(nested(leaves, "observation", np.array), player)
+        seen = of_player(nested(leaves, "observation", _as_spaces_have_it), player)
         if player not in self._masks:
             return seen
         mask = np.array(leaves[self._masks[player]], np.int8)
@@ -138,7 +138,8 @@ class TurnsEnv(AECEnv[str, Any, Any]):
             self.rewards[each] = self._shown.earned(self._leaves, each)
             self.terminations[each], self.truncations[each] = self._shown.ends(self._leaves, each)
         self._accumulate_rewards()
-        self.agent_selection = self.possible_agents[int(self._leaves[TO_MOVE])]
+        named = self.possible_agents[int(self._leaves[TO_MOVE])]
+        self.agent_selection = named if named in self.agents else self.agents[0]
         if not all(self.terminations[each] or self.truncations[each] for each in self.agents):
             self._deads_step_first()
 
@@ -198,6 +199,17 @@ class AtOnceEnv(ParallelEnv[str, Any, Any]):
             {agent: ends[agent][1] for agent in acted},
             {agent: {} for agent in acted},
         )
+
+
+def _as_spaces_have_it(value: Array) -> Any:
+    """A copy; a single whole number as Gymnasium's `Discrete` has it."""
+    return np.int64(value) if value.ndim == 0 and value.dtype.kind in "iu" else np.array(value)
+
+
+def demand_seed(seed: int | None) -> None:
+    """Raise ValueError for a seed that no instance can begin from."""
+    if seed is not None and not 0 <= seed < 1 << 64:
+        raise ValueError(f"the seed {seed} was given; expected a whole number from 0 to 2**64 - 1")
 
 
 def _part(space: spaces.Space[Any], player: str) -> spaces.Space[Any]:

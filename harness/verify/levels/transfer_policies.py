@@ -19,11 +19,10 @@ from harness.task.training import PpoConfig
 from harness.training.evaluate import evaluate
 from harness.training.host import train_host
 from harness.training.opponents import Opponent, Table
-from harness.training.policy import Policy
 from harness.training.ppo import Ppo
 from harness.training.remote import train_candidate
 from harness.training.trained import Trained
-from harness.verify.opponents import opponents
+from harness.verify.opponents import opponents, policy_of
 from harness.verify.pair import Pair
 
 CANDIDATE, REFERENCE = "candidate", "reference"
@@ -46,7 +45,7 @@ class Trainer:
         self._pair = pair
         self._start = start
         self._workers: list[Environment] = []
-        self._ppo = Ppo(Policy(pair.task.leaves, self.config, pair.task.player_names))
+        self._ppo = Ppo(policy_of(pair.task, self.config))
         self.opponents: list[Opponent] = []
         self.table: Table | None = None
         if pair.task.players:
