@@ -139,7 +139,7 @@ def test_players_who_act_at_once_have_an_action_and_a_mask_each(tmp_path: Path) 
         ("conect_four", "no game conect_four; did you mean connect_four"),
         ("mfg_garnet", "neither in turns nor at once"),
         ("negotiation", "draws its chance where nobody sees it"),
-        ("coop_box_pushing", "took more than the 100 moves"),
+        ("coop_box_pushing", "took more than the 300 moves"),
         ("hex(bord_size=3)", "OpenSpiel refuses hex"),
         ("chess", "more than 2048 are no state to compare"),
     ],
