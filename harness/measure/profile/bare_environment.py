@@ -76,7 +76,10 @@ def _bare(adapter: Any) -> Any | None:
     if hasattr(adapter, "bare"):
         return adapter.bare()
     for value in vars(adapter).values():
-        if all(hasattr(value, name) for name in ("action_space", "reset", "step")):
+        # A game of several players has a method of that name, and is stepped otherwise.
+        if all(hasattr(value, name) for name in ("reset", "step")) and hasattr(
+            getattr(value, "action_space", None), "sample"
+        ):
             # An adapter may have changed its own, so that draws are recorded.
             return value.spec.make() if hasattr(getattr(value, "spec", None), "make") else value
     return None

@@ -94,6 +94,14 @@ def test_an_adapter_around_nothing_that_can_be_stepped_alone_is_said_to_be_one(w
     assert skipped.contender == BARE_REFERENCE and "`bare()`" in skipped.because
 
 
+def test_a_game_of_several_players_is_not_taken_for_one_that_can_be_stepped_alone(walk: Walk) -> None:
+    of_players = LIKE_GYMNASIUM.replace(
+        "    action_space = Space()\n", "    def action_space(self, player):\n        return Space()\n"
+    )
+    _, [skipped] = measured(with_bare(walk, of_players, method=False))
+    assert "`bare()`" in skipped.because
+
+
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
