@@ -152,5 +152,6 @@ RUST = (
         ),
         1,
         "observation/player_1",
+        file="rust/src/board.rs",
     ),
 )

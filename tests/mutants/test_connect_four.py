@@ -14,6 +14,7 @@ from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from tests.mutants.connect_four import JAX, RUST
 from tests.mutants.plant import Mutant, assert_caught, plant
+from tests.mutants.repeat import GROUPS
 from tests.paths import ENVIRONMENTS
 from tests.sampling import by_day
 
@@ -55,3 +56,12 @@ def test_the_shipped_candidates_pass_and_games_of_every_kind_are_counted(verifie
     occurred = verdict.reports[-1].occurred
     assert occurred is not None
     assert occurred.results["0.0, 0.0"] >= 5
+
+
+@pytest.mark.parametrize("group", sorted(GROUPS))
+def test_each_fault_can_be_planted_in_the_candidate_as_it_is_now(group: str, tmp_path: Path) -> None:
+    """By day too: most faults are judged at night, and a candidate that was rewritten has lost the place of some."""
+    directory, mutants, kind = GROUPS[group]
+    task = load_task(directory).with_candidate(kind)
+    for number, mutant in enumerate(mutants):
+        plant(task, mutant, tmp_path / str(number))
