@@ -45,7 +45,7 @@ GENERAL_FILES = {
 }
 """The general adapter: its files among the templates, and what they are called in `reference/`."""
 PLAYERS_FILE, SPIEL_FILE = "gymnasium_players.py", "gymnasium_spiel.py"
-"""One more of them, for environments of several players."""
+"""More of them: for environments of several players, and for games of OpenSpiel's."""
 GENERAL = f"{REFERENCE_DIRECTORY}/adapter.py:Reference"
 GYMNASIUM = ("gymnasium==1.4.0", "numpy==2.4.6")
 PETTINGZOO = ("pettingzoo==1.27.0", "pygame-ce==2.5.8")

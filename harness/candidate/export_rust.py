@@ -69,6 +69,7 @@ def _readme(task: Task, name: str, attested: bool) -> str:
         if attested
         else "**Nothing vouches for this package: it was exported without a record of its verification.**"
     )
+    pool = f"pool = {name}.make_pool(64, seed=0)  # EnvPool's reset(env_id) and step(action)\n"
     return f"""\
 # {name}
 
@@ -84,8 +85,7 @@ batch = {name}.make_batch(1024)  # auto-reset in the same step, on all processor
 batch.reset(range(1024))  # a seed for each
 batch.step({{"action": actions}})  # batch.seen, batch.reward, batch.terminated, batch.truncated, batch.last
 envs = {name}.make_vector(64, "SameStep")  # a Gymnasium VectorEnv
-pool = {name}.make_pool(64, seed=0)  # EnvPool's reset(env_id) and step(action)
-{pettingzoo_line(task, name) if task.players else ""}```
+{pettingzoo_line(task, name) if task.players else pool}```
 
 {vouched}
 """

@@ -118,7 +118,7 @@ def transfer(measured: Mapping[str, Any]) -> RenderableType:
     lines: list[RenderableType] = [table]
     played = [row for row in measured.get("results", []) if row["played_in"] == "reference"]
     if played:
-        lines.append(results([played], "trained_in"))
+        lines.append(results(played, "trained_in"))
     lines.append(Text(f"margin {measured['margin']:g}: {measured['because']}", "dim"))
     floor = measured.get("noise_floor")
     if floor is not None:
@@ -135,17 +135,16 @@ def transfer(measured: Mapping[str, Any]) -> RenderableType:
     return Group(*lines)
 
 
-def results(by_policy: Iterable[Sequence[Mapping[str, Any]]], first: str = "") -> RenderableType:
-    """How often policies won, drew and lost, one table for all, with 95% intervals; before that a name of each row's."""
+def results(rows: Iterable[Mapping[str, Any]], first: str = "") -> RenderableType:
+    """How often policies won, drew and lost, with 95% intervals; before that, if asked, one more entry of each row."""
     ways = ("won", "drawn", "lost")
     before = [first] if first else []
     header = (*(name.replace("_", " ") for name in before), "as", "against", *ways, "episodes")
     table = grid(*["left"] * (len(before) + 2), *["right"] * 4, header=header)
-    for rows in by_policy:
-        for row in rows:
-            shares = [f"{100 * row[name]['share']:.0f}% ({_percent(row[name]['interval_95'])})" for name in ways]
-            place = [*(row[name] for name in before), row["player"], row["opponent"]]
-            table.add_row(*(Text(str(each)) for each in place), *shares, str(row["episodes"]))
+    for row in rows:
+        shares = [f"{100 * row[name]['share']:.0f}% ({_percent(row[name]['interval_95'])})" for name in ways]
+        place = [*(row[name] for name in before), row["player"], row["opponent"]]
+        table.add_row(*(Text(str(each)) for each in place), *shares, str(row["episodes"]))
     return table
 
 

@@ -98,7 +98,9 @@ def train(
     table.add_row("seed", "mean return", "policy")
     for row in rows:
         table.add_row(str(row["seed"]), "" if row["return"] is None else f"{row['return']:.4g}", row["file"])
-    output.emit(document, table, *([show.results(row["results"] for row in rows)] if task.players else []))
+    output.emit(
+        document, table, *([show.results(each for own in played for each in own.results)] if task.players else [])
+    )
     return EXIT_OK
 
 

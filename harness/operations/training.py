@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from harness.candidate.start import CandidateWorker
 from harness.errors import TrainingError
-from harness.model import Trajectory
 from harness.protocol.environment import Environment, Pool
 from harness.reference.install import setup
 from harness.reference.start import start_references
@@ -23,6 +22,7 @@ from sandboxes import Driver
 
 if TYPE_CHECKING:
     from harness.training.opponents import Table
+    from harness.training.policy import Policy
 
 CANDIDATE, REFERENCE = "candidate", "reference"
 DEFAULT_STEPS = 200_000
@@ -36,7 +36,7 @@ class Played:
     Attributes:
         returns: of each episode.
         results: of several players, for each place at the table `player`, `opponent`, and the shares of wins, draws and
-            losses (`harness.verify.levels.transfer_groups.shares_of`).
+            losses (`harness.verify.levels.transfer_groups.results_by_place`).
     """
 
     returns: list[float]
@@ -77,6 +77,8 @@ def train(
         TrainingError: it cannot be trained, there is no such opponent, or the checkpoints are of another training.
         LockstepError, SandboxError: an environment cannot be started, or does not answer.
     """
+    from harness.verify.opponents import policy_of
+
     config = config or configured(task, {})
     budget = steps or (task.transfer.steps if task.transfer and task.transfer.steps else DEFAULT_STEPS)
     identity = {"task": task.digest}
@@ -84,7 +86,8 @@ def train(
         built = setup(task, lambda line: progress(line, 0, 1))
         pool = start_references(task, built)
         stack.callback(pool.close)
-        table = _table(pool, task, config, against)  # before anything is trained: it may name nobody
+        policy = policy_of(task, config)
+        table = _table(pool, task, policy, against)  # before anything is trained: it may name nobody
         outside = partial(_from_outside, backend, task, config, budget, seeds, progress, checkpoints, identity, log)
         if backend == CANDIDATE:
             worker = CandidateWorker(task, driver, training=True)
@@ -97,7 +100,7 @@ def train(
             worker.close()
         else:
             policies = outside(pool)
-        return policies, [_played(pool, task, policy, episodes, table, progress) for policy in policies]
+        return policies, [_played(pool, task, policy, each, episodes, table, progress) for each in policies]
 
 
 def configured(task: Task, settings: Mapping[str, Any]) -> PpoConfig:
@@ -150,39 +153,32 @@ def _from_outside(
     ]  # fmt: skip
 
 
-def _table(pool: Pool, task: Task, config: PpoConfig, against: Sequence[str]) -> Table | None:
+def _table(pool: Pool, task: Task, policy: Policy, against: Sequence[str]) -> Table | None:
     """Whom policies of several players meet afterwards, and who sits where; None where one plays."""
     from harness.training.opponents import Table
-    from harness.verify.opponents import opponents, policy_of
+    from harness.verify.opponents import opponents
 
-    policy = policy_of(task, config)
     if not task.players:
         return None
     return Table(policy, opponents(task, policy, pool, against or (task.transfer or Transfer(0, "")).opponents))
 
 
-def _played(pool: Pool, task: Task, trained: Trained, episodes: int, table: Table | None, progress: Progress) -> Played:
+def _played(
+    pool: Pool, task: Task, policy: Policy, trained: Trained, episodes: int, table: Table | None, progress: Progress
+) -> Played:
     """What a policy's most probable actions earn in the reference."""
     from harness.training.evaluate import evaluate
-    from harness.training.policy import Policy
+    from harness.verify.levels.transfer_groups import results_by_place
 
     if not episodes:
         return Played([])
     progress(f"playing policy {trained.seed} in the reference", 0, 1)
     count = episodes + -episodes % len(table.places()) if table else episodes
     [played] = evaluate(
-        pool, table.policy if table else Policy(task.leaves, trained.config), [trained.learner], [range(count)],
+        pool, policy, [trained.learner], [range(count)],
         horizon=task.budgets.horizon, fixed=task.transfer.draws if task.transfer else {}, state=table is not None,
         opponents=table.opponents if table else (),
     )  # fmt: skip
     if table is None:
         return Played([float(episode.leaves["reward"].sum()) for episode in played])
-    return Played(table.returns(played).tolist(), list(_results(table, played)))
-
-
-def _results(table: Table, played: Sequence[Trajectory]) -> Iterator[dict[str, Any]]:
-    from harness.verify.levels.transfer_groups import shares_of
-
-    ended, places = table.results(played), table.places()
-    for place, (player, opponent) in enumerate(places):
-        yield {"player": player, "opponent": opponent, **shares_of(ended[place :: len(places)])}
+    return Played(table.returns(played).tolist(), list(results_by_place(table, [table.results(played)])))

@@ -12,7 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from harness.model import Leaf
-from harness.task.contract import Law, TaskDraw, Tolerance
+from harness.task.contract import REFERENCE_DIRECTORY, Law, TaskDraw, Tolerance
 from harness.task.schema import (
     INVALID,
     Kind,
@@ -259,7 +259,7 @@ def file_in(directory: Path, *, below: str = "", suffix: str = "", exists: bool 
 def opponent_in(directory: Path) -> Kind:
     """The name of a policy, or a file of the reference's that holds one."""
     name = text("`random`, a scripted policy of the adapter's, or a file `reference/*.npz`", r"\w{1,64}")
-    file = file_in(directory, below="reference", suffix=".npz")
+    file = file_in(directory, below=REFERENCE_DIRECTORY, suffix=".npz")
     return lambda value, location: (file if str(value).endswith(".npz") else name)(value, location)
 
 

@@ -12,13 +12,12 @@ import numpy as np
 
 from harness.candidate.adapters.jax.batch import key_data_of
 from harness.candidate.adapters.jax.flags import prepare_process
-from harness.candidate.adapters.jax.rollout import random_key
 from harness.model import Array, Case, Leaves, Tape, Trajectory
 from harness.protocol.environment import Environment, Pool
 from harness.training.host import as_taken, narrowed
 from harness.training.opponents import Opponent, Table
 from harness.training.policy import Policy
-from harness.training.ppo import Ppo
+from harness.training.ppo import Ppo, step_noise
 
 NUM_ENVS = 128
 """Episodes that are played side by side."""
@@ -162,8 +161,7 @@ def _choose(policy: Policy, greedy: bool, weights: Any, seen: Any, memory: Any, 
         if greedy:
             actions = policy.mode(given)
         else:
-            keys = jax.vmap(lambda key_data: random_key(key_data, _ACTING, step_index))(key_data)
-            actions = policy.sample(given, jax.vmap(lambda key: policy.noise(key, ()))(keys))
+            actions = policy.sample(given, step_noise(policy, key_data, _ACTING, step_index))
         return policy.to_leaves(actions, observed.acts), memory
 
     return jax.vmap(one)(weights, seen, memory, key_data)

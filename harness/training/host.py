@@ -147,7 +147,7 @@ class _Host:
             terminated[going] |= policy.terminated({**step.leaves, **last}, np)[going]
             last = self._observed(last)
             if not going.all():  # pictures are large, and hardly ever need to be copied
-                last = {path: _timesteps_where(going, array, final[path]) for path, array in last.items()}
+                last = {path: rows_where(going, array, final[path]) for path, array in last.items()}
             final = last
             counted += going
             ended = ended | step.ended
@@ -159,8 +159,8 @@ class _Host:
         return {path: narrowed(np.asarray(leaves[path])) for path in self._ppo.policy.observed_leaves}
 
 
-def _timesteps_where(chosen: Array, array: Array, other: Array) -> Array:
-    """Timesteps of one array where they are chosen, of another elsewhere."""
+def rows_where(chosen: Array, array: Array, other: Array) -> Array:
+    """Rows of one array where they are chosen, of another elsewhere."""
     return np.where(chosen.reshape(-1, *[1] * (array.ndim - 1)), array, other)
 
 

@@ -15,11 +15,11 @@ import jax
 import numpy as np
 
 from harness.candidate.adapters.jax.batch import key_data_of
-from harness.candidate.adapters.jax.rollout import random_key
+from harness.candidate.faces.seats import TO_MOVE
 from harness.model import Array, Leaves, Trajectory
-from harness.training.host import narrowed
-from harness.training.policy import TO_MOVE, Policy
-from harness.training.ppo import Ppo
+from harness.training.host import narrowed, rows_where
+from harness.training.policy import Policy
+from harness.training.ppo import Ppo, step_noise
 
 RANDOM = "random"
 Playing = Callable[[Leaves, int, Array], Leaves]
@@ -177,7 +177,7 @@ class Table:
                     continue
                 chosen = play({path: array[met] for path, array in leaves.items()}, step, asked[met])
                 for path, array in chosen.items():
-                    merged[path][met] = _where(theirs[path][met], np.asarray(array), merged[path][met])
+                    merged[path][met] = rows_where(theirs[path][met], np.asarray(array), merged[path][met])
             return merged
 
         return replaced
@@ -200,10 +200,6 @@ class Table:
         return np.array([episode.leaves[f"reward/{player}"].sum(dtype=np.float64) for player in self.players])
 
 
-def _where(chosen: Array, array: Array, other: Array) -> Array:
-    return np.where(chosen.reshape(-1, *[1] * (array.ndim - 1)), array, other)
-
-
 def _mixed(seed: int, step: int) -> int:
     """A seed of one step of an episode."""
     return int(np.random.SeedSequence([seed, step, _OPPONENT]).generate_state(1, np.uint32)[0])
@@ -213,14 +209,10 @@ def _narrow(policy: Policy, leaves: Mapping[str, Any]) -> dict[str, Any]:
     return {path: narrowed(leaves[path]) for path in policy.observed_leaves}
 
 
-def _noise(policy: Policy, key_data: Any, step: Any) -> Any:
-    return jax.vmap(lambda one: policy.noise(random_key(one, _OPPONENT, step), ()))(key_data)
-
-
 @partial(jax.jit, static_argnums=0)
 def _at_random(policy: Policy, leaves: Any, key_data: Any, step: Any) -> Any:
     observed = policy.observe(leaves)
-    return policy.to_leaves(policy.at_random(observed, _noise(policy, key_data, step)), observed.acts)
+    return policy.to_leaves(policy.at_random(observed, step_noise(policy, key_data, _OPPONENT, step)), observed.acts)
 
 
 @partial(jax.jit, static_argnums=0)
@@ -228,4 +220,4 @@ def _chosen(policy: Policy, weights: Any, leaves: Any, memory: Any, key_data: An
     observed = policy.observe(leaves)
     network, stats = weights
     given, memory = policy.act(network, stats, observed, memory)
-    return policy.to_leaves(policy.sample(given, _noise(policy, key_data, step)), observed.acts), memory
+    return policy.to_leaves(policy.sample(given, step_noise(policy, key_data, _OPPONENT, step)), observed.acts), memory

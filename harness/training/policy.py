@@ -25,6 +25,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from harness.candidate.faces.seats import ALIVE, TO_MOVE
 from harness.task.training import SEPARATE, PpoConfig
 from harness.training.network import Network
 from harness.training.seat import Actions, Seat, alike
@@ -34,7 +35,6 @@ F32 = jnp.float32
 ILLEGAL = -1e9
 """The logit of an action that cannot be chosen: its probability is exactly 0 in float32, and no NaN comes of it."""
 CLIP_FEATURES = 10.0
-TO_MOVE, ALIVE = "to_move", "alive"
 
 
 class Observed(NamedTuple):

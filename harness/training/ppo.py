@@ -316,6 +316,13 @@ def _taken(items: _Items, part: Array, remembers: bool) -> _Items:
     return whole._replace(memory=jnp.take(items.memory, part, 0, mode="clip"))
 
 
+def step_noise(policy: Policy, key_data: Array, use: int, step_index: Any) -> Actions:
+    """The chance of one step in each of several episodes, from their seeds' key data `[episodes, 2]`; `use` tells apart what
+    is drawn with it.
+    """
+    return jax.vmap(lambda one: policy.noise(random_key(one, use, step_index), ()))(key_data)
+
+
 def _seeds(key: jax.Array, lead: tuple[int, ...]) -> Array:
     low = jax.random.bits(key, lead, U32) >> 1
     return jnp.stack([jnp.zeros_like(low), low], -1)

@@ -14,8 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from harness.candidate.adapters.legal import mask_of
-from harness.candidate.faces.leaves import bounds, is_action
+from harness.candidate.faces.leaves import bounds, is_action, mask_of
 from harness.task.training import PpoConfig
 
 Array = Any

@@ -16,6 +16,7 @@ import pytest
 
 import sandboxes
 from harness.candidate.crates.build import build_elsewhere
+from harness.candidate.export import export
 from harness.candidate.package import write_package
 from harness.task.contract import Task
 from harness.task.load import load_task
@@ -182,7 +183,7 @@ def test_who_dropped_out_is_not_asked_at_the_end(packages: dict[str, Any]) -> No
             shown |= {f"alive/{name}": np.bool_(name != "a" or self.count < 2) for name in "abc"}
             return {path: np.asarray(value) for path, value in shown.items()}
 
-    env = zoo.TurnsEnv(Three("three", leaves, ("a", "b", "c")))
+    env = zoo.TurnsEnv(Three({"name": "three", "leaves": leaves, "players": ["a", "b", "c"]}, None))
     env.reset(seed=1)
     acted = [agent for agent in env.agent_iter(20) if env.step(None if any(env.last()[2:4]) else 1) is None]
     assert acted.count("a") == 2 and not env.agents and set(acted) == {"a", "b", "c"}
@@ -319,6 +320,19 @@ def check_vector(envs: Any) -> None:
     assert terminated.tolist() == [True, False] and infos["to_move"].tolist() == [0, 1]
     assert infos["final_info"]["to_move"].tolist()[0] == 1 and infos["_final_obs"].tolist() == [True, False]
     assert seen["player_0"].shape == (2, 6, 7, 2)
+
+
+@pytest.mark.rust
+def test_a_pool_shows_one_reward_and_is_refused(rust: Any) -> None:
+    with pytest.raises(TypeError, match="each with a reward of its own"):
+        rust.make_pool(2)
+
+
+@pytest.mark.parametrize("kind", ["jax", "rust"])
+def test_the_readme_of_a_package_names_what_its_players_have(kind: str, tmp_path: Path) -> None:
+    text = (export(FOUR.with_candidate(kind), tmp_path / "out", None) / "README.md").read_text()
+    assert "make_aec()" in text and ("make_pgx()" in text) == (kind == "jax")
+    assert "make_parallel" not in text and "make_pool" not in text
 
 
 def test_an_environment_of_one_player_says_so(tmp_path: Path) -> None:

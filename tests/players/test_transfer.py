@@ -144,6 +144,9 @@ def test_the_command_trains_players_and_tells_whom_they_beat(
     assert main(again) == 0
     [policy] = json.loads(capfd.readouterr().out)["policies"]
     assert {row["opponent"] for row in policy["results"]} == {"candidate-0.npz", "random"}
+    assert main([*arguments, "--episodes", "0"]) == 0
+    [policy] = json.loads(capfd.readouterr().out)["policies"]
+    assert policy["return"] is None and "results" not in policy
     assert main([*arguments, "--against", "nobody"]) != 0
     told = capfd.readouterr()
     assert "there is no opponent 'nobody'" in told.out and "training" not in told.err, "it was trained first"

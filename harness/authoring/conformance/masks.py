@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from harness.authoring.conformance.kit import EPISODES, STANDARD_POLICIES, Failed, Kit, Passed, Skipped
-from harness.candidate.adapters.legal import mask_of
+from harness.candidate.faces.leaves import mask_of
 from harness.errors import EnvironmentFailure, Raised
 from harness.model import ENDINGS, Case, Leaf, Trajectory
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness.authoring.conformance.kit import Failed, Kit, Passed, Skipped
-from harness.candidate.adapters.legal import mask_of
+from harness.candidate.faces.leaves import mask_of
 from harness.model import ENDINGS, Array, Case, Trajectory
 from harness.task.leaf_values import anywhere
 from harness.task.players import ALIVE, TO_MOVE, Order, Players

@@ -155,7 +155,8 @@ class Spiel:
         return self._position(self.moves[: self.count].tolist())
 
     def _seen(self) -> dict[str, Any]:
-        return {name: self.observe(name) for name in self.possible_agents}
+        # In turns the game is asked what its players see; only a step of all tells it.
+        return {} if self.players_act == "turns" else {name: self.observe(name) for name in self.possible_agents}
 
     def _note(self, *moves: int) -> None:
         if self.count + len(moves) > len(self.moves):

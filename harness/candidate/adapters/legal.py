@@ -10,11 +10,6 @@ from typing import Any
 import numpy as np
 
 
-def mask_of(path: str) -> str:
-    """The leaf that says which values of an action leaf are legal, where the task has it."""
-    return "legal_actions" + path.removeprefix("action")
-
-
 def ranked(xp: Any, legal: Any, rank: Any) -> Any:
     """The place of the legal value of this rank, int32 `[...]`; 0 where no value is legal.
 

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from .leaves import OBSERVED, Actions, is_action, is_of_kind, pack_action, unpack_action
+from .leaves import OBSERVED, Actions, flatten, is_action, is_of_kind, pack_action, unpack_action
 
 State = Any
 Outputs = dict[str, Any]
@@ -60,13 +60,6 @@ def load_module(index: str | Path) -> ModuleType:
 def _take_modules(names: Collection[str]) -> dict[str, ModuleType]:
     """Take modules of these names, and what lies within them, out of the interpreter's table."""
     return {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] in names}
-
-
-def flatten(name: str, value: Any) -> Arrays:
-    """A value as leaves: keys of nested dictionaries joined by `/`."""
-    if isinstance(value, Mapping):
-        return {path: leaf for key, part in value.items() for path, leaf in flatten(f"{name}/{key}", part).items()}
-    return {name: value}
 
 
 class JaxEnv:
@@ -200,17 +193,9 @@ class JaxEnv:
         given = unpack_action(self.actions, action)
         return pack_action({path: self._action_leaf(path, value) for path, value in given.items()})
 
-    def held(self, path: str, value: Any) -> np.ndarray[Any, Any]:
-        """The action leaf at a path as it is taken, held against its bounds.
-
-        Raises:
-            TypeError, ValueError: it is not one that the environment takes; see `Actions`.
-        """
-        return self._taken.leaf(path, value)
-
     def _action_leaf(self, path: str, value: Any) -> jax.Array:
         if not isinstance(value, Tracer):
-            return jnp.asarray(self.held(path, value))
+            return jnp.asarray(self._taken.leaf(path, value))
         leaf = self.actions[path]
         dtype, shape = jax.dtypes.canonicalize_dtype(np.dtype(leaf["dtype"])), tuple(leaf["shape"])
         expected = f"expected {dtype}{list(shape)} of one instance"

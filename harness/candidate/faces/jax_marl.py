@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from .jax_env import JaxEnv, select
 from .jax_gymnax import Discrete, space_of
 from .leaves import nested
-from .seats import TO_MOVE, Seats, of_player
+from .seats import ALIVE, TO_MOVE, Seats, of_player
 
 ALL = "__all__"
 
@@ -83,7 +83,7 @@ class MarlEnv:
             taken = {agent: actions[agent] for agent in self.agents}
         after, outputs = self.env.step(key, state.state, taken)
         over = outputs["terminated"] | outputs["truncated"]
-        alive = outputs.get("alive", {})
+        alive = outputs.get(ALIVE, {})
         dones = {agent: over | ~alive[agent] if agent in alive else over for agent in self.agents} | {ALL: over}
         rewards = {agent: outputs["reward"][agent].astype(jnp.float32) for agent in self.agents}
         held = MarlState(after, self._observed(outputs))

@@ -93,10 +93,9 @@ def make_aec() -> TurnsEnv:
     Raises:
         TypeError: its players do not act in turns.
     """
-    from .jax_zoo import JaxGame
-    from .zoo_env import TurnsEnv
+    from .zoo_env import Game, TurnsEnv
 
-    return TurnsEnv(JaxGame(make()))
+    return TurnsEnv(Game(contract(), make_vector(1, "Disabled")))
 
 
 def make_parallel() -> AtOnceEnv:
@@ -105,10 +104,9 @@ def make_parallel() -> AtOnceEnv:
     Raises:
         TypeError: its players act in turns.
     """
-    from .jax_zoo import JaxGame
-    from .zoo_env import AtOnceEnv
+    from .zoo_env import AtOnceEnv, Game
 
-    return AtOnceEnv(JaxGame(make()))
+    return AtOnceEnv(Game(contract(), make_vector(1, "Disabled")))
 
 
 def contract() -> dict[str, Any]:

@@ -23,6 +23,11 @@ def is_action(path: str) -> bool:
     return path == "action" or path.startswith("action/")
 
 
+def mask_of(path: str) -> str:
+    """The leaf that says which values of an action leaf are legal, where the task has it."""
+    return "legal_actions" + path.removeprefix("action")
+
+
 def root(path: str) -> str:
     """The name under which a candidate gives a leaf, alone or in a dict with others."""
     return path.split("/", maxsplit=1)[0]
@@ -130,6 +135,13 @@ def nested(leaves: Mapping[str, Any], name: str, describe: Callable[[Any], Any])
                 index = index.setdefault(key, {})
             index[last] = describe(leaf)
     return result
+
+
+def flatten(name: str, value: Any) -> dict[str, Any]:
+    """The inverse of `nested`: a value as leaves, keys of nested dictionaries joined by `/`."""
+    if isinstance(value, Mapping):
+        return {path: leaf for key, part in value.items() for path, leaf in flatten(f"{name}/{key}", part).items()}
+    return {name: value}
 
 
 def bounds(leaf: Mapping[str, Any]) -> tuple[Array, Array]:

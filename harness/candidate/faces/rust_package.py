@@ -68,10 +68,9 @@ def make_aec() -> TurnsEnv:
     Raises:
         TypeError: its players do not act in turns.
     """
-    from .rust_zoo import RustGame
-    from .zoo_env import TurnsEnv
+    from .zoo_env import Game, TurnsEnv
 
-    return TurnsEnv(RustGame(lockstep_binding, contract()))
+    return TurnsEnv(Game(contract(), make_vector(1, "Disabled", threads=1)))
 
 
 def make_parallel() -> AtOnceEnv:
@@ -80,10 +79,9 @@ def make_parallel() -> AtOnceEnv:
     Raises:
         TypeError: its players act in turns.
     """
-    from .rust_zoo import RustGame
-    from .zoo_env import AtOnceEnv
+    from .zoo_env import AtOnceEnv, Game
 
-    return AtOnceEnv(RustGame(lockstep_binding, contract()))
+    return AtOnceEnv(Game(contract(), make_vector(1, "Disabled", threads=1)))
 
 
 def contract() -> dict[str, Any]:

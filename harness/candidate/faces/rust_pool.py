@@ -32,6 +32,7 @@ class RustPool:
 
     Raises:
         ValueError: there are not as many seeds as instances.
+        TypeError: several play, and each has a reward of its own, which this interface cannot show.
     """
 
     def __init__(
@@ -42,6 +43,8 @@ class RustPool:
         seed: int | Sequence[int] = SEED,
         num_threads: int = 0,
     ) -> None:
+        if "reward" not in leaves:
+            raise TypeError("several play, each with a reward of its own: make_batch() and make_vector() show them")
         self._seeds: list[int] = [seed + index for index in range(num_envs)] if isinstance(seed, int) else list(seed)
         if len(self._seeds) != num_envs:
             raise ValueError(f"{num_envs} instances need as many seeds, {len(self._seeds)} were given")

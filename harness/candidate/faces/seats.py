@@ -9,7 +9,7 @@ import numpy as np
 
 from .leaves import bounds, is_action
 
-TO_MOVE = "to_move"
+TO_MOVE, ALIVE = "to_move", "alive"
 
 
 class Seats:

@@ -156,11 +156,16 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         if isinstance(seed, int):
-            super().reset(seed=seed)
-            return [seed + index for index in range(self.num_envs)]
-        seeds: list[int | None] = [None] * self.num_envs if seed is None else list(seed)
+            seeds: list[int | None] = [seed + index for index in range(self.num_envs)]
+        else:
+            seeds = [None] * self.num_envs if seed is None else list(seed)
         if len(seeds) != self.num_envs:
             raise ValueError(f"{self.num_envs} instances need as many seeds, {len(seeds)} were given")
+        for each in seeds:
+            if each is not None and not 0 <= each < 1 << 64:
+                raise ValueError(f"the seed {each} was given; expected a whole number from 0 to 2**64 - 1")
+        if isinstance(seed, int):
+            super().reset(seed=seed)
         return seeds
 
 

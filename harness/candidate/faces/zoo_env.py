@@ -6,7 +6,6 @@ They need PettingZoo 1.25 or newer, and numpy.
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,31 +14,42 @@ from gymnasium import spaces
 from pettingzoo import AECEnv, ParallelEnv
 
 from .leaf_spaces import action_space, observation_space
-from .leaves import nested
-from .seats import TO_MOVE, Seats, of_player
+from .leaves import flatten, mask_of, nested, pack_action
+from .seats import ALIVE, TO_MOVE, Seats, of_player
+from .vector_env import SteppedVectorEnv
 
 Array = np.ndarray[Any, Any]
 
 
-class Game(ABC):
-    """One instance that is stepped by hand.
+class Game:
+    """One instance that is stepped by hand, and what it shows by the paths of its leaves.
 
     Args:
-        name: of the environment.
-        leaves: of its contract, by path.
-        players: their names.
+        contract: of the environment.
+        envs: a vector environment of it with one instance, in mode DISABLED.
     """
 
-    def __init__(self, name: str, leaves: Mapping[str, Any], players: tuple[str, ...]) -> None:
-        self.name, self.leaves, self.seats = name, leaves, Seats(leaves, players)
+    def __init__(self, contract: Mapping[str, Any], envs: SteppedVectorEnv) -> None:
+        self.name = str(contract.get("name", ""))
+        self.leaves: Mapping[str, Any] = contract["leaves"]
+        self.seats = Seats(self.leaves, contract.get("players", ()))
+        self._envs = envs
 
-    @abstractmethod
     def begin(self, seed: int | None) -> dict[str, Array]:
-        """Begin an episode from a seed, or with the chance that there is; leaves by path."""
+        """Begin an episode from a seed, or with the chance that there is.
 
-    @abstractmethod
+        Raises:
+            ValueError: no episode can begin from the seed.
+        """
+        seen, infos = self._envs.reset(seed=None if seed is None else int(seed))
+        return _of_one({"observation": seen, **infos})
+
     def advance(self, actions: Mapping[str, Any]) -> dict[str, Array]:
-        """Step; leaves by path."""
+        """Step with the action leaves, by path."""
+        given = pack_action({path: np.asarray(action)[None] for path, action in actions.items()})
+        seen, reward, terminated, truncated, infos = self._envs.step(given)
+        ends = {"terminated": terminated, "truncated": truncated}
+        return _of_one({"observation": seen, "reward": reward, **ends, **infos})
 
 
 class _Shown:
@@ -51,11 +61,10 @@ class _Shown:
         acts = {path: action_space({path: game.leaves[path]}) for path in game.seats.actions.values()}
         self.actions, self.observations = {}, {}
         for player, path in game.seats.actions.items():
-            space = acts[path]
             # Each player has a space of its own: it may be seeded.
-            self.actions[player] = copy.deepcopy(space[player] if isinstance(space, spaces.Dict) else space)
+            self.actions[player] = copy.deepcopy(_part(acts[path], player))
             own = copy.deepcopy(_part(seen, player))
-            mask = "legal_actions" + path.removeprefix("action")
+            mask = mask_of(path)
             if mask in game.leaves:
                 self._masks[player] = mask
                 own = spaces.Dict(
@@ -77,7 +86,7 @@ class _Shown:
 
     def ends(self, leaves: Mapping[str, Array], player: str) -> tuple[bool, bool]:
         """Whether it is over for a player: terminated, truncated."""
-        out = f"alive/{player}" in leaves and not leaves[f"alive/{player}"]
+        out = not leaves.get(f"{ALIVE}/{player}", True)
         return bool(leaves["terminated"]) or out, bool(leaves["truncated"])
 
     def packed(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,10 +215,10 @@ def _as_spaces_have_it(value: Array) -> Any:
     return np.int64(value) if value.ndim == 0 and value.dtype.kind in "iu" else np.array(value)
 
 
-def demand_seed(seed: int | None) -> None:
-    """Raise ValueError for a seed that no instance can begin from."""
-    if seed is not None and not 0 <= seed < 1 << 64:
-        raise ValueError(f"the seed {seed} was given; expected a whole number from 0 to 2**64 - 1")
+def _of_one(outputs: Mapping[str, Any]) -> dict[str, Array]:
+    """The outputs of the only instance by path; infos that tell which instances others are of are left out."""
+    told = {name: value for name, value in outputs.items() if not name.startswith("_")}
+    return {path: array[0] for name, value in told.items() for path, array in flatten(name, value).items()}
 
 
 def _part(space: spaces.Space[Any], player: str) -> spaces.Space[Any]:

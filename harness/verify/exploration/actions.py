@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from harness.candidate.adapters.legal import mask_of
+from harness.candidate.faces.leaves import mask_of
 from harness.model import Array, Leaf
 from harness.task.leaf_values import anywhere
 

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.adapters.batch_keys import batch_key_data
-from harness.candidate.adapters.legal import legal_action, mask_of
+from harness.candidate.adapters.legal import legal_action
 from harness.candidate.as_user import FINAL, User, ways
+from harness.candidate.faces.leaves import mask_of
 from harness.compare import compare_leaves
 from harness.errors import BadAnswer
 from harness.model import ENDINGS, STATE, Array, Case, Draw, Trajectory, is_of_step

@@ -31,7 +31,7 @@ class Group:
     visited: dict[str, list[Array]] = field(default_factory=lambda: {CANDIDATE: [], REFERENCE: []})
     outcomes: dict[str, list[Trajectory]] = field(default_factory=lambda: {CANDIDATE: [], REFERENCE: []})
     results: dict[str, list[Array]] = field(default_factory=lambda: {CANDIDATE: [], REFERENCE: []})
-    """Of several players how each episode ended for the policy; see `harness.training.opponents.results`."""
+    """Of several players how each episode ended for the policy; see `Table.results`."""
     same: bool = True
     """Whether every episode so far was the same in both backends, step by step."""
 
@@ -122,12 +122,15 @@ def described_results(groups: Sequence[Group], table: Table) -> Iterator[dict[st
     """How often policies won, drew and lost in each backend, by seat and opponent, with 95% intervals of these shares."""
     for group in groups:
         for backend, by_policy in group.results.items() if group.trained else ():
-            for place, (player, opponent) in enumerate(table.places()):
-                ended = np.concatenate([results[place :: len(table.places())] for results in by_policy])
-                yield {
-                    "trained_in": group.backend, "steps": group.steps, "played_in": backend,
-                    "player": player, "opponent": opponent, **shares_of(ended),
-                }  # fmt: skip
+            where = {"trained_in": group.backend, "steps": group.steps, "played_in": backend}
+            yield from (where | each for each in results_by_place(table, by_policy))
+
+
+def results_by_place(table: Table, by_policy: Sequence[Array]) -> Iterator[dict[str, Any]]:
+    """Shares of wins, draws and losses for each player and opponent, over the results of all policies (`Table.results`)."""
+    for place, (player, opponent) in enumerate(table.places()):
+        ended = np.concatenate([results[place :: len(table.places())] for results in by_policy])
+        yield {"player": player, "opponent": opponent, **shares_of(ended)}
 
 
 def shares_of(ended: Array) -> dict[str, Any]:

@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from harness.candidate.adapters.legal import legal_action, mask_of
+from harness.candidate.adapters.legal import legal_action
+from harness.candidate.faces.leaves import mask_of
 
 LOW, VALUES = 3, 7
 

@@ -20,9 +20,8 @@ import numpy as np
 from harness.candidate.adapters.bench_random import added_up, checked_steps, random_action, run_key_data, step_key_data
 from harness.candidate.adapters.jax.rollout import random_key
 from harness.candidate.adapters.jax.tape import held
-from harness.candidate.adapters.legal import mask_of
 from harness.candidate.faces.jax_env import Arrays, JaxEnv, output_leaves
-from harness.candidate.faces.leaves import OBSERVED, pack_action
+from harness.candidate.faces.leaves import OBSERVED, mask_of, pack_action
 
 Answer = dict[str, Any]
 KINDS = ("step", "scan")

@@ -25,9 +25,9 @@ from harness.candidate.adapters.jax.program import program
 from harness.candidate.adapters.jax.rollout import Consumed, advance_one, begin_one, random_key, rollout
 from harness.candidate.adapters.jax.trace import hot_operations
 from harness.candidate.adapters.jax.vector import JaxVectorCalls
-from harness.candidate.adapters.legal import legal_action, mask_of
+from harness.candidate.adapters.legal import legal_action
 from harness.candidate.faces.jax_env import JaxEnv, load_module, output_leaves
-from harness.candidate.faces.leaves import OBSERVED, pack_action
+from harness.candidate.faces.leaves import OBSERVED, mask_of, pack_action
 
 Answer = dict[str, Any]
 PROTOCOL = 2

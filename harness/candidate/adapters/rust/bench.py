@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.adapters.bench_random import added_up, checked_steps, random_action, run_key_data, step_key_data
-from harness.candidate.adapters.legal import mask_of
+from harness.candidate.faces.leaves import mask_of
 from harness.candidate.faces.rust_batch import SAME_STEP, RustBatch, seeds_of
 
 Answer = dict[str, Any]

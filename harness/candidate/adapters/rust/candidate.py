@@ -16,10 +16,11 @@ import numpy as np
 
 from harness.candidate.adapters.batch_keys import batch_key_data
 from harness.candidate.adapters.contract import UNUSABLE, CandidateMistakes, Mistake
-from harness.candidate.adapters.legal import legal_action, mask_of
+from harness.candidate.adapters.legal import legal_action
 from harness.candidate.adapters.rust.bench import RustBench
 from harness.candidate.adapters.rust.vector import RustVectorCalls
 from harness.candidate.adapters.rust.watched import Player, Tape, WatchedEnvs, as_taken
+from harness.candidate.faces.leaves import mask_of
 from harness.candidate.faces.rust_batch import DISABLED, ENDINGS, SAME_STEP, STATE, RustBatch, load_module, seeds_of
 from harness.protocol.worker import Leaf, ProtocolError, SingleEnvironment
 
