@@ -20,6 +20,7 @@ from harness.errors import BadAnswer, BrokenContract, SetupError, Side
 from harness.model import Leaf
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
+from harness.protocol.link import Pipes
 from harness.task.contract import CANDIDATE_DIRECTORY, Mode, Task, caches
 from sandboxes import Driver, Limits, Mount, Running, Sandbox, SandboxSpec
 from sandboxes.removal import new_directory, remove_tree
@@ -114,7 +115,7 @@ class SandboxedWorker:
 
     def channel(self, name: Side | str, timeout: float) -> Channel:
         """The worker's pipes."""
-        return Channel(self._running, name, timeout)
+        return Channel(Pipes(self._running), name, timeout)
 
     @property
     def pid(self) -> int:

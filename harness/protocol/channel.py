@@ -1,30 +1,17 @@
-"""Request and answer over a worker's pipes, with a deadline that the parent's clock keeps."""
+"""Request and answer over the link to a worker, with a deadline that the parent's clock keeps."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 import secrets
-import select
-import signal
-import struct
 import threading
-import time
 from typing import Any, NoReturn
 
 from harness.errors import BadAnswer, BrokenContract, Crashed, EnvironmentFailure, Raised, Side, TimedOut
+from harness.protocol.link import Gone, Late, Link, TooLong
 from harness.protocol.worker import MAX_FRAME, MAX_TRACEBACK, MAX_VALUES, ProtocolError, decode, encode
-from sandboxes import Running, SandboxError
-from sandboxes.base import CALLER
 
-PIPE_BYTES = 1 << 20
-STDERR_SHOWN = 2000
 MAX_MISTAKES = 50
 MAX_MISTAKE = 500
-LOOK_SECONDS = 0.5
-"""How often a silent worker is looked at: a process that it left behind may hold the pipe open after its own end."""
-LAST_OUTPUT_SECONDS = 3.0
-"""How long a worker that closed its pipe may take to end."""
 
 
 class Channel:
@@ -34,25 +21,17 @@ class Channel:
     question raises `Crashed` at once and says what came before.
 
     Args:
-        running: the process, as a sandbox started it.
+        link: the way to the process.
         name: the side that it answers for, or what to call another worker in errors.
         timeout: seconds that one answer may take.
     """
 
-    def __init__(self, running: Running, name: Side | str, timeout: float) -> None:
-        self._running = running
+    def __init__(self, link: Link, name: Side | str, timeout: float) -> None:
+        self._link = link
         self._side, self._name = (name, name.value) if isinstance(name, Side) else (None, name)
         self._timeout = timeout
         self._turn = threading.Lock()
         self._ended = ""
-        self._stdin = running.stdin.fileno()
-        self._stdout = running.stdout.fileno()
-        for stream in (self._stdin, self._stdout):
-            os.set_blocking(stream, False)
-            try:
-                fcntl.fcntl(stream, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-            except OSError:
-                pass  # a smaller pipe is only slower; the system limits what an ordinary user may take
 
     def ask(self, call: str, *, timeout: float | None = None, **arguments: Any) -> Any:
         """Send one request and return its answer.
@@ -81,7 +60,7 @@ class Channel:
                     next_step="start another one",
                 )
             try:
-                answer = self._exchange(nonce, struct.pack(">I", len(request)) + request, call, timeout)
+                answer = self._exchange(nonce, request, call, timeout)
             except BaseException as error:
                 # Also an interrupt from the keyboard: a pipe that holds half an answer is of no use to anybody.
                 self._end(error.what if isinstance(error, EnvironmentFailure) else type(error).__name__)
@@ -106,18 +85,13 @@ class Channel:
     @property
     def alive(self) -> bool:
         """Whether the process still runs."""
-        return not self._ended and self._status() is None and self._running.killed_by is None
+        return not self._ended and self._link.alive
 
-    def _exchange(self, nonce: str, frame: bytes, call: str, timeout: float | None) -> dict[str, Any]:
+    def _exchange(self, nonce: str, request: bytes, call: str, timeout: float | None) -> dict[str, Any]:
         limit = self._timeout if timeout is None else timeout
-        deadline = time.monotonic() + limit
         try:
-            self._send(frame, call, deadline)
-            size = struct.unpack(">I", self._receive(4, call, deadline))[0]
-            if size > MAX_FRAME:
-                raise self._broken(call, f"it announced a frame of {size} bytes, over {MAX_FRAME}")
-            answer = decode(self._receive(size, call, deadline), MAX_VALUES)
-        except TimeoutError:
+            answer = decode(self._link.exchange(request, call, limit), MAX_VALUES)
+        except Late:
             raise TimedOut(
                 f"no answer within {limit:g} s; the process was killed{self._said()}",
                 where=self._where(call),
@@ -125,6 +99,17 @@ class Channel:
                 expected="an answer in time",
                 next_step="look for an endless loop, or raise the time limit in task.toml",
             ) from None
+        except Gone as gone:
+            raise Crashed(
+                f"the process {gone.how} before it answered{self._said()}",
+                where=self._where(call),
+                side=self._side,
+                expected="an answer to every request, until `close`",
+                next_step="run the same call by hand; an exit status of 0 is no answer either",
+                status=gone.status,
+            ) from None
+        except TooLong as long:
+            raise self._broken(call, f"it announced a frame of {long.announced} bytes, over {MAX_FRAME}") from None
         except ProtocolError as error:
             raise self._broken(call, str(error)) from error
         # Compared as text: an array in its place would be compared element by element.
@@ -134,65 +119,8 @@ class Channel:
             return answer
         raise self._broken(call, "its answer has neither `ok` nor a map `error`")
 
-    def _send(self, data: bytes, call: str, deadline: float) -> None:
-        view = memoryview(data)
-        while view:
-            self._wait(self._stdin, select.POLLOUT, call, deadline)
-            try:
-                view = view[os.write(self._stdin, view) :]
-            except BrokenPipeError:
-                raise self._gone(call) from None
-
-    def _receive(self, count: int, call: str, deadline: float) -> bytes:
-        chunks: list[bytes] = []
-        while count:
-            self._wait(self._stdout, select.POLLIN, call, deadline)
-            chunk = os.read(self._stdout, min(count, PIPE_BYTES))
-            if not chunk:
-                raise self._gone(call)
-            chunks.append(chunk)
-            count -= len(chunk)
-        return b"".join(chunks)
-
-    def _wait(self, stream: int, event: int, call: str, deadline: float) -> None:
-        """Return when the stream is ready. Raises TimeoutError, or Crashed when the process has ended."""
-        poller = select.poll()
-        poller.register(stream, event)
-        while True:
-            left = deadline - time.monotonic()
-            if poller.poll(1000 * max(0.0, min(left, LOOK_SECONDS))):
-                return
-            if self._status() is not None or self._running.killed_by:
-                if poller.poll(0):
-                    return  # its last words came in between
-                raise self._gone(call)
-            if left <= 0:
-                raise TimeoutError
-
-    def _status(self) -> int | None:
-        try:
-            return self._running.poll()
-        except SandboxError:
-            return -1  # the sandbox lost it: gone, one way or another
-
     def _where(self, call: str) -> str:
         return f"{self._name}, call `{call}`"
-
-    def _gone(self, call: str) -> Crashed:
-        status = None
-        try:
-            status = self._running.wait(LAST_OUTPUT_SECONDS)
-            how = _ending(status, self._running.killed_by)
-        except SandboxError as error:
-            how = f"was lost by its sandbox: {error}"
-        return Crashed(
-            f"the process {how} before it answered{self._said()}",
-            where=self._where(call),
-            side=self._side,
-            expected="an answer to every request, until `close`",
-            next_step="run the same call by hand; an exit status of 0 is no answer either",
-            status=None if self._running.killed_by else status,
-        )
 
     def _broken(self, call: str, why: str) -> BadAnswer:
         return BadAnswer(
@@ -226,10 +154,10 @@ class Channel:
     def _end(self, why: str) -> None:
         if not self._ended:
             self._ended = why
-            self._running.kill()
+            self._link.kill()
 
     def _said(self) -> str:
-        tail = plain(self._running.stderr_tail().strip()[-STDERR_SHOWN:])
+        tail = plain(self._link.said())
         return f"; its standard error ends with:\n{tail}" if tail else ""
 
 
@@ -250,17 +178,3 @@ def _mistakes(described: Any) -> tuple[dict[str, str], ...]:
         for row in rows[:MAX_MISTAKES]
         if isinstance(row, dict)
     )
-
-
-def _ending(status: int | None, killed_by: str | None) -> str:
-    if killed_by == CALLER:
-        return "was ended by its owner"
-    if killed_by:
-        return f"was killed for exceeding its limit on {killed_by}"
-    if status is None:
-        return "closed its answer stream and went on running"
-    if status > 128:
-        number = status - 128
-        name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
-        return f"was ended by {name}"
-    return f"ended with exit status {status}"

@@ -10,6 +10,7 @@ from typing import Any
 from harness.errors import Side
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
+from harness.protocol.link import Pipes
 from harness.reference.install import reference_command
 from harness.reference.sandbox import WORKER, Installed, open_sandbox
 from harness.task.contract import Task
@@ -67,7 +68,7 @@ def start_reference(
     )
     try:
         running = sandbox.spawn(line)
-        channel = Channel(running, Side.REFERENCE, timeout_s or task.reference.timeout_s)
+        channel = Channel(Pipes(running), Side.REFERENCE, timeout_s or task.reference.timeout_s)
         return ReferenceWorker(channel, running, sandbox, task.reference.options)
     except BaseException:
         sandbox.close()

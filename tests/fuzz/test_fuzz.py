@@ -12,6 +12,7 @@ import pytest
 
 from harness.errors import Crashed
 from harness.protocol.channel import Channel
+from harness.protocol.link import Pipes
 from harness.protocol.worker import MAX_FRAME
 from tests.fuzz.__main__ import NAMES, RUST, main
 from tests.fuzz.made import made
@@ -170,7 +171,7 @@ def test_an_announced_gibibyte_that_never_comes_takes_no_memory() -> None:
 
     def ask(data: bytes) -> None:
         with pytest.raises(Crashed):
-            Channel(running, "the fuzzed worker", TIMEOUT_S).ask("open")
+            Channel(Pipes(running), "the fuzzed worker", TIMEOUT_S).ask("open")
 
     try:
         found, _ = attempt(planted(ask), b"")

@@ -11,6 +11,7 @@ from typing import Any
 
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
+from harness.protocol.link import Pipes
 from harness.protocol.worker import MAX_FRAME, SingleEnvironment, serve
 
 NONCE = b"0123456789abcdef"
@@ -123,7 +124,7 @@ def environment(answering: Answering) -> tuple[Environment, Played]:
     """An environment behind a worker that answers so."""
     running = Played(answering)
     try:
-        return Environment(Channel(running, "the fuzzed worker", TIMEOUT_S)), running
+        return Environment(Channel(Pipes(running), "the fuzzed worker", TIMEOUT_S)), running
     except BaseException:
         running.kill()
         raise

@@ -90,7 +90,7 @@ JAX = (
     ),
     Mutant(
         "the second player sees the first's stones first",
-        (("jnp.stack([second, first], axis=-1)", "jnp.stack([first, second], axis=-1)"),),
+        (("cells(planes[:, ::-1])", "cells(planes)"),),
         1,
         "observation/player_1",
     ),

@@ -13,6 +13,7 @@ import harness.protocol.worker
 from harness.errors import Side
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
+from harness.protocol.link import Pipes
 from sandboxes import Mount, Sandbox, SandboxSpec, choose
 from tests.paths import ROOT
 
@@ -40,7 +41,7 @@ def run(sandbox: Sandbox) -> Iterator[Start]:
     channels: list[Channel] = []
 
     def start(*command: str, timeout: float = TIMEOUT) -> Channel:
-        channel = Channel(sandbox.spawn(list(command)), Side.REFERENCE, timeout)
+        channel = Channel(Pipes(sandbox.spawn(list(command))), Side.REFERENCE, timeout)
         channels.append(channel)
         return channel
 
@@ -75,7 +76,7 @@ def open_walker(serve: Start) -> Callable[..., Environment]:
 def opened_walker(sandbox: Sandbox) -> Iterator[Environment]:
     """One environment for all tests of a module that leave it as they found it."""
     command = [sys.executable, "-I", harness.protocol.worker.__file__, f"{HERE / 'walker.py'}:Walker"]
-    environment = Environment(Channel(sandbox.spawn(command), Side.REFERENCE, TIMEOUT))
+    environment = Environment(Channel(Pipes(sandbox.spawn(command)), Side.REFERENCE, TIMEOUT))
     yield environment
     environment.close()
 

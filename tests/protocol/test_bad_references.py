@@ -14,6 +14,7 @@ from harness.errors import BadAnswer, Crashed, EnvironmentFailure, Raised, Side,
 from harness.model import Case
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
+from harness.protocol.link import Pipes
 from sandboxes import Sandbox
 from tests.protocol.rogue import ROLLOUTS
 
@@ -35,7 +36,7 @@ SIX_STEPS = Case(seed=3, actions={"action": np.ones(6, np.int64)})
 def versatile(sandbox: Sandbox) -> Iterator[Environment]:
     """One rogue that can do every fault of content."""
     command = [sys.executable, "-I", str(Path(__file__).parent / "rogue.py")]
-    environment = Environment(Channel(sandbox.spawn(command), Side.REFERENCE, 20.0))
+    environment = Environment(Channel(Pipes(sandbox.spawn(command)), Side.REFERENCE, 20.0))
     yield environment
     environment.close()
 

@@ -14,6 +14,7 @@ import pytest
 from harness.errors import BadAnswer, Crashed, EnvironmentFailure, Raised, Side, TimedOut
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
+from harness.protocol.link import Pipes
 from sandboxes import Sandbox
 
 Serve = Callable[..., Channel]
@@ -163,9 +164,8 @@ def test_threads_that_share_a_channel_take_turns(serve: Serve) -> None:
 @pytest.mark.parametrize("side", [Side.REFERENCE, Side.CANDIDATE])
 def test_an_error_says_as_a_field_which_side_it_is_of(side: Side, sandbox: Sandbox) -> None:
     """A worker may write what it likes: its words are text, and who it is stands in a field."""
-    channel = Channel(
-        sandbox.spawn([sys.executable, "-c", "raise SystemExit('the reference, call `open`')"]), side, 20.0
-    )
+    command = [sys.executable, "-c", "raise SystemExit('the reference, call `open`')"]
+    channel = Channel(Pipes(sandbox.spawn(command)), side, 20.0)
     with pytest.raises(Crashed) as caught:
         channel.ask("open")
     assert caught.value.side is side

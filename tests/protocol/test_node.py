@@ -15,6 +15,7 @@ from harness.errors import BadAnswer, Crashed, Raised, Side
 from harness.model import Case
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
+from harness.protocol.link import Pipes
 from harness.protocol.worker import decode, encode
 from harness.task.load import load_task
 from harness.task.suite import load_suite
@@ -30,7 +31,7 @@ UP_AND_DOWN = {"action": np.array([0, 0, 2, 2], np.int32)}
 @pytest.fixture
 def open_node(sandbox: Sandbox, node: str) -> Callable[[], Environment]:
     server = sandbox.inside("/protocol/node/reference/server.mjs")
-    return lambda: Environment(Channel(sandbox.spawn([node, server]), Side.REFERENCE, 20.0))
+    return lambda: Environment(Channel(Pipes(sandbox.spawn([node, server])), Side.REFERENCE, 20.0))
 
 
 def test_its_task_file_is_right_and_its_suite_fits() -> None:

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 ROWS, COLUMNS = 6, 7
 TOP = 1 << (ROWS - 1)
 FULL = (1 << ROWS) - 1
-HEIGHTS = jnp.arange(ROWS - 1, -1, -1, dtype=jnp.uint8)[:, None]
-"""The bit of each row, the top row first."""
+BITS = (jnp.uint8(TOP) >> jnp.arange(ROWS, dtype=jnp.uint8))[:, None]
+"""The bit of each row, the top row first; uint8 of shape (6, 1)."""
 
 
 class State(NamedTuple):
@@ -70,8 +70,8 @@ def own(stones, mover):
 
 
 def cells(columns):
-    """Bits as cells, uint8 of shape (6, 7), the top row first."""
-    return (columns[None, :] >> HEIGHTS) & jnp.uint8(1)
+    """Bits as cells, int8 of shape (6, 7, ...) for columns of shape (7, ...), the top row first."""
+    return ((columns & BITS.reshape(ROWS, *(1,) * columns.ndim)) != 0).astype(jnp.int8)
 
 
 def outputs(state: State, first, second, terminated, truncated):
@@ -83,26 +83,22 @@ def outputs(state: State, first, second, terminated, truncated):
 
 
 def observe(state: State):
-    first, second = (cells(columns).astype(jnp.int8) for columns in state.stones)
+    planes = state.stones.T
     return {
-        "observation": {
-            "player_0": jnp.stack([first, second], axis=-1),
-            "player_1": jnp.stack([second, first], axis=-1),
-        },
+        "observation": {"player_0": cells(planes), "player_1": cells(planes[:, ::-1])},
         "legal_actions": (state.stones[0] | state.stones[1]) < TOP,
         "to_move": state.mover,
     }
 
 
 def encode(state: State):
-    first, second = (cells(columns).astype(jnp.int8) for columns in state.stones)
+    first, second = map(cells, state.stones)
     return {"board": first + 2 * second, "mover": state.mover}
 
 
 def decode(leaves):
     board = leaves["board"]
-    weights = jnp.uint8(1) << HEIGHTS
-    stones = [jnp.sum(jnp.where(board == stone, weights, jnp.uint8(0)), axis=0, dtype=jnp.uint8) for stone in (1, 2)]
+    stones = [jnp.sum(jnp.where(board == stone, BITS, jnp.uint8(0)), axis=0, dtype=jnp.uint8) for stone in (1, 2)]
     return State(jnp.stack(stones), leaves["mover"])
 
 

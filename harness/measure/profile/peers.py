@@ -15,6 +15,7 @@ from harness.candidate.adapters.jax.flags import jax_environment
 from harness.errors import BadAnswer
 from harness.measure.profile.contenders import KINDS, PEER, TRAIN, Contender
 from harness.protocol.channel import Channel
+from harness.protocol.link import Pipes
 from harness.reference.install import Progress, reference_command, setup
 from harness.reference.sandbox import WORKER, open_sandbox
 from harness.task.contract import Peer, Reference, Task
@@ -36,7 +37,7 @@ def started_peer(task: Task, peer: Peer, progress: Progress = lambda line: None)
     sandbox = open_sandbox(described, installed, command, jax_environment() | environment, "peer", shown=(WORKER,))
     try:
         running = sandbox.spawn(command)
-        channel = Channel(running, f"the peer {peer.name}", TIMEOUT_S)
+        channel = Channel(Pipes(running), f"the peer {peer.name}", TIMEOUT_S)
         answer = channel.ask("open", options={})
         kinds = answer.get("kinds") if isinstance(answer, dict) else None
         if not isinstance(kinds, list) or not set(kinds) <= {*KINDS, TRAIN}:

@@ -19,6 +19,7 @@ from harness.measure.profile.result import Measurement, Skipped, Speed
 from harness.model import Trajectory
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Pool
+from harness.protocol.link import Pipes
 from harness.reference.install import Installed, reference_command
 from harness.reference.sandbox import WORKER, open_sandbox
 from harness.task.contract import Task
@@ -127,7 +128,7 @@ def _started(task: Task, installed: Installed, seed: int, stack: ExitStack) -> C
     sandbox = open_sandbox(task, installed, command, variables, REFERENCE, shown=(WORKER, PROGRAM))
     stack.callback(sandbox.close)
     running = sandbox.spawn(command)
-    channel = Channel(running, Side.REFERENCE, DEADLINE_S)
+    channel = Channel(Pipes(running), Side.REFERENCE, DEADLINE_S)
     stack.callback(channel.close)
     options = {"adapter": adapter, "options": dict(task.reference.options), "seed": seed % (1 << 31)}
     answer = channel.ask("open", options=options)

@@ -21,6 +21,7 @@ import harness
 from harness.errors import BadAnswer, Raised, SetupError, TaskError
 from harness.model import Array, Case, Trajectory
 from harness.protocol.channel import MAX_MISTAKE, MAX_MISTAKES, Channel, plain
+from harness.protocol.link import Pipes
 from harness.protocol.spec import check_arrays
 from harness.reference.install import WORKER_ENVIRONMENT
 from harness.reference.sandbox import Installed, holds_what_is_private, open_sandbox
@@ -280,7 +281,7 @@ def start_suite(task: Task) -> Suite:
     shown = (*(home / package for package in PACKAGES), *(place for place in paths if place != home))
     sandbox = open_sandbox(task, here, command, WORKER_ENVIRONMENT, NAME, shown=shown)
     try:
-        return Suite(task, Channel(sandbox.spawn(command), NAME, task.reference.timeout_s), sandbox.close)
+        return Suite(task, Channel(Pipes(sandbox.spawn(command)), NAME, task.reference.timeout_s), sandbox.close)
     except BaseException:
         sandbox.close()
         raise

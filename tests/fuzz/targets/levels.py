@@ -15,6 +15,7 @@ import numpy as np
 from harness.errors import EnvironmentFailure
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Pool
+from harness.protocol.link import Pipes
 from harness.protocol.worker import decode, encode
 from harness.task.load import load_task
 from harness.verify.levels import proposed
@@ -88,7 +89,7 @@ class Walked:
 
         def judge(file: Path) -> Channel:
             judges.append(Played(replaying(data)))
-            return Channel(judges[-1], "the judge", TIMEOUT_S)
+            return Channel(Pipes(judges[-1]), "the judge", TIMEOUT_S)
 
         try:
             with self.pair(b"") as pair:

@@ -16,6 +16,7 @@ import pytest
 from harness.errors import BadAnswer, Crashed, Raised, TaskError
 from harness.model import Array, Case, Draw, Trajectory
 from harness.protocol.channel import Channel
+from harness.protocol.link import Pipes
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.task.suite import load_suite
@@ -38,7 +39,7 @@ def serve() -> Iterator[Callable[..., Suite]]:
 
     def made(task: Task, handler: Callable[[], Any] = SuiteServer) -> Suite:
         running.append(Played(real(handler)))
-        return Suite(task, Channel(running[-1], client.NAME, TIMEOUT_S))
+        return Suite(task, Channel(Pipes(running[-1]), client.NAME, TIMEOUT_S))
 
     yield made
     for each in running:
