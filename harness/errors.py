@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 
 class Side(Enum):
@@ -74,6 +75,9 @@ class LockstepError(Exception):
             parts.append(f"next: {self.next_step}")
         return "\n  ".join(parts)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.args, self.__dict__)
+
     def as_json(self) -> dict[str, str]:
         """The same facts for a program, with the name of the error's class under `error`."""
         return {
@@ -83,6 +87,13 @@ class LockstepError(Exception):
             "expected": self.expected,
             "next": self.next_step,
         }
+
+
+def _again(kind: type[LockstepError], arguments: tuple[Any, ...], facts: dict[str, Any]) -> LockstepError:
+    """An error that another process raised."""
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(facts)
+    return error
 
 
 class TaskError(LockstepError):

@@ -347,6 +347,7 @@ class Verdict:
         task_digest: SHA-256 of the trusted task (contract, properties, interactions, cases, reference).
         sandbox: name of the driver in which the candidate ran; `isolated` is False for one that only sets limits.
         error: why nothing or not everything could be judged, or an empty string.
+        nodes: the conditions of the nodes on which references were, by name, where they were placed by an engine.
         failure: the same for code, no part of `to_json`; None where `error` is empty.
         image: digest of the image that the sandbox was made of, or an empty string where it is made of none.
         frames: pictures of some divergences, uint8 `[height, width, 3]`, by `<index>-expected` and `<index>-actual`
@@ -363,6 +364,7 @@ class Verdict:
     image: str = ""
     frames: Mapping[str, Array] = field(default_factory=dict, compare=False, repr=False)
     failure: Failure | None = None
+    nodes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def outcome(self) -> Outcome:
@@ -415,7 +417,7 @@ class Verdict:
             "duration_s": round(self.duration_s, 3),
             "error": self.error,
             "levels": [report.to_json() for report in self.reports],
-        }
+        } | ({"nodes": {name: dict(facts) for name, facts in self.nodes.items()}} if self.nodes else {})
 
     @staticmethod
     def from_json(described: object, kind: str = "verdict") -> Verdict:
@@ -435,6 +437,7 @@ class Verdict:
             duration_s=document.number("duration_s"),
             error=document.text("error"),
             image=sandbox.text("image", ""),
+            nodes=document.optional("nodes", dict) or {},
         )
         if verdict.outcome is not document.one_of("outcome", Outcome):
             raise DocumentError(f"{kind}.outcome is {document.text('outcome')}; its levels say {verdict.outcome}")

@@ -11,7 +11,7 @@ import click
 from harness.cli import completion
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.trusted import trust_in, trust_option
-from harness.cli.verify import sandbox_option
+from harness.cli.verify import on_option, sandbox_option
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -57,6 +57,7 @@ MATCH_COLOURS = {"exact": "green", "within tolerance": "yellow", "measured again
 )
 @click.option("--batch", "batches", type=click.IntRange(1), multiple=True, help="Batch size; default: the task's.")
 @sandbox_option
+@on_option
 @trust_option
 def certify(
     output: Output,
@@ -68,6 +69,7 @@ def certify(
     detection: int | None,
     batches: tuple[int, ...],
     sandbox: str | None,
+    on: str | None,
     trusted: tuple[str, ...],
 ) -> int:
     """Judge the newest verified commit of a session (default: the one here) once more, by everything there is.
@@ -89,7 +91,7 @@ def certify(
     if key is not None:
         raise click.UsageError("--key belongs to --check")
     levels = tuple(range(1, level + 1)) if level else ()
-    return _certify(output, where, levels, mutants, detection, tuple(dict.fromkeys(batches)), sandbox)
+    return _certify(output, where, levels, mutants, detection, tuple(dict.fromkeys(batches)), sandbox, on)
 
 
 def _certify(
@@ -100,14 +102,16 @@ def _certify(
     detection: int | None,
     batches: tuple[int, ...],
     sandbox: str | None,
+    on: str | None,
 ) -> int:
     from harness.assurance.certify.examination import Settings
     from harness.cli.locate import opened, opened_when_free, session_named
     from harness.operations.certification import certify as issue
+    from harness.operations.spreading import engine_on
 
     settings = Settings(levels, mutants, batches, DETECTION_FAULTS if detection is None else detection)
     which = session_named(where).id
-    with output.progress() as progress:
+    with engine_on(on) as engine, output.progress() as progress:
         output.kept = "its seed is kept: the same command goes on with it"
 
         def on_part(part: str, document: Mapping[str, Any], seconds: float) -> None:
@@ -116,7 +120,7 @@ def _certify(
         def opening(patient: bool) -> Session:
             return opened_when_free(which, progress) if patient else opened(which)
 
-        certificate = issue(opening, settings, progress, on_part, sandbox=sandbox)
+        certificate = issue(opening, settings, progress, on_part, sandbox=sandbox, engine=engine)
         output.kept = f"the certificate is recorded, event {certificate.event}"
     output.emit(certificate.to_json(), *_shown(certificate))
     return EXITS.get(certificate.examination.outcome, EXIT_ERROR)

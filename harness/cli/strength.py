@@ -8,7 +8,14 @@ import click
 
 from harness.cli import completion
 from harness.cli.frame import EXIT_FAIL, EXIT_OK, Output, command
-from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice, sandbox_option, seed_option
+from harness.cli.verify import (
+    candidate_option,
+    chosen_candidate,
+    demand_no_choice,
+    on_option,
+    sandbox_option,
+    seed_option,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -68,6 +75,7 @@ COLOURS = {"survived": "bold yellow", "unjudged": "bold magenta", "argued": "yel
 @seed_option
 @candidate_option
 @sandbox_option
+@on_option
 def strength(
     output: Output,
     where: str,
@@ -87,6 +95,7 @@ def strength(
     seed: int | None,
     candidate: str | None,
     sandbox: str | None,
+    on: str | None,
 ) -> int:
     """Plant faults in a verified candidate, one at a time, and run the levels on each until one finds it.
 
@@ -100,6 +109,7 @@ def strength(
     from harness.cli.locate import opened, session_rather_than_task
     from harness.measure.strength import text
     from harness.measure.strength.run import Settings
+    from harness.operations.spreading import engine_on
     from harness.operations.strength import strength_directory, strength_session
     from harness.policy.floor import permitted
     from harness.support.embedded import find_task
@@ -110,7 +120,7 @@ def strength(
     if rare:
         if level != 3 or every_level or sample or only or jobs or at_least is not None:
             raise click.UsageError("--rare takes no --level, --every-level, --sample, --only, --jobs or --at-least")
-        return _rare(output, where, {**of_rare, "fresh": fresh}, seed, candidate, sandbox)
+        return _rare(output, where, {**of_rare, "fresh": fresh}, seed, candidate, sandbox, on)
     if of_rare:
         raise click.UsageError(f"--{next(iter(of_rare))} belongs to --rare")
     settings = Settings(level=level, every_level=every_level, sample=sample, only=only, jobs=jobs, fresh=fresh)
@@ -118,24 +128,31 @@ def strength(
     found = session_rather_than_task(where)
     if found is not None:
         demand_no_choice(candidate)
-        with opened(found.id) as session, output.progress() as progress:
-            report = strength_session(session, settings, seed=seed, driver=sandbox, progress=progress)
+        with engine_on(on) as engine, opened(found.id) as session, output.progress() as progress:
+            report = strength_session(session, settings, seed=seed, driver=sandbox, progress=progress, engine=engine)
     else:
         task = chosen_candidate(load_task(find_task(where)), candidate)
-        with output.progress() as progress:
-            report = strength_directory(task, permitted(sandbox), settings, seed, progress)
+        with engine_on(on) as engine, output.progress() as progress:
+            report = strength_directory(task, permitted(sandbox), settings, seed, progress, engine)
     left = text.verdict(report.strength, at_least)
     output.emit(report.to_json(), *_shown(report.strength, left))
     return EXIT_FAIL if left else EXIT_OK
 
 
 def _rare(
-    output: Output, where: str, chosen: dict[str, Any], seed: int | None, candidate: str | None, sandbox: str | None
+    output: Output,
+    where: str,
+    chosen: dict[str, Any],
+    seed: int | None,
+    candidate: str | None,
+    sandbox: str | None,
+    on: str | None,
 ) -> int:
     from harness.cli.locate import opened, session_rather_than_task
     from harness.measure.strength.rare import text
     from harness.measure.strength.rare.run import Settings
     from harness.operations.detection import detection_directory, detection_session
+    from harness.operations.spreading import engine_on
     from harness.policy.floor import permitted
     from harness.support.embedded import find_task
     from harness.task.load import load_task
@@ -145,12 +162,12 @@ def _rare(
     found = session_rather_than_task(where)
     if found is not None:
         demand_no_choice(candidate)
-        with opened(found.id) as session, output.progress() as progress:
-            report = detection_session(session, settings, seed=seed, driver=sandbox, progress=progress)
+        with engine_on(on) as engine, opened(found.id) as session, output.progress() as progress:
+            report = detection_session(session, settings, seed=seed, driver=sandbox, progress=progress, engine=engine)
     else:
         task = chosen_candidate(load_task(find_task(where)), candidate)
-        with output.progress() as progress:
-            report = detection_directory(task, permitted(sandbox), settings, seed, progress)
+        with engine_on(on) as engine, output.progress() as progress:
+            report = detection_directory(task, permitted(sandbox), settings, seed, progress, engine)
     left = text.verdict(report.curve)
     output.emit(report.to_json(), *_curve_shown(report.curve, left))
     return EXIT_FAIL if left else EXIT_OK

@@ -6,7 +6,15 @@ import click
 
 from harness.cli import completion
 from harness.cli.frame import Output, command
-from harness.cli.verify import candidate_option, message_option, run, sandbox_option, seed_option, session_option
+from harness.cli.verify import (
+    candidate_option,
+    message_option,
+    on_option,
+    run,
+    sandbox_option,
+    seed_option,
+    session_option,
+)
 from harness.session.request import VerificationRequest
 
 LEVEL = 4
@@ -19,6 +27,7 @@ LEVEL = 4
 @seed_option
 @candidate_option
 @sandbox_option
+@on_option
 def transfer(
     output: Output,
     directory: str | None,
@@ -27,6 +36,7 @@ def transfer(
     seed: int | None,
     candidate: str | None,
     sandbox: str | None,
+    on: str | None,
 ) -> int:
     """Verify a candidate up to level 4: train policies in it and in its reference, and play them in both.
 
@@ -35,4 +45,4 @@ def transfer(
     An attempt that was interrupted goes on with the policies that it had trained, as long as the candidate is the same.
     """
     request = VerificationRequest(LEVEL, message=message, seed=seed)
-    return run(output, directory, session_id, request, candidate, sandbox)
+    return run(output, directory, session_id, request, candidate, sandbox, on)

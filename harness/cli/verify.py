@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,12 +12,15 @@ import click
 from harness.calls import ShellCalls
 from harness.cli import completion
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
+from harness.operations.spreading import VARIABLE
 from harness.session.request import VerificationRequest
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from harness.session.session import Verification
+    from harness.farm.engine import Engine
+    from harness.session.session import Verification, Verifier
+    from harness.support.progress import Progress
     from harness.task.contract import Task
     from harness.verdict import Divergence, Verdict
 
@@ -45,6 +47,12 @@ def demand_no_choice(kind: str | None) -> None:
         raise click.UsageError("a session has one candidate: --candidate is for task directories, and `lockstep start`")
 
 
+on_option = click.option(
+    "--on",
+    metavar="ENGINE",
+    envvar=VARIABLE,
+    help="Where work is spread: here (default), ray, or the address of a Ray cluster.",
+)
 session_option = click.option(
     "--session",
     "session_id",
@@ -74,6 +82,7 @@ session_option = click.option(
 @seed_option
 @candidate_option
 @sandbox_option
+@on_option
 def verify(
     output: Output,
     directory: str | None,
@@ -84,6 +93,7 @@ def verify(
     seed: int | None,
     candidate: str | None,
     sandbox: str | None,
+    on: str | None,
 ) -> int:
     """Verify a candidate against its reference.
 
@@ -91,7 +101,7 @@ def verify(
     all levels are run and nothing is recorded.
     """
     request = VerificationRequest(level, module, message, seed)
-    return run(output, directory, session_id, request, candidate, sandbox)
+    return run(output, directory, session_id, request, candidate, sandbox, on)
 
 
 def run(
@@ -101,9 +111,11 @@ def run(
     request: VerificationRequest,
     candidate: str | None,
     sandbox: str | None,
+    on: str | None = None,
 ) -> int:
     """What `lockstep verify` does; `lockstep transfer` is the same for level 4."""
     from harness.cli.locate import session_at, session_named
+    from harness.operations.spreading import engine_on
 
     if directory and session_id:
         raise click.UsageError("give a directory or --session, not both")
@@ -117,8 +129,10 @@ def run(
         found = session_at(location) if location.is_dir() else None
     if found is not None:
         demand_no_choice(candidate)
-        return _verify_session(output, found.id, request, sandbox, again)
-    return _verify_directory(output, directory or ".", request, candidate, sandbox, again)
+        with engine_on(on) as engine:
+            return _verify_session(output, found.id, request, sandbox, again, engine)
+    with engine_on(on) as engine:
+        return _verify_directory(output, directory or ".", request, candidate, sandbox, again, engine)
 
 
 def _verify_session(
@@ -127,6 +141,7 @@ def _verify_session(
     request: VerificationRequest,
     sandbox: str | None,
     again: str,
+    engine: Engine | None,
 ) -> int:
     from harness.cli import show
     from harness.cli.locate import opened
@@ -135,8 +150,10 @@ def _verify_session(
     from harness.session.session import levels_verifier
     from harness.task.load import load_task
 
-    chosen = None if sandbox is None else functools.partial(levels_verifier, driver=sandbox)
-    with opened(identifier, verifier=chosen) as session:
+    def chosen(task_directory: Path, progress: Progress) -> Verifier:
+        return levels_verifier(task_directory, progress, session.driver(sandbox).name, engine=engine)
+
+    with opened(identifier, verifier=chosen if sandbox or engine else None) as session:
         if sandbox is not None:
             session.driver(sandbox)  # says at once where the session cannot have it
         output.kept = "the attempt stands in the log as interrupted, every commit is kept; go on with `lockstep verify`"
@@ -194,6 +211,7 @@ def _verify_directory(
     candidate: str | None,
     sandbox: str | None,
     again: str,
+    engine: Engine | None,
 ) -> int:
     from harness.cli import show
     from harness.operations.explanation import first_of
@@ -217,7 +235,7 @@ def _verify_directory(
     output.kept = "nothing is recorded outside a session"
     with output.progress() as progress:
         seed = secrets.randbits(63) if request.seed is None else request.seed
-        judged = verify_directory(task, permitted(sandbox), LevelsRequest(levels, seed, module), progress)
+        judged = verify_directory(task, permitted(sandbox), LevelsRequest(levels, seed, module), progress, engine)
     extra: dict[str, Any] = {"recorded": False, "verdict": judged.to_json()}
     prompt: list[RenderableType] = []
     output_lines: list[Any] = ["nothing was recorded: this is no session's workspace (`lockstep start` begins one)"]

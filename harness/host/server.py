@@ -18,10 +18,12 @@ from typing import Any
 from harness import __version__
 from harness.agent_sandbox import AgentSandbox
 from harness.errors import SessionError, SessionLocked
+from harness.farm.engine import Engine
 from harness.host.calls import Calls
 from harness.host.interrupts import InterruptibleVerifier, Interrupts
 from harness.host.jobs import HostLock, Jobs
 from harness.host.protocol import RELEASE, SOCKET, OtherVersion, address, described, is_bug, receive, send
+from harness.operations.spreading import VARIABLE, engine_on
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
 from harness.session.session import Session, Verifier, VerifierFactory, levels_verifier
@@ -52,6 +54,7 @@ class Host:
         self._found = directories.find(home, which)
         self._idle_s = idle_s
         self._make_verifier = verifier
+        self._engine: Engine | None = None
         self._guard = threading.Condition()
         self._active = 0
         self._ending = False
@@ -130,7 +133,9 @@ class Host:
                 return self._make_verifier(task_directory, progress)
             with SessionView(self._found.id, self._home) as view:
                 sandbox = view.driver().name
-            return levels_verifier(task_directory, progress, sandbox, prepare=True)
+            if self._engine is None:
+                self._engine = self._held.enter_context(engine_on(os.environ.get(VARIABLE)))
+            return levels_verifier(task_directory, progress, sandbox, prepare=True, engine=self._engine)
 
         from harness.session.view import SessionView
 

@@ -11,6 +11,7 @@ from harness.assurance.certify.issue import Certificate, Opening, issue
 from harness.assurance.certify.recheck import PartAgain, Recheck, newest, recheck
 from harness.assurance.replay.rerun import driver_for
 from harness.errors import RecordError
+from harness.farm.engine import Engine
 from harness.policy.trust import Trust
 from harness.record.keyring import Keyring
 from harness.record.log import read_events
@@ -22,14 +23,20 @@ from sandboxes.removal import scratch_directory
 
 
 def certify(
-    opening: Opening, settings: Settings, progress: Progress, described: OnPart, *, sandbox: str | None = None
+    opening: Opening,
+    settings: Settings,
+    progress: Progress,
+    described: OnPart,
+    *,
+    sandbox: str | None = None,
+    engine: Engine | None = None,
 ) -> Certificate:
     """Certify the newest verified commit of a session, which is held only while its record is written.
 
     Raises:
         SessionError, RecordError, TaskError: as `harness.assurance.certify.issue.issue`.
     """
-    return issue(opening, settings, progress, described, sandbox=sandbox)
+    return issue(opening, settings, progress, described, sandbox=sandbox, engine=engine)
 
 
 def check(

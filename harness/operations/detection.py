@@ -6,6 +6,7 @@ import json
 import time
 from dataclasses import replace
 
+from harness.farm.engine import Engine
 from harness.measure.strength.rare import text
 from harness.measure.strength.rare.curve import CurveReport
 from harness.measure.strength.rare.run import Settings, measure
@@ -21,14 +22,21 @@ ATTACHED = "detection.json"
 
 
 def detection_directory(
-    task: Task, driver: Driver, settings: Settings, seed: int | None = None, progress: Progress = silent
+    task: Task,
+    driver: Driver,
+    settings: Settings,
+    seed: int | None = None,
+    progress: Progress = silent,
+    engine: Engine | None = None,
 ) -> CurveReport:
     """Measure which faults in rare states a verification of a task directory's candidate catches; nothing is recorded.
 
     Raises:
         StrengthError, SetupError: as `harness.measure.strength.rare.run.measure`.
     """
-    return CurveReport(curve=measure(task, task.directory, driver, settings, seed=seed, progress=progress))
+    return CurveReport(
+        curve=measure(task, task.directory, driver, settings, seed=seed, progress=progress, engine=engine)
+    )
 
 
 def detection_session(
@@ -38,6 +46,7 @@ def detection_session(
     seed: int | None = None,
     driver: str | None = None,
     progress: Progress = silent,
+    engine: Engine | None = None,
 ) -> CurveReport:
     """The same for a session's newest verified commit, recorded: the curve in the event, the whole document beside it as
     `detection.json`.
@@ -50,7 +59,7 @@ def detection_session(
     began = time.monotonic()
     task = load_task(session.task_directory)
     with session.exported_head() as (head, tree):
-        curve = measure(task, tree, session.driver(driver), settings, seed=seed, progress=progress)
+        curve = measure(task, tree, session.driver(driver), settings, seed=seed, progress=progress, engine=engine)
     report = CurveReport(curve=curve, session=session.id, commit=head.commit)
     event = session.record(
         DETECTION,

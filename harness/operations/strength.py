@@ -6,6 +6,7 @@ import json
 import time
 from dataclasses import replace
 
+from harness.farm.engine import Engine
 from harness.measure.strength import text
 from harness.measure.strength.result import StrengthReport
 from harness.measure.strength.run import Settings, measure
@@ -21,14 +22,19 @@ ATTACHED = "strength.json"
 
 
 def strength_directory(
-    task: Task, driver: Driver, settings: Settings, seed: int | None = None, progress: Progress = silent
+    task: Task,
+    driver: Driver,
+    settings: Settings,
+    seed: int | None = None,
+    progress: Progress = silent,
+    engine: Engine | None = None,
 ) -> StrengthReport:
     """Measure how many mutants of a task directory's candidate its tests kill; nothing is recorded.
 
     Raises:
         StrengthError, TaskError, SetupError: as `harness.measure.strength.run.measure`.
     """
-    measured = measure(task, task.directory, driver, settings, seed=seed, progress=progress)
+    measured = measure(task, task.directory, driver, settings, seed=seed, progress=progress, engine=engine)
     return StrengthReport(strength=measured)
 
 
@@ -40,6 +46,7 @@ def strength_session(
     client: str = "",
     driver: str | None = None,
     progress: Progress = silent,
+    engine: Engine | None = None,
 ) -> StrengthReport:
     """Measure the tests on mutants of a session's newest verified commit, and record it: figures in the event, the whole
     document beside it as `strength.json`.
@@ -53,7 +60,7 @@ def strength_session(
     task = load_task(session.task_directory)
     with session.exported_head() as (head, tree):
         chosen = session.driver(driver)
-        measured = measure(task, tree, chosen, settings, seed=seed, progress=progress)
+        measured = measure(task, tree, chosen, settings, seed=seed, progress=progress, engine=engine)
     report = StrengthReport(strength=measured, session=session.id, commit=head.commit)
     event = session.record(
         STRENGTH,

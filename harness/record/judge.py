@@ -24,8 +24,9 @@ ROOTS = (
     "harness.task.suite",
 )
 """What a verification calls."""
-WHOLE = ("harness.candidate.adapters", "harness.candidate.faces", "harness.training", "sandboxes")
-"""Packages of which every file counts: they run in sandboxes, where imports cannot be followed, or are chosen by name."""
+WHOLE = ("harness.candidate.adapters", "harness.candidate.faces", "harness.farm", "harness.training", "sandboxes")
+"""Packages of which every file counts: they run in sandboxes or on other nodes, where imports cannot be followed, or are
+chosen by name."""
 TEMPLATES = "authoring/templates"
 """Inside `harness`: the general adapters, of which every task has a copy."""
 FACE = "lockstep/__init__.py"

@@ -61,15 +61,26 @@ def start_reference(
     Raises:
         EnvironmentFailure: it does not start, or does not describe itself.
     """
-    line, environment = command or reference_command(task, installed)
+    running, sandbox = start_process(task, installed, command or reference_command(task, installed), out, shown)
+    try:
+        channel = Channel(Pipes(running), Side.REFERENCE, timeout_s or task.reference.timeout_s)
+        return ReferenceWorker(channel, running, sandbox, task.reference.options)
+    except BaseException:
+        sandbox.close()
+        raise
+
+
+def start_process(
+    task: Task, installed: Installed, command: Command, out: Path | None = None, shown: tuple[Path, ...] = ()
+) -> tuple[Running, Sandbox]:
+    """The process of a worker in a sandbox of its own, to which nothing was said yet."""
+    line, environment = command
     writable = () if out is None else (out,)
     sandbox = open_sandbox(
         task, installed, line, _with_path(environment), "reference", *writable, shown=(WORKER, *shown)
     )
     try:
-        running = sandbox.spawn(line)
-        channel = Channel(Pipes(running), Side.REFERENCE, timeout_s or task.reference.timeout_s)
-        return ReferenceWorker(channel, running, sandbox, task.reference.options)
+        return sandbox.spawn(line), sandbox
     except BaseException:
         sandbox.close()
         raise

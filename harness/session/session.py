@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import RecordError, SessionError
+from harness.farm.engine import Engine
 from harness.record import directory as directories
 from harness.record import ssh
 from harness.record.directory import SessionDirectory
@@ -329,11 +330,16 @@ class Session(SessionView):
 
 
 def levels_verifier(
-    task_directory: Path, progress: Progress, driver: str | None = None, *, prepare: bool = False
+    task_directory: Path,
+    progress: Progress,
+    driver: str | None = None,
+    *,
+    prepare: bool = False,
+    engine: Engine | None = None,
 ) -> Verifier:
     """The verifier of real sessions: Lockstep's levels, in a sandbox driver (by default the best that works here).
 
-    `prepare` starts the next candidate's worker ahead, for a process that stays.
+    `prepare` starts the next candidate's worker ahead, for a process that stays; `engine` is where references are placed.
     """
     from harness.measure.coverage.verifier import (
         MeasuringVerifier,  # imports the levels and their test generator: a status needs neither
@@ -341,4 +347,4 @@ def levels_verifier(
     from harness.policy.floor import permitted
 
     task, kept = load_task(task_directory), task_directory.parent / directories.POLICIES
-    return MeasuringVerifier(task, permitted(driver), progress=progress, prepare=prepare, policies=kept)
+    return MeasuringVerifier(task, permitted(driver), progress=progress, prepare=prepare, policies=kept, engine=engine)

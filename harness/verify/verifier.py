@@ -17,9 +17,11 @@ from typing import Any, Self
 from harness.candidate.as_user import User
 from harness.candidate.start import CandidateWorker, demand_no_links, start_judge
 from harness.errors import BrokenContract, EnvironmentFailure, Failure, LockstepError, TrainingError
+from harness.farm.engine import Engine
 from harness.model import Array
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
+from harness.reference.elsewhere import FarPool, nodes, reference_recipe
 from harness.reference.install import setup
 from harness.reference.start import start_reference, start_references
 from harness.support import memory
@@ -50,9 +52,10 @@ class Verifier:
         driver: in which sandbox candidates run.
         progress: called with what is being done, how much is done, and how much there is.
         prepare: start the next candidate's worker ahead, so that the import of JAX is over when a tree comes.
-        workers: how many references step in parallel; 0 takes what the task says.
+        workers: how many references step in parallel; 0 takes what the task says, or as many as the engine has slots.
         policies: where level 4 keeps what it trained, so that an interrupted one goes on; None keeps nothing.
         record_questions: keep what is put to the candidate too.
+        engine: where references are placed; None has them on this machine. It stays open when this is closed.
 
     Attributes:
         task, driver, progress: as given.
@@ -71,6 +74,7 @@ class Verifier:
         workers: int = 0,
         policies: Path | None = None,
         record_questions: bool = False,
+        engine: Engine | None = None,
     ) -> None:
         self.task = task
         self.driver = driver
@@ -82,6 +86,7 @@ class Verifier:
         self.watch: Watch | None = None
         self.questions: dict[int, Questions] = {}
         self.put_to_candidate: dict[int, Questions] = {}
+        self._engine = engine
         self._pool: Pool | None = None
         self._suite: Suite | None = None
         self._next: Future[CandidateWorker] | None = None
@@ -120,6 +125,7 @@ class Verifier:
                 image=image,
                 frames=drawn,
                 failure=why,
+                nodes=nodes(self._pool),
             )
 
         with ExitStack() as stack:
@@ -195,8 +201,11 @@ class Verifier:
         """The reference's workers, started when they are first needed.
 
         Raises:
-            SetupError, EnvironmentFailure: the reference cannot be installed or started.
+            SetupError, Refused, EnvironmentFailure: the reference cannot be installed or started.
         """
+        if self._pool is None and self._engine is not None:
+            self.progress(f"starting references on {self._engine.name}", 0, 1)
+            self._pool = FarPool(self.task, self._engine, reference_recipe(self.task), self._workers)
         if self._pool is None:
             installed = setup(self.task, lambda line: self.progress(line, 0, 1))
             self._pool = start_references(self.task, installed, self._workers)
@@ -383,10 +392,12 @@ def copy_candidate(source: Path, destination: Path) -> None:
             shutil.copytree(source / name, destination / name, ignore=caches)
 
 
-def verify_directory(task: Task, driver: Driver, request: LevelsRequest, progress: Progress = silent) -> Verdict:
+def verify_directory(
+    task: Task, driver: Driver, request: LevelsRequest, progress: Progress = silent, engine: Engine | None = None
+) -> Verdict:
     """Verify a task directory as it is, outside any session: nothing is committed or recorded."""
     with ExitStack() as stack:
         tree = stack.enter_context(scratch_directory("lockstep-tree-"))
         copy_candidate(task.directory, tree)
-        verifier = stack.enter_context(Verifier(task, driver, progress=progress))
+        verifier = stack.enter_context(Verifier(task, driver, progress=progress, engine=engine))
         return verifier.verify(tree, request)

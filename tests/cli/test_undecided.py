@@ -25,7 +25,7 @@ Run = Callable[..., Result]
 def workspace(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The workspace of a session that has level 4, judged by the stand-in of tests/session; its modules are right."""
 
-    def stand_in(directory: Path, progress: Progress, driver: str | None = None) -> Verifier:
+    def stand_in(directory: Path, progress: Progress, driver: str | None = None, *, engine: None = None) -> Verifier:
         return FileComparison(directory, progress)
 
     monkeypatch.setattr("harness.session.session.levels_verifier", stand_in)

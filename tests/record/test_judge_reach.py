@@ -24,6 +24,7 @@ KNOWN = {
     "harness/candidate/adapters/jax/candidate.py": "the trainer, which its constant names",
     "harness/candidate/faces/jax_env.py": "a candidate",
     "harness/candidate/faces/rust_batch.py": "a candidate's extension module",
+    "harness/farm/place.py": "what a recipe names: a class of `harness`",
     "harness/protocol/worker.py": "the adapter that it is reported: the reference's, or one that `candidate/start.py` names",
     "harness/task/former.py": "the modules that its own table names",
     "lockstep/__init__.py": "the modules that its own table names",

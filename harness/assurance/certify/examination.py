@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.assurance.certify import probes
 from harness.errors import EnvironmentFailure, LockstepError
+from harness.farm.engine import Engine
 from harness.measure.coverage import measure as coverage
 from harness.measure.profile import run as speed
 from harness.measure.strength import run as strength
@@ -107,6 +108,7 @@ def examine(
     *,
     policies: Path | None = None,
     on_part: OnPart = report_nothing,
+    engine: Engine | None = None,
 ) -> Examination:
     """Examine the candidate in an exported tree.
 
@@ -116,6 +118,7 @@ def examine(
         task: as the tree has it.
         policies: where level 4 keeps what it trained (`Verifier`).
         on_part: called with each part.
+        engine: where work is spread; None keeps all on this machine. Speed is measured here in any case.
     """
     parts: dict[str, Mapping[str, Any]] = {}
     seconds: dict[str, float] = {}
@@ -128,7 +131,7 @@ def examine(
     def examined() -> Examination:
         return Examination(seed, settings, parts, seconds)
 
-    with Verifier(task, driver, progress=progress, policies=policies) as verifier:
+    with Verifier(task, driver, progress=progress, policies=policies, engine=engine) as verifier:
         began = time.monotonic()
         levels = settings.levels or task.levels
         request = LevelsRequest(levels, seed_of(seed, VERDICT), exploring=EXPLORING)
@@ -142,14 +145,18 @@ def examine(
         began = time.monotonic()
         done(COVERAGE, _measured(lambda: coverage.measure(task, questions, progress).to_json()), began)
     began = time.monotonic()
-    done(STRENGTH, _strength(task, tree, driver, seed_of(seed, STRENGTH), settings, progress), began)
+    done(STRENGTH, _strength(task, tree, driver, seed_of(seed, STRENGTH), settings, progress, engine), began)
     if settings.detection:
         began = time.monotonic()
         chosen = rare.Settings(predicates=settings.detection, exploring=(1, EXPLORING))
         seed_there = seed_of(seed, DETECTION)
         done(
             DETECTION,
-            _measured(lambda: rare.measure(task, tree, driver, chosen, seed=seed_there, progress=progress).to_json()),
+            _measured(
+                lambda: rare.measure(
+                    task, tree, driver, chosen, seed=seed_there, progress=progress, engine=engine
+                ).to_json()
+            ),
             began,
         )
     began = time.monotonic()
@@ -182,12 +189,14 @@ def _probed(
 
 
 def _strength(
-    task: Task, tree: Path, driver: Driver, seed: int, settings: Settings, progress: Progress
+    task: Task, tree: Path, driver: Driver, seed: int, settings: Settings, progress: Progress, engine: Engine | None
 ) -> dict[str, Any]:
     if settings.mutants == 0:
         return {"outcome": str(Outcome.SKIPPED), "because": "it was not asked for"}
     wanted = strength.Settings(level=min(HIGHEST, max(settings.levels or task.levels)), sample=settings.mutants)
-    return _measured(lambda: strength.measure(task, tree, driver, wanted, seed=seed, progress=progress).to_json())
+    return _measured(
+        lambda: strength.measure(task, tree, driver, wanted, seed=seed, progress=progress, engine=engine).to_json()
+    )
 
 
 def _measured(measure: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any
 
 from harness import __version__
 from harness.assurance.certify.examination import Examination, OnPart, Settings, examine, report_nothing
+from harness.farm.engine import Engine
 from harness.record.attest import SUMMARY, seal
 from harness.record.certificate import (
     CERTIFIED,
@@ -127,6 +128,7 @@ def issue(
     on_part: OnPart = report_nothing,
     *,
     sandbox: str | None = None,
+    engine: Engine | None = None,
 ) -> Certificate:
     """Examine the newest verified commit of a session and record the certificate.
 
@@ -137,6 +139,7 @@ def issue(
         opening: gives the session for as long as its context lasts.
         on_part: called with each part as soon as it is known.
         sandbox: the driver to use; by default the session's.
+        engine: as `examine`.
 
     Raises:
         SessionError: nothing is verified yet, or another process certifies the session.
@@ -158,7 +161,7 @@ def issue(
             task, tree = stack.enter_context(recorded_tree(session.store, subject.commit, scratch))
         seed, policies = start.seeds[SEED], directory.path / POLICIES
         telling = within("certify", progress)
-        found = examine(task, tree, driver, seed, settings, telling, policies=policies, on_part=on_part)
+        found = examine(task, tree, driver, seed, settings, telling, policies=policies, on_part=on_part, engine=engine)
         files = {path_of(name): _encoded(part) for name, part in found.parts.items()}
         with opening(True) as session:
             files[ENVELOPE] = seal(subject, SUMMARY, _summary(directory, found, files, now()), session.key)

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import os
-import queue
 import secrets
 import shutil
-import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from harness.errors import LockstepError
-from harness.measure.strength.equivalence import Programs
+from harness.farm.crew import Crew, Piece
+from harness.farm.engine import Engine
+from harness.farm.processes import Processes
 from harness.measure.strength.explanations import explained, load_explanations
 from harness.measure.strength.journal import BEGUN, FINISHED, Journal, key
-from harness.measure.strength.judging import Finding, judge
+from harness.measure.strength.judging import Finding
 from harness.measure.strength.mutants import Mutant, enumerate_mutants, sampled
 from harness.measure.strength.python_faults import same_bytecode
 from harness.measure.strength.result import Judged, Strength
 from harness.measure.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURVIVED
+from harness.measure.strength.worker import recipe
 from harness.record.judge import source_digest
 from harness.record.machine import conditions
 from harness.support.contents import contents_key
@@ -32,14 +31,13 @@ from harness.support.files import make_writable
 from harness.support.home import lockstep_home
 from harness.support.progress import Progress, silent
 from harness.task.contract import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task, directory_digest
-from harness.verdict import Outcome
-from harness.verify.request import LevelsRequest
 from harness.verify.streams import Streams
-from harness.verify.verifier import Verifier, copy_candidate
+from harness.verify.verifier import copy_candidate
 from sandboxes import Driver
 from sandboxes.removal import scratch_directory
 
 BASELINE, FOUND, PROGRAM = "baseline", "found", "program"
+ORIGINAL = "the candidate itself"
 
 
 class StrengthError(LockstepError):
@@ -56,7 +54,7 @@ class Settings:
         every_level: run each level alone on every mutant, instead of the lowest ones first until one kills.
         sample: so many mutants, at random and by operator in proportion; None takes all.
         only: the ids of the mutants to judge, for someone who has written a test against them; none takes all.
-        jobs: how many mutants are judged at once; None takes as many as there are cores.
+        jobs: how many mutants are judged at once; None takes as many as the engine has slots.
         fresh: start from the beginning where an interrupted measurement of the same things could go on.
     """
 
@@ -77,6 +75,7 @@ def measure(
     seed: int | None = None,
     progress: Progress = silent,
     journals: Path | None = None,
+    engine: Engine | None = None,
 ) -> Strength:
     """Plant mutants in the candidate in `tree` and run the task's levels on each.
 
@@ -87,6 +86,7 @@ def measure(
         tree: a directory with the candidate; nothing else of it is used. It is not changed.
         seed: from which the sample and the seed of every run are derived; by default it is drawn.
         journals: the directory in which it is kept; by default `strength` in `lockstep_home()`.
+        engine: where mutants are judged; by default in processes of this machine.
 
     Raises:
         StrengthError: the task has no such level, its candidate has no such mutant, or the candidate
@@ -105,17 +105,14 @@ def measure(
         make_writable(original)  # an exported tree is read-only, and so are copies of it
         shutil.rmtree(original / "proposed", ignore_errors=True)  # what an agent proposes is no test of the task
         kept = journals or lockstep_home() / "strength"
-        run = _Run(task, original, driver, settings, seed, progress, kept, stack)
+        chosen = engine or stack.enter_context(Processes())
+        run = _Run(task, original, driver, settings, seed, progress, kept, stack, chosen)
         result = run.result()
     return replace(result, duration_s=time.monotonic() - began)
 
 
-class _Stopped(BaseException):
-    """Ends a thread in the middle of a level, when the measurement is interrupted."""
-
-
 class _Run:
-    """What the threads of one measurement share."""
+    """One measurement: which questions there are about each mutant, and what was answered."""
 
     def __init__(
         self,
@@ -127,12 +124,14 @@ class _Run:
         progress: Progress,
         journals: Path,
         stack: ExitStack,
+        engine: Engine,
     ) -> None:
         self._task, self._original, self._driver, self._settings = task, original, driver, settings
-        self._progress = progress
-        self._stop = threading.Event()
+        self._progress, self._engine = progress, engine
         # What an interrupted measurement had judged takes no time now, so it says nothing of how long the rest takes.
         self._unknown: set[str] = set()
+        self._begun: set[str] = set()
+        self._settled = 0
         self._ended: list[str] = []
         self._judging_since = 0.0
         candidate = original / CANDIDATE_DIRECTORY
@@ -157,8 +156,6 @@ class _Run:
             self._journal.write(BEGUN, [{"seed": self.seed, "task": task.name}])
         self._chosen = sampled(wanted, settings.sample, self.seed)
         self._levels = [level for level in task.levels if level <= settings.level]
-        self._programs = Programs(task, driver, original)
-        stack.callback(self._programs.close)
         self._found: dict[str, dict[int, Finding]] = {mutant.id: {} for mutant in self._chosen}
         self._proofs: dict[str, dict[str, Any]] = {}
         self._baseline: dict[int, float] = {}
@@ -198,103 +195,91 @@ class _Run:
                 self._proofs[each["mutant"]] = {name: each[name] for name in ("proof", "seconds")}
 
     def _judge_all(self) -> None:
-        waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
-        for mutant in self._chosen:
-            waiting.put(mutant)
         self._unknown = {each.id for each in self._chosen if not self._found[each.id] and each.id not in self._proofs}
-        jobs = max(1, min(self._settings.jobs or os.cpu_count() or 1, len(self._chosen)))
-        with ExitStack() as stack:
-            first = self._verifier(stack)
-            self._pass_original(first)
-            self._judging_since = time.monotonic()
-            verifiers = [first, *(self._verifier(stack) for _ in range(jobs - 1))]
-            threads = stack.enter_context(ThreadPoolExecutor(jobs, thread_name_prefix="lockstep-strength"))
-            running = [threads.submit(self._work, verifier, waiting) for verifier in verifiers]
-            try:
-                wait(running, return_when="FIRST_EXCEPTION")
-                for each in running:
-                    if each.done():
-                        each.result()
-            finally:
-                self._stop.set()  # after an interruption or an error the other threads end where they are
-                wait(running)
-            for each in running:
-                each.result()
-
-    def _verifier(self, stack: ExitStack) -> Verifier:
-        verifier = Verifier(self._task, self._driver, progress=self._checkpoint, prepare=True, workers=1)
-        stack.callback(verifier.close)
-        return verifier
-
-    def _checkpoint(self, what: str, done: int, total: int) -> None:
-        """Called from within a level: the place at which an interrupted measurement leaves it."""
-        if self._stop.is_set():
-            raise _Stopped
-
-    def _pass_original(self, verifier: Verifier) -> None:
-        """Strength is measured on a candidate that passes: a test that fails anyway kills everything."""
+        waiting = [piece for mutant in self._chosen for piece in self._next(mutant)]
+        self._settled = len(self._chosen) - len(waiting)
+        by_key = {mutant.id: mutant for mutant in self._chosen}
         missing = [level for level in self._levels if level not in self._baseline]
-        if not missing:
-            return
-        self._progress("the candidate itself", 0, len(self._chosen))
-        verdict = verifier.verify(
-            self._original, LevelsRequest(missing, self._streams.derive("original"), stop_at_failure=True)
+        jobs = self._settings.jobs or self._engine.slots
+        crew = Crew(
+            self._engine, recipe(self._task, self._original, self._driver), min(jobs, max(1, len(waiting))), self._began
         )
-        if verdict.outcome is not Outcome.PASS:
-            found = verdict.divergences
-            why = verdict.reason or (f"{found[0].check}, {found[0].address}" if found else "no verdict")
+
+        def done(piece: Piece, answer: Any) -> Iterable[Piece]:
+            if piece.key == ORIGINAL:
+                self._passed(*answer)
+                self._judging_since = time.monotonic()
+                return waiting
+            mutant = by_key[piece.arguments[0].id]
+            self._note(mutant, piece, answer)
+            following = self._next(mutant)
+            if not following and mutant.id in self._unknown:
+                self._ended.append(mutant.id)
+            return following
+
+        self._judging_since = time.monotonic()
+        if not missing:
+            crew.work(waiting, done)
+            return
+        # Strength is measured on a candidate that passes: a test that fails anyway kills everything.
+        self._progress(ORIGINAL, 0, len(self._chosen))
+        crew.work([Piece(ORIGINAL, "pass_original", (missing, self._streams.derive("original")))], done)
+
+    def _began(self, piece: Piece) -> None:
+        if piece.key == ORIGINAL or (mutant := piece.arguments[0]).id in self._begun:
+            return
+        total, done = len(self._chosen), self._settled + len(self._begun)
+        self._begun.add(mutant.id)
+        remains = left(time.monotonic() - self._judging_since, len(self._ended), len(self._unknown))
+        self._progress(f"mutant {done + 1} of {total}{remains}: {mutant.file}:{mutant.line}", done, total)
+
+    def _passed(self, seconds: dict[int, float], why: str) -> None:
+        if why:
             raise StrengthError(
-                f"the candidate itself does not pass ({verdict.outcome}: {why})",
+                f"the candidate itself does not pass ({why})",
                 where=self._task.name,
                 expected="a verified candidate",
                 next_step="run `lockstep verify` on it first",
             )
-        for report in verdict.reports:
-            self._baseline[report.level] = report.duration_s
-            self._journal.write(BASELINE, [{"level": report.level, "seconds": report.duration_s}])
+        for level, took in seconds.items():
+            self._baseline[level] = took
+            self._journal.write(BASELINE, [{"level": level, "seconds": took}])
 
-    def _work(self, verifier: Verifier, waiting: queue.SimpleQueue[Mutant]) -> None:
-        while not self._stop.is_set():
-            try:
-                mutant = waiting.get_nowait()
-            except queue.Empty:
-                return
-            total = len(self._chosen)
-            done = total - waiting.qsize() - 1
-            remains = left(time.monotonic() - self._judging_since, len(self._ended), len(self._unknown))
-            self._progress(f"mutant {done + 1} of {total}{remains}: {mutant.file}:{mutant.line}", done, total)
-            try:
-                self._judge(verifier, mutant)
-            except _Stopped:
-                return
-            if mutant.id in self._unknown:
-                self._ended.append(mutant.id)
-
-    def _judge(self, verifier: Verifier, mutant: Mutant) -> None:
-        if self._proofs.get(mutant.id, {}).get("proof") == BYTECODE:
-            return
-        with scratch_directory("lockstep-mutant-") as tree:
-            copy_candidate(self._original, tree)
-            file = tree / CANDIDATE_DIRECTORY / mutant.file
-            file.write_bytes(mutant.apply(file.read_bytes()))
-            known = self._found[mutant.id]
-            if not known and self._looks_equal(mutant) and self._proof(mutant, tree)["proof"]:
-                return
-            for levels in self._rounds():
-                ended = any(finding.outcome == STILLBORN for finding in known.values())
-                if not self._settings.every_level:
-                    ended = ended or any(finding.outcome != SURVIVED for finding in known.values())
-                if ended or known.keys() >= set(levels):
-                    continue
-                if levels == [TRAINING_LEVEL] and not self._settings.every_level and self._proof(mutant, tree)["proof"]:
+    def _next(self, mutant: Mutant) -> list[Piece]:
+        """What is to be asked next of a mutant; nothing where all is known."""
+        known, proof = self._found[mutant.id], self._proofs.get(mutant.id)
+        prove = [Piece(f"{mutant.name} ({mutant.id}), its programs", "prove", (mutant,))]
+        if proof is not None and proof["proof"] == BYTECODE:
+            return []
+        if not known and self._looks_equal(mutant):
+            if proof is None:
+                return prove
+            if proof["proof"]:
+                return []
+        for levels in self._rounds():
+            ended = any(finding.outcome == STILLBORN for finding in known.values())
+            if not self._settings.every_level:
+                ended = ended or any(finding.outcome != SURVIVED for finding in known.values())
+            if ended or known.keys() >= set(levels):
+                continue
+            if levels == [TRAINING_LEVEL] and not self._settings.every_level:
+                if proof is None:
+                    return prove
+                if proof["proof"]:
                     continue  # training for minutes would show nothing
-                findings = judge(verifier, tree, levels, self._streams.derive(mutant.id))
-                if any(finding.outcome == ERROR for finding in findings):
-                    findings = judge(verifier, tree, levels, self._streams.derive(mutant.id))
-                self._journal.write(FOUND, [{"mutant": mutant.id, **finding.to_json()} for finding in findings])
-                known |= {finding.level: finding for finding in findings}
-            if known.keys() >= set(self._levels) and all(f.outcome not in DETECTED for f in known.values()):
-                self._proof(mutant, tree)
+            named = " and ".join(map(str, levels))
+            arguments = (mutant, levels, self._streams.derive(mutant.id))
+            return [Piece(f"{mutant.name} ({mutant.id}), level {named}", "judge", arguments)]
+        whole = known.keys() >= set(self._levels) and all(f.outcome not in DETECTED for f in known.values())
+        return prove if whole and proof is None else []
+
+    def _note(self, mutant: Mutant, piece: Piece, answer: Any) -> None:
+        if piece.method == "prove":
+            self._journal.write(PROGRAM, [{"mutant": mutant.id, **answer}])
+            self._proofs[mutant.id] = answer
+            return
+        self._journal.write(FOUND, [{"mutant": mutant.id, **each} for each in answer])
+        self._found[mutant.id] |= {each["level"]: Finding.from_json(each) for each in answer}
 
     def _looks_equal(self, mutant: Mutant) -> bool:
         """Whether its programs are asked for before any test. In JAX that takes as long as one level, and most mutants are
@@ -310,13 +295,6 @@ class _Run:
             return [[level] for level in self._levels]
         below = [level for level in self._levels if level < TRAINING_LEVEL]
         return [below, [TRAINING_LEVEL]] if TRAINING_LEVEL in self._levels else [below]
-
-    def _proof(self, mutant: Mutant, tree: Path) -> dict[str, Any]:
-        if mutant.id not in self._proofs:
-            found = self._programs.proof(tree)
-            self._journal.write(PROGRAM, [{"mutant": mutant.id, **found}])
-            self._proofs[mutant.id] = found
-        return self._proofs[mutant.id]
 
     def _judged(self, mutant: Mutant) -> Judged:
         proof = self._proofs.get(mutant.id, {"proof": "", "seconds": 0.0})

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.start import CandidateWorker
+from harness.farm.engine import Engine
 from harness.measure.strength.journal import BEGUN, FINISHED, Journal, key
 from harness.measure.strength.rare.curve import Curve, Planted, Run, Trial, level_of
 from harness.measure.strength.rare.drawing import Drawer
@@ -90,6 +91,7 @@ def measure(
     seed: int | None = None,
     progress: Progress = silent,
     journals: Path | None = None,
+    engine: Engine | None = None,
 ) -> Curve:
     """Measure which faults in rare states a verification of the candidate in `tree` catches.
 
@@ -100,6 +102,7 @@ def measure(
         tree: a directory with the candidate; nothing else of it is used. It is not changed.
         seed: from which everything is derived; by default it is drawn.
         journals: the directory in which it is kept; by default `strength` in `lockstep_home()`.
+        engine: where references are placed; None has them on this machine.
 
     Raises:
         StrengthError: the task has no single trajectories or no state, no predicate can be drawn, the candidate does not
@@ -121,7 +124,7 @@ def measure(
         make_writable(original)
         shutil.rmtree(original / "proposed", ignore_errors=True)
         kept = journals or lockstep_home() / "strength"
-        found = _Measurement(task, original, driver, settings, seed, progress, kept, stack).curve()
+        found = _Measurement(task, original, driver, settings, seed, progress, kept, stack, engine).curve()
     return replace(found, duration_s=time.monotonic() - began)
 
 
@@ -138,6 +141,7 @@ class _Measurement:
         progress: Progress,
         journals: Path,
         stack: ExitStack,
+        engine: Engine | None,
     ) -> None:
         self._task, self._original, self._driver, self._settings = task, original, driver, settings
         self._progress = progress
@@ -155,7 +159,7 @@ class _Measurement:
             self._journal.write(BEGUN, [{"seed": self.seed, "task": task.name}])
         self._resumed = bool(self._noted(PROPOSED))
         self._numbers = Numbers.of_task(task, self._streams.random("rare/numbers"))
-        self._verifier = stack.enter_context(Verifier(task, driver, progress=progress))
+        self._verifier = stack.enter_context(Verifier(task, driver, progress=progress, engine=engine))
         self._levels = [level for level in task.levels if level < TRAINING_LEVEL]
 
     def curve(self) -> Curve:

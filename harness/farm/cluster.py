@@ -1,0 +1,195 @@
+"""The engine over a Ray cluster: each member is an actor. Placement and transfer are Ray's."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Mapping
+from typing import Any, Self
+
+from harness.errors import LockstepError, SetupError
+from harness.farm.engine import ANY, Alike, Lost, Member, Recipe, Refused
+from harness.farm.place import Answer, Place
+from sandboxes import SandboxError
+
+NODE_LABEL = "ray.io/node-id"
+CONNECT_S = 10.0
+
+
+class Cluster:
+    """Members are actors of a Ray cluster, one for each processor that Ray counts.
+
+    A node that refuses a recipe gets no more members. What is lost is not started again here: who asks starts another.
+
+    Args:
+        address: of a cluster (`ray://host:port`, `host:port`); empty takes that of `RAY_ADDRESS`, or of this machine, and
+            starts one where there is none.
+        alike: what nodes must have in common with this machine.
+
+    Raises:
+        SetupError: Ray is not installed, or there is no cluster at that address.
+    """
+
+    name, apart = "ray", True
+
+    def __init__(self, address: str = "", alike: Alike = ANY) -> None:
+        try:
+            import ray
+            from ray.exceptions import RayError
+        except ImportError as error:
+            raise SetupError(
+                "Ray is not installed", where="--on", next_step="pip install 'lockstep-rl[ray]'"
+            ) from error
+        _demand_there(address)
+        self._ray, self._alike = ray, alike
+        self._began = not ray.is_initialized()
+        if self._began:
+            try:
+                _init(ray, address)
+            except (ConnectionError, RuntimeError, ValueError, RayError) as error:
+                raise _unjoined(address, str(error)) from error
+        self._actor = ray.remote(num_cpus=1, max_restarts=0)(_Actor)
+        self._refusals: dict[str, str] = {}
+        self._turn = threading.Lock()
+
+    @property
+    def slots(self) -> int:
+        """As `Engine.slots`: the processors of the cluster's living nodes."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def start(self, recipe: Recipe) -> Member:
+        """As `Engine.start`."""
+        while True:
+            member = self._placed(recipe)
+            try:
+                member.facts = member.call("make", recipe)
+                return member
+            except (LockstepError, SandboxError) as refused:
+                member.kill()
+                with self._turn:
+                    self._refusals[member.node_id] = f"{member.node}: {refused}"
+                    alive = {
+                        node["NodeID"] for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")
+                    }
+                    if alive <= self._refusals.keys():
+                        reasons = "; ".join(self._refusals.values())
+                        raise Refused(
+                            f"no node of the cluster can do this: {reasons}",
+                            where=f"--on {self.name}",
+                            next_step="mend one of these, or leave --on out",
+                        ) from refused
+            except BaseException:
+                member.kill()
+                raise
+
+    def close(self) -> None:
+        """Leave the cluster; one that was started here ends."""
+        if self._began:
+            self._ray.shutdown()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _placed(self, recipe: Recipe) -> _Member:
+        with self._turn:
+            refused = ",".join(self._refusals)
+        options: dict[str, Any] = {"scheduling_strategy": "SPREAD"}
+        if refused:
+            options = {"label_selector": {NODE_LABEL: f"!in({refused})"}}
+        return _Member(self._ray, self._actor.options(**options).remote(self._alike))
+
+
+def _init(ray: Any, address: str) -> None:
+    """Join or start a cluster; who is ended by SIGTERM stays so, and not as Ray likes."""
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(address or None, logging_level=logging.ERROR, log_to_driver=False)
+    finally:
+        if main:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _demand_there(address: str) -> None:
+    """Ray asks for minutes where nobody answers."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not address or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), CONNECT_S).close()
+    except OSError as error:
+        raise _unjoined(address, error.strerror or str(error)) from error
+
+
+def _unjoined(address: str, why: str) -> SetupError:
+    return SetupError(
+        f"no Ray cluster can be joined: {why}",
+        where=f"--on {address or 'ray'}",
+        expected="the address of a running cluster, as `ray start --head` tells it",
+        next_step="start one, or give `--on ray` alone: Ray then runs on this machine",
+    )
+
+
+class _Actor:
+    """What Ray makes: a place that knows its node."""
+
+    def __init__(self, alike: Alike) -> None:
+        import ray
+        from ray.util import get_node_ip_address
+
+        self._id = ray.get_runtime_context().get_node_id()
+        self._name = f"{get_node_ip_address()} ({self._id[:8]})"
+        self._place = Place(self._name, alike)
+
+    def node(self) -> tuple[str, str]:
+        return self._id, self._name
+
+    def make(self, recipe: Recipe) -> Answer:
+        return self._place.make(recipe)
+
+    def ask(self, method: str, arguments: tuple[Any, ...]) -> Answer:
+        return self._place.ask(method, arguments)
+
+    def close(self) -> Answer:
+        return self._place.close()
+
+
+class _Member:
+    facts: Mapping[str, Any]
+
+    def __init__(self, ray: Any, actor: Any) -> None:
+        self._ray, self._actor = ray, actor
+        self.node_id, self.node = self._got(actor.node.remote())
+
+    def ask(self, method: str, *arguments: Any, within: float | None = None) -> Any:
+        return self.call("ask", method, arguments, within=within)
+
+    def call(self, name: str, *arguments: Any, within: float | None = None) -> Any:
+        """One of the actor's methods, its answer opened."""
+        answered, answer = self._got(getattr(self._actor, name).remote(*arguments), within)
+        if answered:
+            return answer
+        raise answer
+
+    def kill(self) -> None:
+        if self._ray.is_initialized():
+            self._ray.kill(self._actor, no_restart=True)
+
+    def close(self) -> None:
+        try:
+            self.call("close")
+        except Lost:
+            pass  # it is gone already
+        self.kill()
+
+    def _got(self, promised: Any, within: float | None = None) -> Any:
+        try:
+            return self._ray.get(promised, timeout=within)
+        except self._ray.exceptions.RayError as error:
+            said = str(error).strip().split("\n", 1)[0]
+            raise Lost(f"Ray lost it: {said}") from None

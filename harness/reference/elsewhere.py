@@ -1,0 +1,190 @@
+"""A reference in a process that an engine placed, on this machine or on another: its process there, the link to it here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from harness.errors import Side
+from harness.farm.engine import STRIKES, Engine, Lost, Member, Recipe
+from harness.protocol.channel import Channel
+from harness.protocol.environment import Environment, Pool
+from harness.protocol.link import Gone, Pipes
+from harness.reference.install import reference_command, setup
+from harness.reference.start import start_process
+from harness.task.contract import Task
+from harness.task.elsewhere import task_parts, task_there
+
+CONVERSATIONS = {"open": "", "reset": "one", "restore": "one", "step": "one", "vector": "many", "advance": "many"}
+"""Calls that a worker answers by what was asked before, and the conversation that each belongs to."""
+BEGINNING = frozenset(("open", "reset", "restore", "vector"))
+"""Those of them that begin it anew."""
+GRACE_S = 60.0
+"""A node that says nothing for so much longer than the worker may take is lost."""
+OWN = "was ended by its owner"
+
+
+class ReferenceThere:
+    """Holds the process of a reference: what a member is.
+
+    Args:
+        task, files: as `harness.task.elsewhere` takes them there.
+    """
+
+    def __init__(self, *, task: Task, files: Path) -> None:
+        task = task_there(task, files)
+        installed = setup(task)
+        running, self._sandbox = start_process(task, installed, reference_command(task, installed))
+        self._pipes = Pipes(running)
+
+    def exchange(self, request: bytes, call: str, limit: float) -> bytes:
+        """As `Link.exchange`."""
+        return self._pipes.exchange(request, call, limit)
+
+    def said(self) -> str:
+        """As `Link.said`."""
+        return self._pipes.said()
+
+    def close(self) -> None:
+        """End the process."""
+        self._sandbox.close()
+
+
+class Far:
+    """The link to a reference that an engine placed.
+
+    Where its member is lost, another one is started, and told again what it has to know to go on: a reference gives the same
+    answers to the same requests, so nobody on this side sees a difference.
+    """
+
+    def __init__(self, engine: Engine, recipe: Recipe) -> None:
+        self._engine, self._recipe = engine, recipe
+        self._member: Member | None = None
+        self._asked: dict[str, list[tuple[str, bytes]]] = {}  # by conversation
+        self._ended = False
+        self.facts: dict[str, Mapping[str, Any]] = {}
+
+    def exchange(self, request: bytes, call: str, limit: float) -> bytes:
+        """As `Link.exchange`."""
+        if call == "close":
+            return self._closed(request, limit)
+        why = ""
+        for _ in range(STRIKES):
+            if self._ended:
+                break
+            try:
+                member = self._member = self._member or self._begun(limit)
+                answer = member.ask("exchange", request, call, limit, within=limit + GRACE_S)
+            except Lost as lost:
+                why = str(lost)
+                self._drop()
+                continue
+            self._remember(call, request)
+            return answer
+        raise Gone(
+            "was ended by its owner" if self._ended else f"was lost {STRIKES} times over this call, at last so: {why}"
+        )
+
+    def said(self) -> str:
+        """As `Link.said`."""
+        try:
+            return "" if self._member is None else self._member.ask("said", within=GRACE_S)
+        except Lost:
+            return ""
+
+    @property
+    def alive(self) -> bool:
+        """As `Link.alive`: where a member is lost another takes its place."""
+        return not self._ended
+
+    def kill(self) -> None:
+        """As `Link.kill`."""
+        self._ended = True
+        self._drop()
+
+    def rest(self) -> None:
+        """End the member; another one is started when something is asked."""
+        self._drop()
+
+    def _closed(self, request: bytes, limit: float) -> bytes:
+        member, self._member = self._member, None
+        self._ended = True
+        if member is None:
+            raise Gone(OWN)
+        try:
+            answer = member.ask("exchange", request, "close", limit, within=GRACE_S)
+        except Lost:
+            member.kill()
+            raise Gone(OWN) from None
+        member.close()
+        return answer
+
+    def _begun(self, limit: float) -> Member:
+        member = self._engine.start(self._recipe)
+        self.facts[member.node] = member.facts
+        for conversation in self._asked.values():
+            for call, request in conversation:
+                member.ask("exchange", request, call, limit, within=limit + GRACE_S)
+        return member
+
+    def _remember(self, call: str, request: bytes) -> None:
+        if (conversation := CONVERSATIONS.get(call)) is None:
+            return
+        if call in BEGINNING:
+            self._asked[conversation] = []
+        self._asked.setdefault(conversation, []).append((call, request))
+
+    def _drop(self) -> None:
+        if self._member is not None:
+            self._member.kill()
+            self._member = None
+
+
+def reference_recipe(task: Task) -> Recipe:
+    """How workers of a task's reference are made elsewhere."""
+    arguments, parcels = task_parts(task)
+    return Recipe("harness.reference.elsewhere:ReferenceThere", arguments, parcels)
+
+
+class FarPool(Pool):
+    """Workers of a task's reference that an engine placed.
+
+    Args:
+        recipe: `reference_recipe`.
+        count: how many; 0 takes as many as the engine has slots.
+
+    Raises:
+        Refused: no node can run the reference.
+        EnvironmentFailure: it does not start, or does not describe itself.
+    """
+
+    def __init__(self, task: Task, engine: Engine, recipe: Recipe, count: int = 0) -> None:
+        self._links = [Far(engine, recipe) for _ in range(count or engine.slots)]
+
+        def opened(link: Far) -> Environment:
+            return Environment(Channel(link, Side.REFERENCE, task.reference.timeout_s), task.reference.options)
+
+        try:
+            with ThreadPoolExecutor(len(self._links)) as threads:
+                super().__init__(list(threads.map(opened, self._links)))
+        except BaseException:
+            for link in self._links:
+                link.kill()
+            raise
+
+    @property
+    def nodes(self) -> dict[str, Mapping[str, Any]]:
+        """The facts of every node that has worked, by its name."""
+        return {name: facts for link in self._links for name, facts in sorted(link.facts.items())}
+
+    def rest(self) -> None:
+        """Give the slots free until the workers are asked again."""
+        for link in self._links:
+            link.rest()
+
+
+def nodes(pool: Pool | None) -> dict[str, Mapping[str, Any]]:
+    """The facts of the nodes on which a pool's workers were, by name; empty where all were on this machine."""
+    return pool.nodes if isinstance(pool, FarPool) else {}
