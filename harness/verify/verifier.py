@@ -292,8 +292,10 @@ class Verifier:
 
         def transferred() -> Iterator[CheckResult]:
             from harness.verify.levels import transfer  # with it comes JAX, which no other level needs
+            from harness.verify.levels.transfer_elsewhere import Elsewhere
 
-            trainer = transfer.Trainer(pair, lambda: another(training=True), tree, self._policies)
+            elsewhere = None if self._engine is None else Elsewhere(pair, self._engine, self.driver, tree)
+            trainer = transfer.Trainer(pair, lambda: another(training=True), tree, self._policies, elsewhere)
             return transfer.checks(pair, trainer, tally, measured)
 
         def judge(file: Path) -> Channel:

@@ -22,6 +22,7 @@ from harness.training.opponents import Opponent, Table
 from harness.training.ppo import Ppo
 from harness.training.remote import train_candidate
 from harness.training.trained import Trained
+from harness.verify.levels.transfer_elsewhere import Elsewhere
 from harness.verify.opponents import opponents, policy_of
 from harness.verify.pair import Pair
 
@@ -36,13 +37,22 @@ class Trainer:
         start: starts a worker of the candidate that can train. It trains and nothing else.
         tree: the candidate's code: what was trained in other code is not taken for what this one teaches.
         kept: a directory for policies, and for trainings that an interruption leaves; None keeps nothing.
+        elsewhere: where environments are trained in that are stepped from outside; None has them stepped from here.
     """
 
-    def __init__(self, pair: Pair, start: Callable[[], Environment], tree: Path, kept: Path | None) -> None:
+    def __init__(
+        self,
+        pair: Pair,
+        start: Callable[[], Environment],
+        tree: Path,
+        kept: Path | None,
+        elsewhere: Elsewhere | None = None,
+    ) -> None:
         assert pair.task.transfer is not None
         self.config = PpoConfig.from_json(pair.task.transfer.ppo)
         self._fixed = pair.task.transfer.draws
         self._pair = pair
+        self._elsewhere = elsewhere
         self._start = start
         self._workers: list[Environment] = []
         self._ppo = Ppo(policy_of(pair.task, self.config))
@@ -95,6 +105,8 @@ class Trainer:
 
     def _in_candidate(self, seeds: Sequence[int], steps: int) -> list[Trained]:
         if self._pair.task.candidate.kind != "jax":
+            if self._elsewhere is not None:
+                return self._spread(self._elsewhere, CANDIDATE, seeds, steps)
             return self._in_workers(CANDIDATE, self._started(len(self._pair.reference.environments)), seeds, steps)
         [worker] = self._started(1)
         checkpoint, identity = self._checkpoint(CANDIDATE, seeds, steps)
@@ -111,6 +123,8 @@ class Trainer:
         )
 
     def _in_reference(self, seeds: Sequence[int], steps: int) -> list[Trained]:
+        if self._elsewhere is not None:
+            return self._spread(self._elsewhere, REFERENCE, seeds, steps)
         return self._in_workers(REFERENCE, self._pair.reference.environments, seeds, steps)
 
     def _started(self, count: int) -> list[Environment]:
@@ -118,6 +132,21 @@ class Trainer:
         while len(self._workers) < count:
             self._workers.append(self._start())
         return self._workers
+
+    def _spread(self, elsewhere: Elsewhere, backend: str, seeds: Sequence[int], steps: int) -> list[Trained]:
+        """Each seed in a process of its own; what is finished is kept, and what is not begins anew."""
+        paths = {seed: self._checkpoint(backend, [seed], steps, finished=True)[0] for seed in seeds}
+        found = {seed: Trained.load(path) for seed, path in paths.items() if path is not None and path.exists()}
+
+        def trained(seed: int, policy: Trained) -> None:
+            found[seed] = policy
+            if (path := paths[seed]) is not None:
+                policy.save(path)
+            self._pair.progress(f"level 4: trained in the {backend}", len(found), len(seeds))
+
+        missing = [seed for seed in seeds if seed not in found]
+        elsewhere.train(backend, backend == CANDIDATE, missing, steps, trained)
+        return [found[seed] for seed in seeds]
 
     def _in_workers(
         self, backend: str, environments: Sequence[Environment], seeds: Sequence[int], steps: int
@@ -164,12 +193,14 @@ class Trainer:
                     environment.kill()
                 raise
 
-    def _checkpoint(self, backend: str, seeds: Sequence[int], steps: int) -> tuple[Path | None, Mapping[str, Any]]:
-        """Where a training is saved on the way, and what makes it the same training."""
+    def _checkpoint(
+        self, backend: str, seeds: Sequence[int], steps: int, *, finished: bool = False
+    ) -> tuple[Path | None, Mapping[str, Any]]:
+        """Where a training is saved on the way, or once it is `finished`, and what makes it the same training."""
         identity = {"task": self._pair.task.digest, "code": self._code[backend]}
         if self._kept is None:
             return None, identity
         whole = identity | {"backend": backend, "seeds": list(seeds), "steps": steps, "config": self.config.digest}
         name = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
-        self._checkpoints.append(self._kept / f"training-{name[:32]}.npz")
+        self._checkpoints.append(self._kept / f"{'trained' if finished else 'training'}-{name[:32]}.npz")
         return self._checkpoints[-1], identity
