@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from harness.session.session import Verification, Verifier
     from harness.support.progress import Progress
     from harness.task.contract import Task
-    from harness.verdict import Divergence, Verdict
+    from harness.verdict import Divergence, Outcome
 
 sandbox_option = click.option(
     "--sandbox", metavar="DRIVER", help="docker, bubblewrap or process; default: the best that works."
@@ -83,6 +83,12 @@ session_option = click.option(
 @candidate_option
 @sandbox_option
 @on_option
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Every task in DIRECTORY, or all that come with Lockstep, with every candidate.",
+)
 def verify(
     output: Output,
     directory: str | None,
@@ -94,13 +100,22 @@ def verify(
     candidate: str | None,
     sandbox: str | None,
     on: str | None,
+    every: bool,
 ) -> int:
     """Verify a candidate against its reference.
 
     In the workspace of a session the attempt is recorded and, if it is progress, committed. In any other task directory
-    all levels are run and nothing is recorded.
+    all levels are run and nothing is recorded; with --all in many of them.
     """
     request = VerificationRequest(level, module, message, seed)
+    if every:
+        from harness.cli import verify_all
+        from harness.operations.spreading import engine_on
+
+        if session_id:
+            raise click.UsageError("--all is for task directories: it takes no --session")
+        with engine_on(on) as engine:
+            return verify_all.run(output, directory, request, candidate, sandbox, engine)
     return run(output, directory, session_id, request, candidate, sandbox, on)
 
 
@@ -185,7 +200,7 @@ def _verify_session(
         *output_lines,
         *([_how_to_resume(identifier)] if asks else []),
     )
-    return EXIT_NEEDS_HUMAN if asks else _exit_code(done.verdict)
+    return EXIT_NEEDS_HUMAN if asks else exit_code(done.verdict.outcome)
 
 
 def _tell_recorded(session: str, done: Verification, seed: int | None) -> list[Any]:
@@ -246,7 +261,7 @@ def _verify_directory(
         prompt = _repair_prompt(task, found, extra, again)
         output_lines += show.reproduced(show.divergence(found), extra["reproduce"])
     output.emit({"outcome": str(judged.outcome), **extra}, *prompt, *show.verdict(judged), "", *output_lines)
-    return _exit_code(judged)
+    return exit_code(judged.outcome)
 
 
 def _repair_prompt(task: Task, found: Divergence, document: Mapping[str, Any], again: str) -> list[RenderableType]:
@@ -277,6 +292,7 @@ def _how_to_resume(identifier: str) -> str:
     return f"look at what was tried, then let it go on with `{ShellCalls(identifier).resume()}`, or change the task"
 
 
-def _exit_code(judged: Verdict) -> int:
+def exit_code(outcome: Outcome) -> int:
+    """What a command ends with that came to an outcome."""
     codes = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL, "INCONCLUSIVE": EXIT_INCONCLUSIVE}
-    return codes.get(str(judged.outcome), EXIT_ERROR)
+    return codes.get(str(outcome), EXIT_ERROR)

@@ -377,6 +377,10 @@ def _notes(pair: Pair, level: int) -> tuple[str, ...]:
         notes.append("the reference cannot restore a state: no tests from generated states, prefixes are replayed")
     if level == 1 and "probe" not in reference and pair.task.probes:
         notes.append("the reference answers no probes: modules were tested through whole steps only")
+    kinds = {(facts.get("cpu"), facts.get("numpy")) for facts in nodes(pair.reference).values()}
+    if len(kinds) > 1 and any(leaf.dtype.startswith("float") for leaf in pair.task.leaves.values()):
+        named = "; ".join(sorted(f"{cpu} with numpy {numpy}" for cpu, numpy in kinds))
+        notes.append(f"the reference ran on nodes of {len(kinds)} kinds ({named}), which may round floats otherwise")
     if level == 3 and pair.task.draws and "force_draws" not in reference:
         notes.append("the reference takes no draws: auto-reset was compared with the candidate's own single steps")
     return tuple(notes)
