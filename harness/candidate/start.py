@@ -142,16 +142,19 @@ class CandidateWorker:
         task: whose candidate it will be.
         driver: the kind of sandbox.
         training: whether it will be asked to train, for which it gets the trainer's libraries.
+        devices: how many devices a candidate in JAX sees on a CPU.
         counts: a directory. A crate is then compiled so that it counts what of it is reached, and leaves `COUNTS_FILE` there
             when the worker ends by itself.
     """
 
-    def __init__(self, task: Task, driver: Driver, *, training: bool = False, counts: Path | None = None) -> None:
+    def __init__(
+        self, task: Task, driver: Driver, *, training: bool = False, devices: int = 1, counts: Path | None = None
+    ) -> None:
         self._task, self._driver, self._counting = task, driver, counts is not None
         adapter, packages, variables = RUST_ADAPTER, {*BASE_PACKAGES}, {}
         if task.candidate.kind == "jax":
             libraries = TRAINING_PACKAGES if training else ()
-            adapter, variables = JAX_ADAPTER, jax_environment(task.candidate.xla_flags)
+            adapter, variables = JAX_ADAPTER, jax_environment(task.candidate.xla_flags, devices)
             packages |= {"jax", "jaxlib", *libraries, *task.candidate.packages}
         self._worker = SandboxedWorker(driver, adapter, packages, variables, task.candidate.memory_mb, counts)
         self._channel: Channel | None = None

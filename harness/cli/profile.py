@@ -34,6 +34,9 @@ EXITS = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL, "ERROR": EXIT_ERROR}
 )
 @click.option("--peer", "peers", multiple=True, metavar="NAME", help="Beside these peers of the task; default: all.")
 @click.option("--no-peers", is_flag=True, help="Beside no peer.")
+@click.option(
+    "--devices", type=click.IntRange(1), default=1, help="Of a candidate in JAX: also spread over so many devices."
+)
 @seed_option
 @candidate_option
 @sandbox_option
@@ -45,6 +48,7 @@ def profile(
     kinds: tuple[str, ...],
     peers: tuple[str, ...],
     no_peers: bool,
+    devices: int,
     seed: int | None,
     candidate: str | None,
     sandbox: str | None,
@@ -64,7 +68,8 @@ def profile(
     if no_peers and peers:
         raise click.UsageError("give --peer or --no-peers, not both")
     sizes = tuple(dict.fromkeys(batches)) or None
-    settings = Settings(batches=sizes, seconds_per=seconds_per, peers=() if no_peers else peers or None)
+    chosen = () if no_peers else peers or None
+    settings = Settings(batches=sizes, seconds_per=seconds_per, peers=chosen, devices=devices)
     if kinds:
         settings = replace(settings, kinds=tuple(dict.fromkeys(kinds)))
     found = session_rather_than_task(where)

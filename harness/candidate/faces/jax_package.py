@@ -54,15 +54,16 @@ def make_gymnax() -> GymnaxEnv:
     return GymnaxEnv(make())
 
 
-def make_vector(num_envs: int, autoreset_mode: str = "NextStep") -> JaxVectorEnv:
+def make_vector(num_envs: int, autoreset_mode: str = "NextStep", devices: int = 1) -> JaxVectorEnv:
     """`num_envs` instances as a Gymnasium vector environment; needs the extra `gymnasium`.
 
     Args:
         autoreset_mode: `NextStep`, `SameStep` or `Disabled`, or a member of `gymnasium.vector.AutoresetMode`.
+        devices: over how many of JAX's devices the instances are spread, in equal shares; their episodes are the same.
     """
     from .jax_vector import JaxVectorEnv
 
-    return JaxVectorEnv(make(), num_envs, autoreset_mode)
+    return JaxVectorEnv(make(), num_envs, autoreset_mode, devices)
 
 
 def make_pgx() -> PgxEnv:

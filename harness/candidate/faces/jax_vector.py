@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import jax
@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 
 from .jax_env import JaxEnv, select
 from .leaves import OBSERVED, Actions, pack_action
+from .over_devices import compiled, demand_share
 from .vector_env import Stepped, SteppedVectorEnv
 
 Array = np.ndarray[Any, Any]
@@ -23,13 +24,20 @@ class JaxVectorEnv(SteppedVectorEnv):
     Args:
         env: the environment.
         num_envs, autoreset_mode: see `SteppedVectorEnv`, which has all that users call.
+        devices: over how many of JAX's devices the instances are spread, in equal shares; their episodes are the same.
     """
 
     def __init__(
-        self, env: JaxEnv, num_envs: int, autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP
+        self,
+        env: JaxEnv,
+        num_envs: int,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        devices: int = 1,
     ) -> None:
         super().__init__(env.leaves, num_envs, autoreset_mode)
+        demand_share(num_envs, devices)
         self.env = env
+        self._reset, self._step, self._pick = _programs(env, self.autoreset_mode.value, devices)
         self._key_data: Any = None
         self._state: Any = None
         self._observed: dict[str, Any] = {}
@@ -39,16 +47,15 @@ class JaxVectorEnv(SteppedVectorEnv):
         return Actions(declared, (self.num_envs,), jax.dtypes.canonicalize_dtype)
 
     def _begin(self, seeds: Sequence[int | None], mask: Array) -> None:
-        key_data, state, outputs = _reset(self.env, self._seeded(seeds, mask))
+        key_data, state, outputs = self._reset(self._seeded(seeds, mask))
         fresh = (key_data, state, _observed(outputs))
         if not mask.all():
-            fresh = _pick(mask, fresh, (self._key_data, self._state, self._observed))
+            fresh = self._pick(mask, fresh, (self._key_data, self._state, self._observed))
         self._key_data, self._state, self._observed = fresh
 
     def _advance(self, actions: Mapping[str, Array], ended: Array) -> Stepped:
-        mode = self.autoreset_mode.value
         taken = pack_action(actions)
-        self._key_data, self._state, outputs, final = _step(self.env, mode, self._key_data, self._state, taken, ended)
+        self._key_data, self._state, outputs, final = self._step(self._key_data, self._state, taken, ended)
         self._observed, self._last = _observed(outputs), _observed(final)
         return Stepped(*(jax.tree.map(np.array, outputs[name]) for name in Stepped._fields))
 
@@ -74,7 +81,16 @@ def _observed(outputs: Mapping[str, Any]) -> dict[str, Any]:
     return {name: outputs[name] for name in OBSERVED if name in outputs}
 
 
-@partial(jax.jit, static_argnums=0)
+@lru_cache(maxsize=32)
+def _programs(env: JaxEnv, mode: str, devices: int) -> tuple[Any, Any, Any]:
+    """`_reset`, `_step` and `_pick`, compiled once for all that have the same environment."""
+    return (
+        compiled(partial(_reset, env), (0,), 0, devices),
+        compiled(partial(_step, env, mode), (0, 0, 0, 0), 0, devices),
+        compiled(_pick, (0, 0, 0), 0, devices),
+    )
+
+
 def _reset(env: JaxEnv, key_data: Any) -> Any:
     def one(key_data: Any) -> Any:
         key, reset_key = jax.random.split(_key(key_data))
@@ -83,7 +99,6 @@ def _reset(env: JaxEnv, key_data: Any) -> Any:
     return jax.vmap(one)(key_data)
 
 
-@partial(jax.jit, static_argnums=(0, 1))
 def _step(env: JaxEnv, mode: str, key_data: Any, state: Any, actions: Any, ended: Any) -> Any:
     """Keys, states, outputs, and in mode SAME_STEP the outputs from before the auto-reset."""
 
@@ -101,7 +116,6 @@ def _step(env: JaxEnv, mode: str, key_data: Any, state: Any, actions: Any, ended
     return jax.vmap(one)(key_data, state, actions, ended)
 
 
-@jax.jit
 def _pick(mask: Any, if_true: Any, if_false: Any) -> Any:
     return jax.vmap(select)(mask, if_true, if_false)
 

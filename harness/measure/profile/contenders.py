@@ -47,6 +47,7 @@ class Contender:
         kinds: the kinds of runs that it can do; `train` of those that answer `vector` and `advance` instead.
         fixed: of which kinds the length is compiled in, so that a shorter run is another program.
         cores: how many processors it can use; None for all.
+        divides: a batch must be a multiple of it.
     """
 
     name: str
@@ -56,6 +57,19 @@ class Contender:
     kinds: tuple[str, ...] = KINDS
     fixed: tuple[str, ...] = (SCAN,)
     cores: int | None = None
+    divides: int = 1
+
+
+@dataclass(frozen=True)
+class OnDevices:
+    """A candidate in JAX whose measured runs are spread over several devices."""
+
+    candidate: Asked
+    devices: int
+
+    def ask(self, call: str, **arguments: Any) -> Any:
+        """One of the calls of measured runs."""
+        return self.candidate.ask(call, **arguments, devices=self.devices)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from harness.measure.profile.contenders import (
     TRAIN,
     Cell,
     Contender,
+    OnDevices,
     interleaved,
     prepare,
 )
@@ -74,6 +75,7 @@ class Settings:
         rounds: readings of each, interleaved with those of all others.
         peers: names of the peers to measure beside; None takes all.
         trace: whether to look where a step's time goes.
+        devices: how many devices a candidate in JAX is measured on beside one; 1 measures it on one alone.
     """
 
     batches: tuple[int, ...] | None = None
@@ -83,6 +85,7 @@ class Settings:
     rounds: int = ROUNDS
     peers: tuple[str, ...] | None = None
     trace: bool = True
+    devices: int = 1
 
 
 def profile(
@@ -143,13 +146,22 @@ class _Run:
         self._tell("measuring the machine")
         self._abilities = machine.measure(self._driver)
         pool = self._reference(stack)
-        worker = CandidateWorker(self._task, self._driver)
+        devices = self._settings.devices
+        if devices > 1 and self._task.candidate.kind != "jax":
+            raise SetupError("only a candidate in JAX is spread over devices", where=self._task.name)
+        worker = CandidateWorker(self._task, self._driver, devices=devices)
         stack.callback(worker.close)
         candidate = worker.open(self._tree)
-        contenders = [Contender("candidate", CANDIDATE, candidate, worker.pid), *self._peers(stack)]
+        contenders = [Contender(CANDIDATE, CANDIDATE, candidate, worker.pid)]
+        if devices > 1:
+            spread = OnDevices(candidate, devices)
+            contenders.append(
+                Contender(f"{CANDIDATE}, {devices} devices", CANDIDATE, spread, worker.pid, divides=devices)
+            )
+        contenders += self._peers(stack)
         for number, batch in enumerate(self._batches):
             self._measure(contenders, batch, number)
-        self._train(pool, contenders[1:])
+        self._train(pool, [each for each in contenders if each.role != CANDIDATE])
         self._check(pool, candidate)
         if self._settings.trace and STEP in self._settings.kinds and self._task.candidate.kind == "jax":
             self._tell("tracing a step")
@@ -190,6 +202,7 @@ class _Run:
                 "train_at": sorted({measured.batch for measured in self._trained}),
                 "rounds": settings.rounds,
                 "seconds_per": settings.seconds_per,
+                **({"devices": settings.devices} if settings.devices > 1 else {}),
             },
             sandbox={"driver": self._driver.name, "isolated": self._driver.isolated},
             measurements=tuple(self._measurements()),
@@ -248,6 +261,9 @@ class _Run:
         cells = []
         for contender in contenders:
             length: dict[str, int] = {kind: run_length(self._task, kind, batch) for kind in KINDS}
+            if batch % contender.divides:
+                self._skipped.append(Skipped(f"{contender.name}, batch {batch}", "it cannot be shared out equally"))
+                continue
             for kind in KINDS:
                 if kind not in contender.kinds or not self._wanted(kind, batch, contender):
                     continue

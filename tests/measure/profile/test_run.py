@@ -167,3 +167,16 @@ def test_a_session_keeps_the_figures_with_the_tree_and_tells_them_in_the_prompt(
         assert event.workspace is not None and event.workspace["gitTree"]
         prompt = render("optimise_jax", session.id, home=home, samples=False)
     assert f"event {event.seq}" in prompt and "candidate  step" in prompt
+
+
+def test_a_candidate_is_measured_on_several_devices_beside_one(walk: Walk) -> None:
+    settings = Settings(
+        batches=(8, 9), kinds=("step", "scan"), seconds_per=0.02, rounds=2, peers=(), trace=False, devices=2
+    )
+    measured = profile(load_task(walk.directory), walk.directory, sandboxes.choose(None), settings, seed=5)
+    assert measured.outcome is Outcome.PASS, measured.error
+    spread = [(each.kind, each.batch) for each in measured.measurements if each.contender == "candidate, 2 devices"]
+    assert spread == [("step", 8), ("scan", 8)] and measured.method["devices"] == 2
+    assert ("candidate, 2 devices, batch 9", "it cannot be shared out equally") in [
+        (each.contender, each.because) for each in measured.skipped
+    ]

@@ -22,9 +22,12 @@ from harness.candidate.adapters.jax.rollout import random_key
 from harness.candidate.adapters.jax.tape import held
 from harness.candidate.faces.jax_env import Arrays, JaxEnv, output_leaves
 from harness.candidate.faces.leaves import OBSERVED, mask_of, pack_action
+from harness.candidate.faces.over_devices import ALL, compiled, demand_share
 
 Answer = dict[str, Any]
 KINDS = ("step", "scan")
+CARRY = (ALL, 0, 0)
+"""Of a carry, which axis is that of the sub-environments."""
 DETAIL_TIMESTEPS = 128
 """Steps in one compiled part of the replay of single sub-environments."""
 
@@ -39,46 +42,50 @@ class Bench:
 
     def __init__(self, env: JaxEnv) -> None:
         self._env = env
-        self._begin: dict[int, Any] = {}
-        self._programs: dict[tuple[str, int, int], Any] = {}
+        self._begin: dict[tuple[int, int], Any] = {}
+        self._programs: dict[tuple[str, int, int, int], Any] = {}
 
-    def prepare(self, kind: str, batch: int, length: int) -> Answer:
-        """Compile a run, without running it.
+    def prepare(self, kind: str, batch: int, length: int, devices: int = 1) -> Answer:
+        """Compile a run, without running it; over several devices each steps its share of the batch.
 
         Returns:
             `flops` (with `transcendentals` among them) and `bytes` of the program as XLA counts them, each loop once, and
             its `temporary_bytes`; `state_bytes` of one sub-environment; `platform`, `device` and `devices`.
 
         Raises:
-            ValueError: there is no such kind, or actions cannot be chosen at random.
+            ValueError: there is no such kind, actions cannot be chosen at random, or there are not so many devices.
         """
         if kind not in KINDS:
             raise ValueError(f"there is no kind {kind!r} of run; expected one of {', '.join(KINDS)}")
+        demand_share(batch, devices)
         key_data, env_indices = run_key_data(0, 0), np.arange(batch, dtype=np.uint32)
-        if batch not in self._begin:
-            self._begin[batch] = _begin.lower(self._env, key_data, env_indices).compile()
-        carry = jax.eval_shape(partial(_begin, self._env), key_data, env_indices)
+        env = self._env
+        begin = compiled(partial(_begin, env), (ALL, 0), CARRY, devices)
+        if (batch, devices) not in self._begin:
+            self._begin[batch, devices] = begin.lower(key_data, env_indices).compile()
+        carry = jax.eval_shape(partial(_begin, env), key_data, env_indices)
         if kind == "step":
-            compiled = _step.lower(self._env, key_data, env_indices, carry).compile()
+            step = compiled(partial(_step, env), (ALL, 0, CARRY), (CARRY, 0), devices)
+            program = step.lower(key_data, env_indices, carry).compile()
         else:
-            compiled = _scan.lower(
-                self._env, length, key_data, env_indices, carry, checked_steps(key_data, length)
-            ).compile()
-        self._programs[kind, batch, length if kind == "scan" else 0] = compiled
+            scan = compiled(partial(_scan, env, length), (ALL, 0, CARRY, ALL), (1, 1), devices)
+            program = scan.lower(key_data, env_indices, carry, checked_steps(key_data, length)).compile()
+        self._programs[kind, batch, length if kind == "scan" else 0, devices] = program
         device = jax.devices()[0]
-        return _costs(compiled) | {
+        return _costs(program) | {
             "state_bytes": sum(leaf.dtype.itemsize * leaf.size for leaf in jax.tree.leaves(carry[1])) // batch,
             "platform": device.platform,
             "device": device.device_kind,
-            "devices": len(jax.devices()),
+            "devices": devices,
         }
 
-    def run(self, kind: str, batch: int, length: int, seed: int, repeats: int) -> Answer:
+    def run(self, kind: str, batch: int, length: int, seed: int, repeats: int, devices: int = 1) -> Answer:
         """Do a run that was prepared; answers, once all outputs of all steps are there, with the sum of each repetition."""
-        return {"sums": [self._repeat(kind, batch, length, run_key_data(seed, each))[0] for each in range(repeats)]}
+        keys = [run_key_data(seed, each) for each in range(repeats)]
+        return {"sums": [self._repeat(kind, batch, length, key_data, devices)[0] for key_data in keys]}
 
     def bench_envs(
-        self, kind: str, batch: int, length: int, seed: int, repeat: int, env_indices: Sequence[int]
+        self, kind: str, batch: int, length: int, seed: int, repeat: int, env_indices: Sequence[int], devices: int = 1
     ) -> Answer:
         """One repetition of a run again, and what went into some of its sub-environments.
 
@@ -88,25 +95,25 @@ class Bench:
             and their `actions`, `[length, num_envs, ...]`.
         """
         key_data = run_key_data(seed, repeat)
-        _, stacked = self._repeat(kind, batch, length, key_data)
+        _, stacked = self._repeat(kind, batch, length, key_data, devices)
         return {"outputs": stacked(), **self._detail(key_data, np.asarray(env_indices, np.uint32), length)}
 
     def program(self, batch: int) -> tuple[Any, Any]:
         """The compiled step of a batch, and a call of it, for whoever looks where its time goes."""
         key_data, env_indices = run_key_data(0, 0), np.arange(batch, dtype=np.uint32)
-        compiled, carry = self._programs["step", batch, 0], self._begin[batch](key_data, env_indices)
-        return compiled, lambda: jax.block_until_ready(compiled(key_data, env_indices, carry))
+        program, carry = self._programs["step", batch, 0, 1], self._begin[batch, 1](key_data, env_indices)
+        return program, lambda: jax.block_until_ready(program(key_data, env_indices, carry))
 
-    def _repeat(self, kind: str, batch: int, length: int, key_data: Any) -> tuple[int, Any]:
+    def _repeat(self, kind: str, batch: int, length: int, key_data: Any, devices: int) -> tuple[int, Any]:
         """One repetition: its sum, and a call that gives its outputs as numpy arrays."""
         env_indices, chosen = np.arange(batch, dtype=np.uint32), checked_steps(key_data, length)
-        carry = self._begin[batch](key_data, env_indices)
+        carry = self._begin[batch, devices](key_data, env_indices)
         if kind == "scan":
-            outputs, checked = self._programs[kind, batch, length](key_data, env_indices, carry, chosen)
+            outputs, checked = self._programs[kind, batch, length, devices](key_data, env_indices, carry, chosen)
             jax.block_until_ready(outputs)
             total = added_up({path: np.asarray(leaf) for path, leaf in checked.items()})
             return total, lambda: {path: np.asarray(leaf) for path, leaf in outputs.items()}
-        program, timesteps = self._programs[kind, batch, 0], []
+        program, timesteps = self._programs[kind, batch, 0, devices], []
         for _ in range(length):
             carry, timestep = program(key_data, env_indices, carry)
             timesteps.append(timestep)
@@ -147,7 +154,6 @@ def _costs(compiled: Any) -> dict[str, float]:
 # --- compiled functions: a carry is (timestep, state, legal actions); state and actions are `[num_envs, ...]` ---------
 
 
-@partial(jax.jit, static_argnums=0)
 def _begin(env: JaxEnv, key_data: Any, env_indices: Any) -> Any:
     def one(env_index: Any) -> Any:
         state, outputs = env.begin(env.sample_reset(_key(key_data, env_index, jnp.uint32(0))))
@@ -157,7 +163,6 @@ def _begin(env: JaxEnv, key_data: Any, env_indices: Any) -> Any:
     return jnp.uint32(1), state, legal
 
 
-@partial(jax.jit, static_argnums=0)
 def _step(env: JaxEnv, key_data: Any, env_indices: Any, carry: Any) -> Any:
     timestep, state, legal = carry
     actions = _actions(env, key_data, env_indices, timestep, legal)
@@ -170,7 +175,6 @@ def _step(env: JaxEnv, key_data: Any, env_indices: Any, carry: Any) -> Any:
     return (timestep + jnp.uint32(1), state, _legal(outputs)), outputs
 
 
-@partial(jax.jit, static_argnums=(0, 1))
 def _scan(env: JaxEnv, length: int, key_data: Any, env_indices: Any, carry: Any, chosen: Any) -> Any:
     _, outputs = jax.lax.scan(lambda carry, _: _step(env, key_data, env_indices, carry), carry, length=length)
     return outputs, {path: jnp.take(leaf, chosen, axis=0) for path, leaf in outputs.items()}

@@ -266,21 +266,21 @@ class JaxCandidate:
 
     # --- measured runs (harness/measure/profile) ----------------------------------------------------------------------
 
-    def bench_prepare(self, kind: str, batch: int, length: int) -> Answer:
+    def bench_prepare(self, kind: str, batch: int, length: int, devices: int = 1) -> Answer:
         """Compile a measured run; see `Bench.prepare`."""
-        return self._bench.prepare(kind, batch, length)
+        return self._bench.prepare(kind, batch, length, devices)
 
-    def bench_run(self, kind: str, batch: int, length: int, seed: int, repeats: int) -> Answer:
+    def bench_run(self, kind: str, batch: int, length: int, seed: int, repeats: int, devices: int = 1) -> Answer:
         """Do a measured run; see `Bench.run`."""
-        return self._bench.run(kind, batch, length, seed, repeats)
+        return self._bench.run(kind, batch, length, seed, repeats, devices)
 
     def bench_envs(
-        self, kind: str, batch: int, length: int, seed: int, repeat: int, env_indices: Sequence[int]
+        self, kind: str, batch: int, length: int, seed: int, repeat: int, env_indices: Sequence[int], devices: int = 1
     ) -> Answer:
         """All outputs of a repetition of a measured run, and what went into some of its sub-environments; see
         `Bench.bench_envs`.
         """
-        return self._bench.bench_envs(kind, batch, length, seed, repeat, env_indices)
+        return self._bench.bench_envs(kind, batch, length, seed, repeat, env_indices, devices)
 
     def bench_trace(self, batch: int) -> Answer:
         """Where the time of the prepared step of a batch goes; see `hot_operations`."""

@@ -27,11 +27,14 @@ def prepare_process() -> None:
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 
-def jax_environment(xla_flags: Sequence[str] = ()) -> dict[str, str]:
+def jax_environment(xla_flags: Sequence[str] = (), devices: int = 1) -> dict[str, str]:
     """Environment variables for a process that runs a candidate, with a task's own XLA flags last so that they win.
 
-    The user's choice of platform and devices is passed on. GPU memory is taken as needed: by default JAX reserves three
-    quarters of it, and the next worker, which is started while this one still runs, would find none.
+    On a CPU JAX makes as many `devices` as it is told; a GPU has what it has. The user's choice of platform and devices is
+    passed on. GPU memory is taken as needed: by default JAX reserves three quarters of it, and the next worker, which is
+    started while this one still runs, would find none.
     """
     chosen = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    if devices > 1:
+        chosen["JAX_NUM_CPU_DEVICES"] = str(devices)
     return chosen | {"XLA_FLAGS": " ".join((*FLAGS, *xla_flags)), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
