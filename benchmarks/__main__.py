@@ -22,6 +22,7 @@ from benchmarks import (
     profile_cost,
     record_scale,
     sandbox_cost,
+    spread_work,
     trainer_peers,
     transfer_errors,
 )
@@ -42,6 +43,7 @@ BENCHMARKS = {
     "profile_cost": profile_cost.main,
     "record_scale": record_scale.main,
     "sandbox_cost": sandbox_cost.main,
+    "spread_work": spread_work.main,
     "pong_per_core": pong_per_core.main,
     "pong_rust_per_core": pong_rust_per_core.main,
     "trainer_peers": trainer_peers.main,

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from harness.errors import LockstepError, SetupError
-from harness.farm.engine import ANY, Alike, Lost, Member, Recipe, Refused
+from harness.farm.engine import ANY, Alike, Lost, Member, Recipe, Refused, always
 from harness.farm.place import Answer, Place
 from sandboxes import SandboxError
 
 NODE_LABEL = "ray.io/node-id"
 CONNECT_S = 10.0
+LOOK_S = 1.0
 
 
 class Cluster:
@@ -59,10 +61,10 @@ class Cluster:
         """As `Engine.slots`: the processors of the cluster's living nodes."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
-    def start(self, recipe: Recipe) -> Member:
+    def start(self, recipe: Recipe, wanted: Callable[[], bool] = always) -> Member:
         """As `Engine.start`."""
         while True:
-            member = self._placed(recipe)
+            member = self._placed(wanted)
             try:
                 member.facts = member.call("make", recipe)
                 return member
@@ -95,19 +97,20 @@ class Cluster:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _placed(self, recipe: Recipe) -> _Member:
+    def _placed(self, wanted: Callable[[], bool]) -> _Member:
         with self._turn:
             refused = ",".join(self._refusals)
         options: dict[str, Any] = {"scheduling_strategy": "SPREAD"}
         if refused:
             options = {"label_selector": {NODE_LABEL: f"!in({refused})"}}
-        return _Member(self._ray, self._actor.options(**options).remote(self._alike))
+        return _Member(self._ray, self._actor.options(**options).remote(self._alike), wanted)
 
 
 def _init(ray: Any, address: str) -> None:
     """Join or start a cluster; who is ended by SIGTERM stays so, and not as Ray likes."""
     main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGTERM)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a Ray that is started here tells nobody
     try:
         ray.init(address or None, logging_level=logging.ERROR, log_to_driver=False)
     finally:
@@ -162,9 +165,14 @@ class _Actor:
 class _Member:
     facts: Mapping[str, Any]
 
-    def __init__(self, ray: Any, actor: Any) -> None:
+    def __init__(self, ray: Any, actor: Any, wanted: Callable[[], bool]) -> None:
         self._ray, self._actor = ray, actor
-        self.node_id, self.node = self._got(actor.node.remote())
+        promised = actor.node.remote()
+        while not ray.wait([promised], timeout=LOOK_S)[0]:  # no processor is free, as long as others use the cluster
+            if not wanted():
+                self.kill()
+                raise Lost("nobody waits for it any more")
+        self.node_id, self.node = self._got(promised)
 
     def ask(self, method: str, *arguments: Any, within: float | None = None) -> Any:
         return self.call("ask", method, arguments, within=within)
@@ -190,6 +198,6 @@ class _Member:
     def _got(self, promised: Any, within: float | None = None) -> Any:
         try:
             return self._ray.get(promised, timeout=within)
-        except self._ray.exceptions.RayError as error:
+        except (self._ray.exceptions.RayError, ConnectionError) as error:
             said = str(error).strip().split("\n", 1)[0]
             raise Lost(f"Ray lost it: {said}") from None

@@ -80,7 +80,7 @@ class Crew:
             while (piece := shift.take()) is not None:
                 try:
                     if member is None:
-                        member = self._engine.start(self._recipe)
+                        member = self._engine.start(self._recipe, shift.goes_on)
                         self.facts[member.node] = dict(member.facts)
                     if not shift.holds(member):
                         return
@@ -115,6 +115,10 @@ class _Shift:
         self._members: list[Member] = []
         self._error: BaseException | None = None
         self._stopped = False
+
+    def goes_on(self) -> bool:
+        """Whether anybody still waits for an answer."""
+        return not self._stopped
 
     def take(self) -> Piece | None:
         """The next piece, one of another member where none waits, or None when there is nothing more to do."""

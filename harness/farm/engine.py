@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
@@ -52,6 +52,11 @@ class Lost(Exception):
 
 class Refused(LockstepError):
     """A node cannot do what a recipe needs."""
+
+
+def always() -> bool:
+    """Yes."""
+    return True
 
 
 class Member(Protocol):
@@ -106,8 +111,11 @@ class Engine(Protocol):
         """Whether members can be on several nodes, so that one may be slower than others."""
         ...
 
-    def start(self, recipe: Recipe) -> Member:
+    def start(self, recipe: Recipe, wanted: Callable[[], bool] = always) -> Member:
         """A new member; may be called by several threads.
+
+        Args:
+            wanted: asked now and then while there is no room for it; where it is not wanted any more, it counts as lost.
 
         Raises:
             Refused: no node can do what the recipe needs; each is named with its reason.

@@ -44,7 +44,8 @@ class Parcel:
         place = below / self.digest[:16] / self.name
         place.mkdir(parents=True)
         with tarfile.open(fileobj=io.BytesIO(self.data)) as archive:
-            archive.extractall(place, filter="tar")
+            archive.extraction_filter = getattr(tarfile, "tar_filter", None)  # Python 3.11.3 has none yet
+            archive.extractall(place)
         return place
 
 

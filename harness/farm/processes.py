@@ -7,11 +7,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
 from typing import Any, Self
 
-from harness.farm.engine import Lost, Member, Recipe
+from harness.farm.engine import Lost, Member, Recipe, always
 from harness.farm.place import HERE
 
 SHOWN = 2000
@@ -31,7 +31,7 @@ class Processes:
         self.slots = slots or len(os.sched_getaffinity(0))
         self._members: list[_Process] = []
 
-    def start(self, recipe: Recipe) -> Member:
+    def start(self, recipe: Recipe, wanted: Callable[[], bool] = always) -> Member:
         """As `Engine.start`."""
         member = _Process(recipe)
         self._members.append(member)

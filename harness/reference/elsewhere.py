@@ -122,7 +122,10 @@ class Far:
         return answer
 
     def _begun(self, limit: float) -> Member:
-        member = self._engine.start(self._recipe)
+        member = self._engine.start(self._recipe, lambda: not self._ended)
+        if self._ended:  # in the meantime
+            member.kill()
+            raise Lost(OWN)
         self.facts[member.node] = member.facts
         for conversation in self._asked.values():
             for call, request in conversation:

@@ -87,6 +87,7 @@ class Verifier:
         self.questions: dict[int, Questions] = {}
         self.put_to_candidate: dict[int, Questions] = {}
         self._engine = engine
+        self._trained_on: dict[str, Any] = {}  # nodes, by name, of level 4's trainings
         self._pool: Pool | None = None
         self._suite: Suite | None = None
         self._next: Future[CandidateWorker] | None = None
@@ -107,6 +108,7 @@ class Verifier:
         seed = request.seed
         began = time.monotonic()
         self.questions, self.put_to_candidate = {}, {}
+        self._trained_on = {}
         reports: list[LevelReport] = []
         error = image = ""
         doubted = False  # whether an agent may have made up where a known case begins
@@ -125,7 +127,7 @@ class Verifier:
                 image=image,
                 frames=drawn,
                 failure=why,
-                nodes=nodes(self._pool),
+                nodes=nodes(self._pool) | self._trained_on,
             )
 
         with ExitStack() as stack:
@@ -294,7 +296,10 @@ class Verifier:
             from harness.verify.levels import transfer  # with it comes JAX, which no other level needs
             from harness.verify.levels.transfer_elsewhere import Elsewhere
 
-            elsewhere = None if self._engine is None else Elsewhere(pair, self._engine, self.driver, tree)
+            elsewhere = None
+            if self._engine is not None:
+                elsewhere = Elsewhere(pair, self._engine, self.driver, tree)
+                self._trained_on = elsewhere.nodes
             trainer = transfer.Trainer(pair, lambda: another(training=True), tree, self._policies, elsewhere)
             return transfer.checks(pair, trainer, tally, measured)
 

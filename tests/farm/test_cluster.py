@@ -67,6 +67,20 @@ def test_pieces_are_done_again_elsewhere_where_a_member_dies(cluster: Cluster, t
         Crew(cluster, Recipe(HAND)).work([Piece("the heavy mutant", "die")], done)
 
 
+def test_who_waits_for_a_free_processor_can_give_up(cluster: Cluster) -> None:
+    members = [cluster.start(Recipe(HAND)) for _ in range(6)]
+    asked: list[None] = []
+
+    def wanted() -> bool:
+        asked.append(None)
+        return len(asked) < 3
+
+    with pytest.raises(Lost, match="nobody waits for it"):
+        cluster.start(Recipe(HAND), wanted)
+    members[0].close()
+    assert cluster.start(Recipe(HAND)).ask("greet", "you") == "hello, you"
+
+
 def test_an_address_at_which_there_is_no_cluster_is_told() -> None:
     with pytest.raises(SetupError, match="no Ray cluster can be joined"):
         Cluster("127.0.0.1:1")

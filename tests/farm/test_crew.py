@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 
 from harness.errors import BrokenContract
 from harness.farm.crew import Crew, DeadlyPiece, Piece
-from harness.farm.engine import Member, Recipe
+from harness.farm.engine import Member, Recipe, always
 from harness.farm.processes import Processes
 
 HAND = Recipe("tests.farm.hands:Hand")
@@ -99,8 +99,8 @@ def test_a_node_that_is_slow_holds_nobody_up(tmp_path: Path) -> None:
     stuck: list[Member] = []
 
     class OneIsStuck(Apart):
-        def start(self, recipe: Recipe) -> Member:
-            member = super().start(recipe)
+        def start(self, recipe: Recipe, wanted: Callable[[], bool] = always) -> Member:
+            member = super().start(recipe, wanted)
             if not stuck:
                 stuck.append(member)
                 ask = member.ask

@@ -130,6 +130,7 @@ class _Run:
         self._progress, self._engine = progress, engine
         # What an interrupted measurement had judged takes no time now, so it says nothing of how long the rest takes.
         self._unknown: set[str] = set()
+        self._nodes: dict[str, Any] = {}
         self._begun: set[str] = set()
         self._settled = 0
         self._ended: list[str] = []
@@ -182,7 +183,7 @@ class _Run:
             judged=tuple(self._judged(mutant) for mutant in self._chosen),
             enumerated=len(self._mutants),
             resumed=resumed,
-            machine=conditions(),
+            machine=conditions() | ({"nodes": self._nodes} if self._engine.apart else {}),
         )
 
     def _take_known(self) -> None:
@@ -204,6 +205,8 @@ class _Run:
         crew = Crew(
             self._engine, recipe(self._task, self._original, self._driver), min(jobs, max(1, len(waiting))), self._began
         )
+
+        self._nodes = crew.facts
 
         def done(piece: Piece, answer: Any) -> Iterable[Piece]:
             if piece.key == ORIGINAL:

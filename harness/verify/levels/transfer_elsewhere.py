@@ -66,10 +66,14 @@ class Elsewhere:
     Args:
         tree: the candidate's code.
         driver: in which its sandboxes are.
+
+    Attributes:
+        nodes: the facts of the nodes that trained, by name.
     """
 
     def __init__(self, pair: Pair, engine: Engine, driver: Driver, tree: Path) -> None:
         self._pair, self._engine, self._driver, self._tree = pair, engine, driver, tree
+        self.nodes: dict[str, Any] = {}
 
     def train(
         self,
@@ -93,4 +97,6 @@ class Elsewhere:
             return ()
 
         pieces = [Piece(f"training in the {backend} from seed {seed}", "train", (steps, seed)) for seed in seeds]
-        Crew(self._engine, recipe, min(self._engine.slots, max(1, len(pieces)))).work(pieces, done)
+        crew = Crew(self._engine, recipe, min(self._engine.slots, max(1, len(pieces))))
+        crew.work(pieces, done)
+        self.nodes |= crew.facts
