@@ -21,13 +21,18 @@ from harness.verify.leaf_grids import grid_of
 from harness.verify.levels import alone
 from harness.verify.levels.batch import MOMENTS, demand_arrays, drawn_shape, reference_draws
 from harness.verify.pair import Pair, step_case
+from harness.verify.refusals import answered
 from harness.verify.resynchronised import Play
+from harness.verify.start_states import Start
 from harness.verify.statistics.laws import LawResult, independence_of_draws, test_law, verdict
 
 LEVEL = 1
 PATH_CASES = 4
 PATH_STEPS = 24
-STEP_STATES = 4
+STEP_STATES = 64
+"""In so many states samples are drawn: a draw can depend on what holds in few of them."""
+RARE_SHARE = 0.5
+STATE_NUMBER = "the start state"
 OWN_STEPS = 500
 OWN_TOTAL = 50_000
 """Steps of a candidate's own episodes in which the draws that it makes are looked at."""
@@ -111,7 +116,8 @@ def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
     if not draws:
         return
     own = _own_timesteps(pair, moment) if pair.task.candidate.kind == "rust" else None
-    samples = _samples(pair, draws, moment) if own is None else _taken(own, draws)
+    states = _states(pair) if own is None and moment == "step" else []
+    samples = _samples(pair, draws, moment, states) if own is None else _taken(own, draws)
     for draw in draws:
         check = f"law of {draw.name} at {moment}"
         wanted = reference_draws(pair, draw, moment) if draw.law is None else None
@@ -120,7 +126,10 @@ def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
         elif not len(samples[draw.name]):
             yield CheckResult(check, Outcome.SKIPPED, detail="the candidate never made this draw in its own episodes")
         else:
-            results = test_law(samples[draw.name], draw, wanted, seed=pair.derive(check))
+            # As many from each state, in their order.
+            of = np.repeat(np.arange(len(states)), len(samples[draw.name]) // max(1, len(states)))
+            situations = {STATE_NUMBER: of} if len(states) > 1 else None
+            results = test_law(samples[draw.name], draw, wanted, situations=situations, seed=pair.derive(check))
             yield _law_verdict(pair, check, draw.name, results, len(samples[draw.name]))
     if len(draws) > 1 and all(len(samples[draw.name]) for draw in draws):
         check = f"independence of draws at {moment}"
@@ -145,17 +154,31 @@ def _law_verdict(pair: Pair, check: str, name: str, results: list[LawResult], ex
     return CheckResult(check, Outcome.FAIL, examples=examples, divergences=(divergence,))
 
 
-def _samples(pair: Pair, draws: Sequence[TaskDraw], moment: str) -> dict[str, Array]:
-    """Draws of the candidate's sampler by name, each `[count, *draw shape]`, slots of a capacity one after the other."""
+def _states(pair: Pair) -> list[Start]:
+    """States in which steps draw: reached ones, rare ones, and moved ones that the reference takes."""
+    if not pair.can_restore:
+        reached = pair.starts.reached
+        return [reached[pick] for pick in pair.random("law states").integers(0, len(reached), STEP_STATES)]
+    states = pair.starts.near("law states", STEP_STATES, rare=RARE_SHARE)
+    seeds = pair.seeds("law states", len(states))
+    cases = [step_case(state, action, seed, "law") for (state, action), seed in zip(states, seeds, strict=True)]
+    taken = answered(pair.reference.rollout, cases)
+    return [start for start, played in zip(states, taken, strict=True) if played is not None]
+
+
+def _samples(pair: Pair, draws: Sequence[TaskDraw], moment: str, states: Sequence[Start]) -> dict[str, Array]:
+    """Draws of the candidate's sampler by name, each `[count, *draw shape]`, slots of a capacity one after the other.
+
+    At a step there are as many of each state, in the order of the states.
+    """
     seed = pair.derive(f"law/{moment}") % (1 << 31)
     share = _share(pair, moment)
     if moment == "reset":
         asked: list[dict[str, Any]] = [{"at": "reset", "seed": seed, "count": share}]
     else:
-        picks = pair.random("law states").integers(0, len(pair.starts.reached), STEP_STATES)
         asked = [
             {"at": "step", "seed": seed + number, "count": share, "state": dict(state), "action": action}
-            for number, (state, action) in enumerate(pair.starts.reached[pick] for pick in picks)
+            for number, (state, action) in enumerate(states)
         ]
     shapes = {draw.name: drawn_shape(draw) for draw in draws}
     answers = []
@@ -169,7 +192,7 @@ def _samples(pair: Pair, draws: Sequence[TaskDraw], moment: str) -> dict[str, Ar
 
 
 def _share(pair: Pair, moment: str) -> int:
-    """How many samples are asked for at once: of each of a few states, where steps draw."""
+    """How many samples are asked for at once: of each of some states, where steps draw."""
     return pair.task.budgets.samples if moment == "reset" else max(1, pair.task.budgets.samples // STEP_STATES)
 
 

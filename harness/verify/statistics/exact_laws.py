@@ -20,6 +20,8 @@ LATTICES = (24, 32)
 """Bits of randomness that make a float64 from a 32-bit generator; a double must have more."""
 DOUBLE_BITS = 45
 """Bits of resolution that a float64 law must have over its width for the test of its low bits to mean something."""
+WIDE = 1 << 20
+"""Integers from so many have each of their lowest four bits as often as not, to within 1 in 2^16."""
 REPEATS = 0.25
 """Expected share of repeated samples above which repetition proves nothing."""
 
@@ -76,6 +78,16 @@ def positions(values: Array, law: Law, rng: np.random.Generator) -> Array:
         return below + somewhere * (above - below)
     _, span, offsets = _offsets(values, law)
     return np.mod((offsets.astype(np.float64) + somewhere) / span, 1.0)
+
+
+def low_positions(values: Array, law: Law, rng: np.random.Generator) -> Array | None:
+    """Where the lowest four bits of integers `[E, N]` from a wide range lie, as `positions`; None of other laws."""
+    if law.kind != "integers":
+        return None
+    _, span, offsets = _offsets(values, law)
+    if span < WIDE:
+        return None
+    return ((offsets & np.uint64(15)).astype(np.float64) + rng.random(values.shape)) / 16.0
 
 
 def repeated_samples(name: str, flat: Array, law: Law) -> list[LawResult]:

@@ -33,8 +33,10 @@ DIMENSIONS = 8
 NEIGHBOURS = 5
 FEWEST = 10
 """So many samples at least there have to be in a situation."""
-FEW_VALUES = 8
+FEW_VALUES = 64
 """A number with at most so many values divides situations at each of them."""
+QUARTERED = 8
+"""A number with more values than this divides situations at its quartiles, too."""
 WINDOW = 3
 """So many successive samples of one element are looked at together."""
 
@@ -60,9 +62,9 @@ def joint_independence(names: Sequence[str], positions: Array, rng: np.random.Ge
 
 
 def law_in_situations(
-    names: Sequence[str], positions: Array, situations: Mapping[str, Array], what: str
+    names: Sequence[str], positions: Array, situations: Mapping[str, Array], what: str, by: str = "law"
 ) -> list[LawResult]:
-    """Whether positions `[E, N]` are uniform whatever the situation in which each was drawn.
+    """Whether positions `[E, N]` are uniform whatever the situation in which each was drawn; `by` says of what they are.
 
     A draw that is fixed only where it matters is drowned by all others. So the positions are divided by each number `[N]`
     that describes a situation, at each of its values where these are few, else at its quartiles.
@@ -86,7 +88,7 @@ def law_in_situations(
 
     return [
         worst_result(
-            labels, f"law of {what} by situation: Kolmogorov-Smirnov test", np.array(p_values), describe, max(sizes)
+            labels, f"{by} of {what} by situation: Kolmogorov-Smirnov test", np.array(p_values), describe, max(sizes)
         )
     ]
 
@@ -97,7 +99,7 @@ def _divided(numbers: Array) -> Iterator[tuple[str, Array]]:
     if 1 < len(values) <= FEW_VALUES:
         for value in values:
             yield f"is {value:.6g}", numbers == value
-    elif len(values) > FEW_VALUES:
+    if len(values) > QUARTERED:
         edges = np.quantile(numbers, [0.0, 0.25, 0.5, 0.75, 1.0], method="nearest")
         for low, high in pairwise(edges):
             yield f"is from {low:.6g} to {high:.6g}", (numbers >= low) & (numbers <= high)

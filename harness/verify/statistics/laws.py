@@ -26,7 +26,13 @@ from harness.verify.statistics.comparisons import (
     verdict,
     worst_result,
 )
-from harness.verify.statistics.exact_laws import follows_law, outside_support, positions, repeated_samples
+from harness.verify.statistics.exact_laws import (
+    follows_law,
+    low_positions,
+    outside_support,
+    positions,
+    repeated_samples,
+)
 from harness.verify.statistics.independence import (
     independence_of_actions,
     independence_of_draws,
@@ -101,7 +107,17 @@ def test_law(
         *independence_of_samples(names, orderable(values)),
         *joint_independence(names, placed, own),
         *law_in_situations(names, placed, situations or {}, draw.name),
+        *_low_bits_in_situations(names, values, draw, situations or {}, own),
     ]
+
+
+def _low_bits_in_situations(
+    names: Sequence[str], values: Array, draw: TaskDraw, situations: Mapping[str, Array], rng: np.random.Generator
+) -> list[LawResult]:
+    """What the place on the line does not show of integers from a wide range: a step may take its parity alone."""
+    assert draw.law is not None
+    low = low_positions(values, draw.law, rng)
+    return [] if low is None else law_in_situations(names, low, situations, draw.name, "lowest four bits")
 
 
 def _like_reference(names: Sequence[str], reference: Array, values: Array, rng: np.random.Generator) -> list[LawResult]:

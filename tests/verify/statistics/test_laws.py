@@ -373,3 +373,18 @@ def test_no_results_are_no_pass_and_a_p_value_is_a_number():
         laws.verdict([])
     with pytest.raises(ValueError, match="nan is not a p-value"):
         LawResult("x", "test", float("nan"), "", "", 1)
+
+
+def test_low_bits_that_follow_a_few_situations_are_seen() -> None:
+    """Of 64 states, in two the lowest bit is what it is: as many numbers are even as odd."""
+    rng = np.random.default_rng(5)
+    states = np.repeat(np.arange(64), 312)
+    draw = integers(0, 2**31 - 1, "int32")
+    for seed in range(20):
+        honest = np.random.default_rng(seed).integers(0, 2**31, len(states)).astype(np.int32)
+        assert laws.verdict(laws.test_law(honest, draw, situations={"the start state": states}, seed=seed))[0]
+    drawn = rng.integers(0, 2**31, len(states)).astype(np.int32)
+    fixed = np.where(states == 40, drawn | 1, np.where(states == 41, drawn & ~1, drawn))
+    assert laws.verdict(laws.test_law(fixed, draw))[0], "without the situations nothing is to be seen"
+    passed, worst = laws.verdict(laws.test_law(fixed, draw, situations={"the start state": states}))
+    assert not passed and "lowest four bits" in worst.statistic and "the start state is 4" in worst.name
