@@ -81,13 +81,16 @@ def positions(values: Array, law: Law, rng: np.random.Generator) -> Array:
 
 
 def low_positions(values: Array, law: Law, rng: np.random.Generator) -> Array | None:
-    """Where the lowest four bits of integers `[E, N]` from a wide range lie, as `positions`; None of other laws."""
+    """The lowest four bits of integers `[E, N]` from a wide range as `positions`, the lowest first, for it is the parity that
+    most often counts; None of other laws.
+    """
     if law.kind != "integers":
         return None
     _, span, offsets = _offsets(values, law)
     if span < WIDE:
         return None
-    return ((offsets & np.uint64(15)).astype(np.float64) + rng.random(values.shape)) / 16.0
+    bits = [(offsets >> np.uint64(bit) & np.uint64(1)).astype(np.float64) for bit in range(4)]
+    return (8 * bits[0] + 4 * bits[1] + 2 * bits[2] + bits[3] + rng.random(values.shape)) / 16.0
 
 
 def repeated_samples(name: str, flat: Array, law: Law) -> list[LawResult]:
