@@ -55,7 +55,7 @@ def level_3(engine: Engine) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as scratch, ExitStack() as stack:
         tree = candidate_tree(task.directory, Path(scratch))
         verifiers = {
-            name: stack.enter_context(Verifier(task, driver, prepare=True, workers=2, engine=chosen))
+            name: stack.enter_context(Verifier(task, driver, workers=2, engine=chosen))
             for name, chosen in (("here", None), ("ray", engine))
         }
         for number in range(ROUNDS + 1):

@@ -7,17 +7,19 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import chdir, suppress
 from typing import Any, Self
 
-from harness.errors import LockstepError, SetupError
-from harness.farm.engine import ANY, Alike, Lost, Member, Recipe, Refused, always
+from harness.errors import SetupError
+from harness.farm.engine import ANY, Alike, Holds, Lost, Member, Recipe, Refused, hold
 from harness.farm.place import Answer, Place
-from sandboxes import SandboxError
+from harness.support.home import lockstep_home
 
 NODE_LABEL = "ray.io/node-id"
 CONNECT_S = 10.0
 LOOK_S = 1.0
+CLOSE_S = 10.0
 
 
 class Cluster:
@@ -53,7 +55,7 @@ class Cluster:
             except (ConnectionError, RuntimeError, ValueError, RayError) as error:
                 raise _unjoined(address, str(error)) from error
         self._actor = ray.remote(num_cpus=1, max_restarts=0)(_Actor)
-        self._refusals: dict[str, str] = {}
+        self._refusals: dict[Recipe, dict[str, str]] = {}  # by the node's id
         self._turn = threading.Lock()
 
     @property
@@ -61,30 +63,26 @@ class Cluster:
         """As `Engine.slots`: the processors of the cluster's living nodes."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
-    def start(self, recipe: Recipe, wanted: Callable[[], bool] = always) -> Member:
+    @property
+    def free(self) -> int:
+        """As `Engine.free`: those of them that nobody has."""
+        return max(1, int(self._ray.available_resources().get("CPU", 1)))
+
+    def start(self, recipe: Recipe, holds: Holds = hold) -> Member:
         """As `Engine.start`."""
         while True:
-            member = self._placed(wanted)
+            member = self._begun(recipe)
             try:
+                member.find(holds)
                 member.facts = member.call("make", recipe)
                 return member
-            except (LockstepError, SandboxError) as refused:
-                member.kill()
-                with self._turn:
-                    self._refusals[member.node_id] = f"{member.node}: {refused}"
-                    alive = {
-                        node["NodeID"] for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")
-                    }
-                    if alive <= self._refusals.keys():
-                        reasons = "; ".join(self._refusals.values())
-                        raise Refused(
-                            f"no node of the cluster can do this: {reasons}",
-                            where=f"--on {self.name}",
-                            next_step="mend one of these, or leave --on out",
-                        ) from refused
-            except BaseException:
+            except (Lost, KeyboardInterrupt, SystemExit):
                 member.kill()
                 raise
+            except Exception as refused:
+                member.kill()
+                with self._turn:
+                    self._refusals.setdefault(recipe, {})[member.node_id] = f"{member.node}: {refused}"
 
     def close(self) -> None:
         """Leave the cluster; one that was started here ends."""
@@ -97,13 +95,29 @@ class Cluster:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _placed(self, wanted: Callable[[], bool]) -> _Member:
+    def _begun(self, recipe: Recipe) -> _Member:
+        """An actor on a node that has not refused the recipe; it may have to wait for room.
+
+        Raises:
+            Refused: there is no such node.
+        """
         with self._turn:
-            refused = ",".join(self._refusals)
-        options: dict[str, Any] = {"scheduling_strategy": "SPREAD"}
-        if refused:
-            options = {"label_selector": {NODE_LABEL: f"!in({refused})"}}
-        return _Member(self._ray, self._actor.options(**options).remote(self._alike), wanted)
+            refusals = dict(self._refusals.get(recipe, {}))
+        try:
+            nodes = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+            if {node["NodeID"] for node in nodes} <= refusals.keys():
+                reasons = "; ".join(refusals.values()) or "none has a processor"
+                raise Refused(
+                    f"no node of the cluster can do this: {reasons}",
+                    where=f"--on {self.name}",
+                    next_step="mend one of these, or leave --on out",
+                )
+            options: dict[str, Any] = {"scheduling_strategy": "SPREAD"}
+            if refusals:
+                options = {"label_selector": {NODE_LABEL: f"!in({','.join(refusals)})"}}
+            return _Member(self._ray, self._actor.options(**options).remote(self._alike))
+        except (self._ray.exceptions.RayError, ConnectionError) as error:
+            raise Lost(f"the cluster cannot be reached: {error}") from None
 
 
 def _init(ray: Any, address: str) -> None:
@@ -112,7 +126,9 @@ def _init(ray: Any, address: str) -> None:
     before = signal.getsignal(signal.SIGTERM)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a Ray that is started here tells nobody
     try:
-        ray.init(address or None, logging_level=logging.ERROR, log_to_driver=False)
+        # Ray lets its workers import from where this is started, and an agent may have written there.
+        with chdir(lockstep_home()):
+            ray.init(address or None, logging_level=logging.ERROR, log_to_driver=False)
     finally:
         if main:
             signal.signal(signal.SIGTERM, before)
@@ -120,13 +136,14 @@ def _init(ray: Any, address: str) -> None:
 
 def _demand_there(address: str) -> None:
     """Ray asks for minutes where nobody answers."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not address or not port.isdigit():
+    named = address or os.environ.get("RAY_ADDRESS", "")
+    host, _, port = named.removeprefix("ray://").rpartition(":")
+    if not (port.isascii() and port.isdigit()):
         return
     try:
         socket.create_connection((host, int(port)), CONNECT_S).close()
-    except OSError as error:
-        raise _unjoined(address, error.strerror or str(error)) from error
+    except (OSError, ValueError, OverflowError) as error:
+        raise _unjoined(named, str(error)) from error
 
 
 def _unjoined(address: str, why: str) -> SetupError:
@@ -164,15 +181,32 @@ class _Actor:
 
 class _Member:
     facts: Mapping[str, Any]
+    node_id, node = "", "a node of the cluster"
 
-    def __init__(self, ray: Any, actor: Any, wanted: Callable[[], bool]) -> None:
+    def __init__(self, ray: Any, actor: Any) -> None:
         self._ray, self._actor = ray, actor
-        promised = actor.node.remote()
-        while not ray.wait([promised], timeout=LOOK_S)[0]:  # no processor is free, as long as others use the cluster
-            if not wanted():
-                self.kill()
+
+    def find(self, holds: Holds) -> None:
+        """Wait until it has a node, as long as it is wanted.
+
+        Raises:
+            Refused: the node has no Lockstep that can be asked.
+        """
+        promised = self._actor.node.remote()
+        while True:
+            if not holds(self):
                 raise Lost("nobody waits for it any more")
-        self.node_id, self.node = self._got(promised)
+            if self._ray.wait([promised], timeout=LOOK_S)[0]:
+                break
+        try:
+            self.node_id, self.node = self._got(promised)
+        except RuntimeError as error:
+            raise Refused(
+                f"a node cannot begin: {error}",
+                where="--on ray",
+                expected="the same version of Lockstep on every node",
+                next_step="install it in the Python that `ray start` runs in",
+            ) from None
 
     def ask(self, method: str, *arguments: Any, within: float | None = None) -> Any:
         return self.call("ask", method, arguments, within=within)
@@ -185,19 +219,21 @@ class _Member:
         raise answer
 
     def kill(self) -> None:
-        if self._ray.is_initialized():
-            self._ray.kill(self._actor, no_restart=True)
+        with suppress(Exception):  # a cluster that is gone has ended it
+            if self._ray.is_initialized():
+                self._ray.kill(self._actor, no_restart=True)
 
     def close(self) -> None:
-        try:
-            self.call("close")
-        except Lost:
-            pass  # it is gone already
+        with suppress(Lost, RuntimeError):  # it is gone already
+            self.call("close", within=CLOSE_S)
         self.kill()
 
     def _got(self, promised: Any, within: float | None = None) -> Any:
+        exceptions = self._ray.exceptions
         try:
             return self._ray.get(promised, timeout=within)
-        except (self._ray.exceptions.RayError, ConnectionError) as error:
+        except exceptions.RayTaskError as error:  # what it did failed, and nothing died
+            raise RuntimeError(str(error).strip().rsplit("\n", 1)[-1]) from None
+        except (exceptions.RayError, ConnectionError) as error:
             said = str(error).strip().split("\n", 1)[0]
             raise Lost(f"Ray lost it: {said}") from None

@@ -10,7 +10,7 @@ from harness.errors import LockstepError
 from harness.farm.parcel import Parcel
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Recipe:
     """How a member is made, on whatever node.
 
@@ -54,11 +54,6 @@ class Refused(LockstepError):
     """A node cannot do what a recipe needs."""
 
 
-def always() -> bool:
-    """Yes."""
-    return True
-
-
 class Member(Protocol):
     """Something that was made from a recipe. One thread at a time asks it; `kill` may come from another."""
 
@@ -93,6 +88,14 @@ class Member(Protocol):
         ...
 
 
+Holds = Callable[[Member], bool]
+
+
+def hold(member: Member) -> bool:
+    """A `Holds` of somebody who waits as long as it takes."""
+    return True
+
+
 class Engine(Protocol):
     """Makes members."""
 
@@ -111,11 +114,17 @@ class Engine(Protocol):
         """Whether members can be on several nodes, so that one may be slower than others."""
         ...
 
-    def start(self, recipe: Recipe, wanted: Callable[[], bool] = always) -> Member:
+    @property
+    def free(self) -> int:
+        """How many more could begin at once now, 1 at least."""
+        ...
+
+    def start(self, recipe: Recipe, holds: Holds = hold) -> Member:
         """A new member; may be called by several threads.
 
         Args:
-            wanted: asked now and then while there is no room for it; where it is not wanted any more, it counts as lost.
+            holds: called with the member as soon as it can be killed, and again now and then while there is no room for it
+                yet. Where it says that it is not wanted any more, it counts as lost.
 
         Raises:
             Refused: no node can do what the recipe needs; each is named with its reason.

@@ -7,16 +7,19 @@ import os
 import pickle
 import queue
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from harness.farm.engine import ANY, Alike, Recipe, Refused
-from sandboxes.removal import scratch_directory
+from sandboxes.removal import left_behind, remove_tree, scratch_directory
 
 HERE = "this machine"
+SWEPT = ("lockstep-farm-", "lockstep-mutant-", "lockstep-candidate-", "lockstep-sandbox-")
 
 Answer = tuple[bool, Any]
 """Whether a question was answered, and its answer, or what was raised."""
@@ -40,6 +43,7 @@ class Place:
         try:
             facts = _named(self._alike.look)() if self._alike.look else {}
             self._demand(facts)
+            _sweep()
             below = self._stack.enter_context(scratch_directory("lockstep-farm-"))
             parcels = {name: parcel.unpack(below) for name, parcel in recipe.parcels.items()}
             self._made = _named(recipe.factory)(**recipe.arguments, **parcels)
@@ -74,6 +78,13 @@ class Place:
             )
 
 
+def _sweep() -> None:
+    """Remove what members left behind that were killed."""
+    for path in left_behind(Path(tempfile.gettempdir())):
+        if path.name.startswith(SWEPT):
+            remove_tree(path)
+
+
 def _named(name: str) -> Any:
     module, _, attribute = name.partition(":")
     return getattr(importlib.import_module(module), attribute)
@@ -103,7 +114,11 @@ def serve(connection: Connection, node: str) -> None:
     place = Place(node, ANY)
     while True:
         call, arguments = asked.get()
-        connection.send(getattr(place, call)(*arguments))
+        answer = getattr(place, call)(*arguments)
+        try:
+            connection.send(answer)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:  # before a byte of it was written
+            connection.send((False, RuntimeError(f"its answer cannot be sent: {error}")))
         if call == "close":
             return
 

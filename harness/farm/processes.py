@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, Self
 
-from harness.farm.engine import Lost, Member, Recipe, always
+from harness.farm.engine import Holds, Lost, Member, Recipe, hold
 from harness.farm.place import HERE
 
+CLOSE_S = 10.0
 SHOWN = 2000
 """So many bytes of what a lost process had said are told."""
 
@@ -31,10 +34,23 @@ class Processes:
         self.slots = slots or len(os.sched_getaffinity(0))
         self._members: list[_Process] = []
 
-    def start(self, recipe: Recipe, wanted: Callable[[], bool] = always) -> Member:
+    @property
+    def free(self) -> int:
+        """As `Engine.free`."""
+        return self.slots
+
+    def start(self, recipe: Recipe, holds: Holds = hold) -> Member:
         """As `Engine.start`."""
-        member = _Process(recipe)
+        member = _Process()
         self._members.append(member)
+        try:
+            if not holds(member):
+                raise Lost("nobody waits for it any more")
+            member.make(recipe)
+        except BaseException:
+            member.kill()
+            member.forget()
+            raise
         return member
 
     def close(self) -> None:
@@ -52,12 +68,13 @@ class Processes:
 
 
 class _Process:
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         self._said = tempfile.TemporaryFile()  # noqa: SIM115
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "harness.farm.place", str(theirs.fileno())],
+                # Not where this is started: an agent may have written there.
+                [sys.executable, "-P", "-m", "harness.farm.place", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 stdin=subprocess.DEVNULL,
@@ -66,12 +83,11 @@ class _Process:
                 start_new_session=True,  # an interrupt from the keyboard is for the process that asks
             )
         self._connection = Connection(ours.detach())
-        try:
-            self.facts = self._answer("make", recipe)
-        except BaseException:
-            self.kill()
-            self.forget()
-            raise
+        self._killed = False
+
+    def make(self, recipe: Recipe) -> None:
+        """Make what it is asked for."""
+        self.facts = self._answer("make", recipe)
 
     node = HERE
     facts: Mapping[str, Any]
@@ -80,7 +96,10 @@ class _Process:
         return self._answer("ask", method, arguments, within=within)
 
     def kill(self) -> None:
-        self._process.kill()
+        if not self._killed:
+            self._killed = True  # its number may be another's soon
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # it leads a group of its own
         self._process.wait()
 
     def forget(self) -> None:
@@ -90,7 +109,7 @@ class _Process:
 
     def close(self) -> None:
         try:
-            self._answer("close")
+            self._answer("close", within=CLOSE_S)
         except Lost:
             pass  # it is gone already
         self.kill()

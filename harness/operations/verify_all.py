@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import LockstepError, NoSuchTask
-from harness.farm.crew import Crew, Piece
+from harness.farm.crew import Crew, DeadlyPiece, Piece
 from harness.farm.engine import Engine, Recipe
 from harness.farm.parcel import Parcel
 from harness.farm.processes import Processes
@@ -30,7 +30,7 @@ class Verified:
     """What was found of one candidate.
 
     Attributes:
-        task, candidate: its task's name, and its kind.
+        task, candidate: the name of its task's directory, and its kind.
         verdict: None where the task could not be judged at all; `error` then says why.
     """
 
@@ -110,7 +110,7 @@ def verify_all(
     """
     driver = permitted(sandbox)
     found: dict[str, Verified] = {}
-    by_key = {f"{task.name} in {task.candidate.kind}": task for task in tasks}
+    by_key = {f"{task.directory.name} in {task.candidate.kind}": task for task in tasks}
     streams = Streams(seed)
 
     def piece(key: str, task: Task) -> Piece:
@@ -121,16 +121,21 @@ def verify_all(
     def done(piece: Piece, answer: Any) -> Iterable[Piece]:
         task, (verdict, error) = by_key[piece.key], answer
         judged = None if verdict is None else Verdict.from_json(verdict)
-        found[piece.key] = Verified(task.name, task.candidate.kind, judged, error)
+        found[piece.key] = Verified(task.directory.name, task.candidate.kind, judged, error)
         progress(f"{piece.key}: {found[piece.key].outcome}", len(found), len(by_key))
         return ()
+
+    def deadly(piece: Piece, why: DeadlyPiece) -> Iterable[Piece]:
+        return done(piece, (None, str(why)))
 
     with Processes(1) as here:
         chosen = engine or here
         # Several at once share a machine: each then has one reference.
         arguments = {"sandbox": driver.name, "workers": 0 if engine is None else 1}
         recipe = Recipe(f"{VerifierThere.__module__}:{VerifierThere.__name__}", arguments)
-        Crew(chosen, recipe, min(chosen.slots, len(by_key))).work([piece(*each) for each in by_key.items()], done)
+        Crew(chosen, recipe, min(chosen.slots, len(by_key))).work(
+            [piece(*each) for each in by_key.items()], done, deadly
+        )
     return [found[key] for key in by_key]
 
 

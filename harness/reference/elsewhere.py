@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,9 @@ CONVERSATIONS = {"open": "", "reset": "one", "restore": "one", "step": "one", "v
 """Calls that a worker answers by what was asked before, and the conversation that each belongs to."""
 BEGINNING = frozenset(("open", "reset", "restore", "vector"))
 """Those of them that begin it anew."""
+ELSEWHERE = frozenset(("rollout", "drive", "probe"))
+"""Calls that leave the environment where it would not be gone on from."""
+CLOSE_S = 5.0
 GRACE_S = 60.0
 """A node that says nothing for so much longer than the worker may take is lost."""
 OWN = "was ended by its owner"
@@ -75,7 +78,7 @@ class Far:
             if self._ended:
                 break
             try:
-                member = self._member = self._member or self._begun(limit)
+                member = self._member or self._begun(limit)
                 answer = member.ask("exchange", request, call, limit, within=limit + GRACE_S)
             except Lost as lost:
                 why = str(lost)
@@ -89,8 +92,9 @@ class Far:
 
     def said(self) -> str:
         """As `Link.said`."""
+        member = self._member  # it may be killed meanwhile
         try:
-            return "" if self._member is None else self._member.ask("said", within=GRACE_S)
+            return "" if member is None else member.ask("said", within=GRACE_S)
         except Lost:
             return ""
 
@@ -114,7 +118,7 @@ class Far:
         if member is None:
             raise Gone(OWN)
         try:
-            answer = member.ask("exchange", request, "close", limit, within=GRACE_S)
+            answer = member.ask("exchange", request, "close", limit, within=limit + CLOSE_S)
         except Lost:
             member.kill()
             raise Gone(OWN) from None
@@ -122,17 +126,26 @@ class Far:
         return answer
 
     def _begun(self, limit: float) -> Member:
-        member = self._engine.start(self._recipe, lambda: not self._ended)
-        if self._ended:  # in the meantime
-            member.kill()
-            raise Lost(OWN)
-        self.facts[member.node] = member.facts
-        for conversation in self._asked.values():
-            for call, request in conversation:
-                member.ask("exchange", request, call, limit, within=limit + GRACE_S)
+        member = self._engine.start(self._recipe, self._holds)
+        try:
+            self.facts[member.node] = member.facts
+            for conversation in self._asked.values():
+                for call, request in conversation:
+                    member.ask("exchange", request, call, limit, within=limit + GRACE_S)
+        except BaseException:
+            self._drop()
+            raise
         return member
 
+    def _holds(self, member: Member) -> bool:
+        self._member = member
+        if self._ended:
+            self._drop()
+        return not self._ended
+
     def _remember(self, call: str, request: bytes) -> None:
+        if call in ELSEWHERE:
+            self._asked.pop("one", None)
         if (conversation := CONVERSATIONS.get(call)) is None:
             return
         if call in BEGINNING:
@@ -156,7 +169,7 @@ class FarPool(Pool):
 
     Args:
         recipe: `reference_recipe`.
-        count: how many; 0 takes as many as the engine has slots.
+        count: how many; 0 takes what the task says, or as many as the engine has free slots.
 
     Raises:
         Refused: no node can run the reference.
@@ -164,23 +177,33 @@ class FarPool(Pool):
     """
 
     def __init__(self, task: Task, engine: Engine, recipe: Recipe, count: int = 0) -> None:
-        self._links = [Far(engine, recipe) for _ in range(count or engine.slots)]
+        count = count or task.reference.workers or engine.free
+        self._links = [Far(engine, recipe) for _ in range(count)]
 
         def opened(link: Far) -> Environment:
             return Environment(Channel(link, Side.REFERENCE, task.reference.timeout_s), task.reference.options)
 
-        try:
-            with ThreadPoolExecutor(len(self._links)) as threads:
-                super().__init__(list(threads.map(opened, self._links)))
-        except BaseException:
-            for link in self._links:
-                link.kill()
-            raise
+        with ThreadPoolExecutor(count) as threads:
+            try:
+                opening = [threads.submit(opened, link) for link in self._links]
+                for each in as_completed(opening):
+                    each.result()
+            except BaseException:
+                for link in self._links:  # those that still wait for room too
+                    link.kill()
+                raise
+        super().__init__([each.result() for each in opening])
 
     @property
     def nodes(self) -> dict[str, Mapping[str, Any]]:
         """The facts of every node that has worked, by its name."""
         return {name: facts for link in self._links for name, facts in sorted(link.facts.items())}
+
+    def close(self) -> None:
+        """End all workers, at the same time: one may be on a node that hangs."""
+        with ThreadPoolExecutor(len(self._links)) as threads:
+            list(threads.map(lambda environment: environment.close(), self.environments))
+        super().close()
 
     def rest(self) -> None:
         """Give the slots free until the workers are asked again."""

@@ -17,7 +17,8 @@ from typing import Any, Self
 from harness.candidate.as_user import User
 from harness.candidate.start import CandidateWorker, demand_no_links, start_judge
 from harness.errors import BrokenContract, EnvironmentFailure, Failure, LockstepError, TrainingError
-from harness.farm.engine import Engine
+from harness.farm.crew import DeadlyPiece
+from harness.farm.engine import Engine, Refused
 from harness.model import Array
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
@@ -182,7 +183,10 @@ class Verifier:
         if self._suite is not None and not self._suite.alive:
             self._suite.close()
             self._suite = None
-        return judged()
+        verdict = judged()
+        if self._prepare and isinstance(self._pool, FarPool):
+            self._pool.rest()  # others may need the slots until the next tree comes
+        return verdict
 
     def _record_questions(self, reference: Pool, candidate: Environment, level: int) -> None:
         """Keep what is asked from here on as the questions of a level."""
@@ -333,7 +337,7 @@ class Verifier:
                 else:
                     if level == proposed.LEVEL:
                         results.extend(proposed.checks(pair, tree, judge, self._renderer))
-        except (EnvironmentFailure, SandboxError, TrainingError) as failure:
+        except (EnvironmentFailure, SandboxError, TrainingError, DeadlyPiece, Refused) as failure:
             results.append(CheckResult("workers", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure)))
         try:
             tally.settle()

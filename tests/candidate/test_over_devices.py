@@ -85,6 +85,8 @@ def test_what_cannot_be_shared_out_is_told() -> None:
     candidate.open(candidate_options(task, str(task.directory / task.candidate.entry)))
     with pytest.raises(ValueError, match="65 instances cannot be shared out equally among 2 devices"):
         candidate.bench_prepare("step", 65, 10, 2)
+    with pytest.raises(ValueError, match="there cannot be 0 devices"):
+        candidate.bench_prepare("step", 64, 10, 0)
     with pytest.raises(ValueError, match=r"4 devices were asked for, JAX has 1 \(cpu\).*JAX_NUM_CPU_DEVICES"):
         candidate.bench_prepare("step", 64, 10, 4)
 

@@ -11,6 +11,7 @@ import pytest
 
 from harness.farm.cluster import Cluster
 from harness.farm.engine import Alike
+from tests.paths import ROOT
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +33,12 @@ def nodes(tmp_path_factory: pytest.TempPathFactory, client_port: int) -> Iterato
         of_head = {} if number else {"ray_client_server_port": client_port}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)  # Ray leaves the logs of its client's server open
-            made.add_node(num_cpus=2, env_vars={"LOCKSTEP_HOME": str(home)}, include_dashboard=False, **of_head)
+            made.add_node(
+                num_cpus=2,
+                env_vars={"LOCKSTEP_HOME": str(home), "PYTHONPATH": str(ROOT)},
+                include_dashboard=False,
+                **of_head,
+            )
     yield made
     made.shutdown()
 

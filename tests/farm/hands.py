@@ -19,6 +19,14 @@ class Hand:
     def greet(self, name: str) -> str:
         return f"{self._greeting}, {name}"
 
+    def greet_at(self, name: str, marker: str) -> str:
+        """Greet, whatever the marker is for."""
+        return self.greet(name)
+
+    def strange(self) -> Any:
+        """What cannot be sent."""
+        return lambda: None
+
     def files(self) -> dict[str, str]:
         assert self._files is not None
         return {path.relative_to(self._files).as_posix(): path.read_text() for path in self._files.rglob("*.txt")}
@@ -76,3 +84,14 @@ class NotIn(Hand):
         super().__init__()
         if os.environ["LOCKSTEP_HOME"] == home:
             raise SetupError("this one cannot")
+
+
+class OneMade(Hand):
+    """Only the first one is ever made."""
+
+    def __init__(self, *, marker: str, never: str) -> None:
+        super().__init__()
+        try:
+            Path(marker).touch(exist_ok=False)
+        except FileExistsError:
+            self.wait_for(never)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import threading
@@ -13,10 +14,11 @@ import pytest
 
 from harness.errors import BrokenContract
 from harness.farm.crew import Crew, DeadlyPiece, Piece
-from harness.farm.engine import Member, Recipe, always
+from harness.farm.engine import Holds, Member, Recipe, hold
 from harness.farm.processes import Processes
 
 HAND = Recipe("tests.farm.hands:Hand")
+Ask = Callable[..., Any]
 
 
 class Apart(Processes):
@@ -94,19 +96,120 @@ def test_an_interrupt_ends_all_members(engine: Processes, tmp_path: Path) -> Non
     thread.join()
 
 
+class Uneven(Apart):
+    """Each member is on a node of its own; what the first ones do is another matter."""
+
+    def __init__(self, slots: int, *odd: Callable[[Ask], Ask]) -> None:
+        super().__init__(slots)
+        self._odd, self._number = list(odd), itertools.count()
+
+    def start(self, recipe: Recipe, holds: Holds = hold) -> Member:
+        member: Any = super().start(recipe, holds)
+        member.node = f"node {next(self._number)}"
+        if self._odd:
+            member.ask = self._odd.pop(0)(member.ask)
+        return member
+
+
+def silent(place: Path) -> Callable[[Ask], Ask]:
+    return lambda ask: lambda method, *given, within=None: ask("wait_for", str(place / "never"))
+
+
+def full(ask: Ask) -> Ask:
+    """Says at last that its disk is full."""
+
+    def late(method: str, *given: Any, within: float | None = None) -> Any:
+        ask("wait_for", given[1])
+        raise OSError("no space left on device")
+
+    return late
+
+
 def test_a_node_that_is_slow_holds_nobody_up(tmp_path: Path) -> None:
-    """The first member of the two never answers to its piece: the other one does it once more."""
-    stuck: list[Member] = []
-
-    class OneIsStuck(Apart):
-        def start(self, recipe: Recipe, wanted: Callable[[], bool] = always) -> Member:
-            member = super().start(recipe, wanted)
-            if not stuck:
-                stuck.append(member)
-                ask = member.ask
-                member.ask = lambda method, *given, within=None: ask("wait_for", str(tmp_path / "never"))  # type: ignore[method-assign]
-            return member
-
-    with OneIsStuck(2) as engine:
+    """The first member never answers to its piece: another one does it once more."""
+    with Uneven(2, silent(tmp_path)) as engine:
         pieces = [Piece(f"piece {n}", "greet", (str(n),)) for n in range(3)]
         assert answers_of(engine, pieces) == {f"piece {n}": f"hello, {n}" for n in range(3)}
+
+
+def test_two_nodes_that_hang_hold_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.farm.crew.AGAIN_S", 0.1)
+    monkeypatch.setattr("harness.farm.crew.LOOK_S", 0.05)
+    with Uneven(4, silent(tmp_path), silent(tmp_path)) as engine:
+        pieces = [Piece(f"piece {n}", "greet", (str(n),)) for n in range(2)]
+        assert answers_of(engine, pieces) == {f"piece {n}": f"hello, {n}" for n in range(2)}
+
+
+def test_what_a_member_raises_over_a_piece_that_others_are_at_counts_for_nothing(tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    with Uneven(2, full) as engine:
+        found: dict[str, Any] = {}
+
+        def noted(piece: Piece, answer: Any) -> list[Piece]:
+            found[piece.key] = answer
+            if len(found) == 2:
+                done.touch()
+            return []
+
+        pieces = [Piece(f"piece {n}", "greet_at", (str(n), str(done))) for n in range(2)]
+        Crew(engine, HAND).work(pieces, noted)
+        assert found == {f"piece {n}": f"hello, {n}" for n in range(2)}
+
+
+def test_a_deadly_piece_can_be_noted_and_the_others_done(engine: Processes) -> None:
+    found: dict[str, Any] = {}
+
+    def done(piece: Piece, answer: Any) -> list[Piece]:
+        found[piece.key] = answer
+        return []
+
+    def deadly(piece: Piece, why: DeadlyPiece) -> list[Piece]:
+        return done(piece, "deadly")
+
+    Crew(engine, HAND).work([Piece("heavy", "die"), Piece("light", "greet", ("you",))], done, deadly)
+    assert found == {"heavy": "deadly", "light": "hello, you"}
+
+
+@pytest.mark.parametrize("what", ["began", "done"])
+def test_what_is_told_of_a_piece_may_raise(engine: Processes, what: str) -> None:
+    def raises(*told: Any) -> Any:
+        raise SystemExit("the terminal is gone")
+
+    crew = Crew(engine, HAND, 2, raises if what == "began" else lambda piece: None)
+    with pytest.raises(SystemExit, match="the terminal is gone"):
+        crew.work([Piece("one", "greet", ("you",))], raises if what == "done" else lambda piece, answer: [])
+
+
+def test_a_member_that_is_being_made_is_ended_with_the_work(engine: Processes, tmp_path: Path) -> None:
+    """The first member fails in its piece while the second is being made, which would take for ever."""
+    recipe = Recipe("tests.farm.hands:OneMade", {"marker": str(tmp_path / "made"), "never": str(tmp_path / "never")})
+    with pytest.raises(BrokenContract):
+        Crew(engine, recipe, 2).work(
+            [Piece(f"piece {n}", "break_contract") for n in range(2)], lambda piece, answer: []
+        )
+
+
+def test_a_deadly_piece_is_found_where_members_are_on_many_nodes() -> None:
+    with Uneven(4) as engine, pytest.raises(DeadlyPiece, match=r"the heavy mutant: \d workers were lost over it"):
+        answers_of(engine, [Piece("the heavy mutant", "die")])
+
+
+def test_nodes_that_die_over_a_piece_that_another_answers_do_no_harm(tmp_path: Path) -> None:
+    """The first member answers at last; those that do its piece once more die, until there are no more of them."""
+    lost: list[None] = []
+
+    def slow(ask: Ask) -> Ask:
+        return lambda method, *given, within=None: ask("wait_for", str(tmp_path / "three are lost"))
+
+    def dies(ask: Ask) -> Ask:
+        def die(method: str, *given: Any, within: float | None = None) -> Any:
+            lost.append(None)
+            if len(lost) == 3:
+                (tmp_path / "three are lost").touch()
+            return ask("die")
+
+        return die
+
+    with Uneven(2, slow, dies, dies, dies) as engine:
+        assert answers_of(engine, [Piece("one", "greet", ("you",))]) == {"one": "waited"}
+    assert len(lost) == 3

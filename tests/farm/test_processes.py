@@ -18,6 +18,7 @@ from harness.farm.engine import Alike, Lost, Recipe, Refused
 from harness.farm.parcel import Parcel
 from harness.farm.place import Place
 from harness.farm.processes import Processes
+from tests.paths import ROOT
 
 HAND = "tests.farm.hands:Hand"
 LEAVES_ONE = """
@@ -25,6 +26,7 @@ import sys
 from harness.farm.engine import Recipe
 from harness.farm.place import Place
 from harness.farm.processes import Processes
+from tests.paths import ROOT
 member = Processes(1).start(Recipe("tests.farm.hands:Hand"))
 print(member.ask("process"), flush=True)
 member.ask("wait_for", sys.argv[1])
@@ -115,7 +117,8 @@ def test_one_is_killed_while_another_thread_waits_for_it(engine: Processes, tmp_
 
 def test_members_end_with_the_process_that_asks_also_in_the_midst_of_work(tmp_path: Path) -> None:
     command = [sys.executable, "-c", LEAVES_ONE, str(tmp_path / "never")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    shown = os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=shown) as process:
         assert process.stdout is not None
         member = int(process.stdout.readline())
         handle = os.pidfd_open(member)
@@ -124,3 +127,19 @@ def test_members_end_with_the_process_that_asks_also_in_the_midst_of_work(tmp_pa
     poller.register(handle, select.POLLIN)
     assert poller.poll(20_000), "the member lives on"
     os.close(handle)
+
+
+def test_nothing_that_lies_where_it_is_started_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("queue", "pickle", "harness"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'hostile')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    with Processes(1) as engine:
+        assert engine.start(Recipe(HAND)).ask("greet", "you") == "hello, you"
+    assert not (tmp_path / "hostile").exists()
+
+
+def test_an_answer_that_cannot_be_sent_is_an_error_and_no_death(engine: Processes) -> None:
+    member = engine.start(Recipe(HAND))
+    with pytest.raises(RuntimeError, match="its answer cannot be sent"):
+        member.ask("strange")
+    assert member.ask("greet", "you") == "hello, you"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from harness.errors import Crashed, Side
-from harness.farm.engine import Member, Recipe, always
+from harness.farm.engine import Holds, Member, Recipe, hold
 from harness.farm.processes import Processes
 from harness.model import Case
 from harness.protocol.environment import Environment
@@ -32,8 +32,8 @@ class Recorded(Processes):
         super().__init__(2)
         self.made: list[Member] = []
 
-    def start(self, recipe: Recipe, wanted: Callable[[], bool] = always) -> Member:
-        self.made.append(super().start(recipe, wanted))
+    def start(self, recipe: Recipe, holds: Holds = hold) -> Member:
+        self.made.append(super().start(recipe, holds))
         return self.made[-1]
 
 
@@ -100,8 +100,8 @@ def test_what_is_told_again_is_only_what_is_needed(far: FarPool, engine: Recorde
     told: list[str] = []
     made = engine.start
 
-    def start(recipe: Recipe, wanted: Callable[[], bool] = always) -> Member:
-        member = made(recipe, wanted)
+    def start(recipe: Recipe, holds: Holds = hold) -> Member:
+        member = made(recipe, holds)
         ask = member.ask
         member.ask = lambda method, *given, within=None: told.append(given[1]) or ask(method, *given)  # type: ignore[method-assign]
         return member
@@ -124,8 +124,8 @@ def test_one_that_rests_gives_its_slot_free_and_goes_on_where_it_was(
 def test_a_call_over_which_three_processes_die_is_the_references_failure(engine: Recorded, far: FarPool) -> None:
     made = engine.start
 
-    def start(recipe: Recipe, wanted: Callable[[], bool] = always) -> Member:
-        member = made(recipe, wanted)
+    def start(recipe: Recipe, holds: Holds = hold) -> Member:
+        member = made(recipe, holds)
         member.kill()
         return member
 

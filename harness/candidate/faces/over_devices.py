@@ -50,6 +50,8 @@ def compiled(function: Callable[..., Any], takes: Any, gives: Any, devices: int 
 
 def demand_share(instances: int, devices: int) -> None:
     """Raise ValueError where the instances cannot be shared out equally."""
+    if devices < 1:
+        raise ValueError(f"there cannot be {devices} devices: expected 1 or more")
     if instances % devices:
         raise ValueError(f"{instances} instances cannot be shared out equally among {devices} devices")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import LockstepError
-from harness.farm.crew import Crew, Piece
+from harness.farm.crew import Crew, DeadlyPiece, Piece
 from harness.farm.engine import Engine
 from harness.farm.processes import Processes
 from harness.measure.strength.explanations import explained, load_explanations
@@ -220,13 +220,21 @@ class _Run:
                 self._ended.append(mutant.id)
             return following
 
+        def deadly(piece: Piece, why: DeadlyPiece) -> Iterable[Piece]:
+            if piece.key == ORIGINAL:
+                raise why
+            said = str(why).replace("\n", " ")
+            if piece.method == "prove":
+                return done(piece, {"proof": "", "differ": [said], "seconds": 0.0})
+            return done(piece, [Finding(piece.arguments[1][0], ERROR, 0.0, why=said).to_json()])
+
         self._judging_since = time.monotonic()
         if not missing:
-            crew.work(waiting, done)
+            crew.work(waiting, done, deadly)
             return
         # Strength is measured on a candidate that passes: a test that fails anyway kills everything.
         self._progress(ORIGINAL, 0, len(self._chosen))
-        crew.work([Piece(ORIGINAL, "pass_original", (missing, self._streams.derive("original")))], done)
+        crew.work([Piece(ORIGINAL, "pass_original", (missing, self._streams.derive("original")))], done, deadly)
 
     def _began(self, piece: Piece) -> None:
         if piece.key == ORIGINAL or (mutant := piece.arguments[0]).id in self._begun:

@@ -81,8 +81,9 @@ def positions(values: Array, law: Law, rng: np.random.Generator) -> Array:
 
 
 def low_positions(values: Array, law: Law, rng: np.random.Generator) -> Array | None:
-    """The lowest four bits of integers `[E, N]` from a wide range as `positions`, the lowest first, for it is the parity that
-    most often counts; None of other laws.
+    """The lowest four bits of integers `[E, N]` from a wide range as `positions`; None of other laws.
+
+    The lowest bit comes first: most often it is the parity that counts.
     """
     if law.kind != "integers":
         return None
