@@ -19,6 +19,8 @@ from harness.support.home import lockstep_home
 NODE_LABEL = "ray.io/node-id"
 CONNECT_S = 10.0
 LOOK_S = 1.0
+TRIES = 3
+"""A head that is busy may begin the server for a client too late."""
 CLOSE_S = 10.0
 
 
@@ -50,10 +52,13 @@ class Cluster:
         self._ray, self._alike = ray, alike
         self._began = not ray.is_initialized()
         if self._began:
-            try:
-                _init(ray, address)
-            except (ConnectionError, RuntimeError, ValueError, RayError) as error:
-                raise _unjoined(address, str(error)) from error
+            for tries in range(TRIES, 0, -1):
+                try:
+                    _init(ray, address)
+                    break
+                except (ConnectionError, RuntimeError, ValueError, RayError) as error:
+                    if tries == 1 or not address.startswith("ray://"):
+                        raise _unjoined(address, str(error)) from error
         self._actor = ray.remote(num_cpus=1, max_restarts=0)(_Actor)
         self._refusals: dict[Recipe, dict[str, str]] = {}  # by the node's id
         self._turn = threading.Lock()
@@ -62,11 +67,6 @@ class Cluster:
     def slots(self) -> int:
         """As `Engine.slots`: the processors of the cluster's living nodes."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-
-    @property
-    def free(self) -> int:
-        """As `Engine.free`: those of them that nobody has."""
-        return max(1, int(self._ray.available_resources().get("CPU", 1)))
 
     def start(self, recipe: Recipe, holds: Holds = hold) -> Member:
         """As `Engine.start`."""
@@ -181,7 +181,7 @@ class _Actor:
 
 class _Member:
     facts: Mapping[str, Any]
-    node_id, node = "", "a node of the cluster"
+    node_id, node = "", ""
 
     def __init__(self, ray: Any, actor: Any) -> None:
         self._ray, self._actor = ray, actor

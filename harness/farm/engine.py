@@ -59,7 +59,7 @@ class Member(Protocol):
 
     @property
     def node(self) -> str:
-        """The name of the node that it is on."""
+        """The name of the node that it is on; empty as long as it waits for room."""
         ...
 
     @property
@@ -112,11 +112,6 @@ class Engine(Protocol):
     @property
     def apart(self) -> bool:
         """Whether members can be on several nodes, so that one may be slower than others."""
-        ...
-
-    @property
-    def free(self) -> int:
-        """How many more could begin at once now, 1 at least."""
         ...
 
     def start(self, recipe: Recipe, holds: Holds = hold) -> Member:

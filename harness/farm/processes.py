@@ -34,11 +34,6 @@ class Processes:
         self.slots = slots or len(os.sched_getaffinity(0))
         self._members: list[_Process] = []
 
-    @property
-    def free(self) -> int:
-        """As `Engine.free`."""
-        return self.slots
-
     def start(self, recipe: Recipe, holds: Holds = hold) -> Member:
         """As `Engine.start`."""
         member = _Process()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ BEGINNING = frozenset(("open", "reset", "restore", "vector"))
 """Those of them that begin it anew."""
 ELSEWHERE = frozenset(("rollout", "drive", "probe"))
 """Calls that leave the environment where it would not be gone on from."""
+ROOM_S = 15.0
 CLOSE_S = 5.0
 GRACE_S = 60.0
 """A node that says nothing for so much longer than the worker may take is lost."""
@@ -108,6 +109,11 @@ class Far:
         self._ended = True
         self._drop()
 
+    @property
+    def placed(self) -> bool:
+        """Whether there is room for it."""
+        return self._member is not None and bool(self._member.node)
+
     def rest(self) -> None:
         """End the member; another one is started when something is asked."""
         self._drop()
@@ -169,7 +175,8 @@ class FarPool(Pool):
 
     Args:
         recipe: `reference_recipe`.
-        count: how many; 0 takes what the task says, or as many as the engine has free slots.
+        count: how many at most; 0 takes what the task says, or as many as the engine has slots. What has no room some time
+            after others have opened is left out: somebody else may have the slots for long.
 
     Raises:
         Refused: no node can run the reference.
@@ -177,22 +184,23 @@ class FarPool(Pool):
     """
 
     def __init__(self, task: Task, engine: Engine, recipe: Recipe, count: int = 0) -> None:
-        count = count or task.reference.workers or engine.free
-        self._links = [Far(engine, recipe) for _ in range(count)]
+        count = count or task.reference.workers or engine.slots
+        links = [Far(engine, recipe) for _ in range(count)]
 
         def opened(link: Far) -> Environment:
             return Environment(Channel(link, Side.REFERENCE, task.reference.timeout_s), task.reference.options)
 
         with ThreadPoolExecutor(count) as threads:
             try:
-                opening = [threads.submit(opened, link) for link in self._links]
-                for each in as_completed(opening):
-                    each.result()
+                opening = {threads.submit(opened, link): link for link in links}
+                done = _opened(opening)
+                environments = [each.result() for each in opening if each in done]
             except BaseException:
-                for link in self._links:  # those that still wait for room too
+                for link in links:  # those that still wait for room too
                     link.kill()
                 raise
-        super().__init__([each.result() for each in opening])
+        self._links = [link for each, link in opening.items() if each in done]
+        super().__init__(environments)
 
     @property
     def nodes(self) -> dict[str, Mapping[str, Any]]:
@@ -209,6 +217,27 @@ class FarPool(Pool):
         """Give the slots free until the workers are asked again."""
         for link in self._links:
             link.rest()
+
+
+def _opened(opening: Mapping[Future[Environment], Far]) -> set[Future[Environment]]:
+    """Those that have opened; those for which there is no room are ended.
+
+    Raises:
+        Exception: what one of them raised.
+    """
+    done: set[Future[Environment]] = set()
+    late = set(opening)
+    while late:
+        new, late = wait(late, ROOM_S if done else None, FIRST_COMPLETED)
+        for each in new:
+            each.result()
+        done |= new
+        if not new:
+            roomless = {each for each in late if not opening[each].placed}
+            late -= roomless
+            for each in roomless:
+                opening[each].kill()
+    return done
 
 
 def nodes(pool: Pool | None) -> dict[str, Mapping[str, Any]]:

@@ -14,32 +14,36 @@ from harness.farm.engine import Alike
 from tests.paths import ROOT
 
 
-@pytest.fixture(scope="session")
-def client_port() -> int:
-    """A port that nobody has, for clients of the cluster."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-@pytest.fixture(scope="module")
-def nodes(tmp_path_factory: pytest.TempPathFactory, client_port: int) -> Iterator[Any]:
+def begun(tmp_path_factory: pytest.TempPathFactory, **of_head: Any) -> Any:
     """Three nodes, two processors each; the first one is the head, to which whoever asks is connected."""
     from ray.cluster_utils import Cluster as Nodes
 
     made = Nodes()
     for number in range(3):
         home = tmp_path_factory.mktemp(f"home-{number}")
-        of_head = {} if number else {"ray_client_server_port": client_port}
+        variables = {"LOCKSTEP_HOME": str(home), "PYTHONPATH": str(ROOT)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)  # Ray leaves the logs of its client's server open
-            made.add_node(
-                num_cpus=2,
-                env_vars={"LOCKSTEP_HOME": str(home), "PYTHONPATH": str(ROOT)},
-                include_dashboard=False,
-                **of_head,
-            )
+            made.add_node(num_cpus=2, env_vars=variables, include_dashboard=False, **({} if number else of_head))
+    return made
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Three nodes."""
+    made = begun(tmp_path_factory)
     yield made
+    made.shutdown()
+
+
+@pytest.fixture
+def client_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port for clients of a cluster of three nodes. Servers of two such clusters on one machine want the same ports."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    made = begun(tmp_path_factory, ray_client_server_port=port)
+    yield port
     made.shutdown()
 
 

@@ -46,7 +46,7 @@ def test_all_tasks_of_a_folder_are_verified_and_the_worst_of_them_decides(folder
     assert wrong["levels"][0]["checks"][0]["divergences"] or any(c["divergences"] for c in wrong["levels"][0]["checks"])
 
 
-def test_a_cluster_is_joined_by_its_client_and_judges_the_same(nodes: Any, client_port: int) -> None:
+def test_a_cluster_is_joined_by_its_client_and_judges_the_same(client_port: int) -> None:
     command = ("verify", str(WALK), "--level", "1", "--seed", "5")
     (_, here), (code, there) = lockstep(*command), lockstep(*command, "--on", f"ray://127.0.0.1:{client_port}")
     assert code == 0, there

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 
-from harness.errors import Crashed, Side
-from harness.farm.engine import Holds, Member, Recipe, hold
+from harness.errors import Crashed, SetupError, Side
+from harness.farm.engine import Holds, Lost, Member, Recipe, hold
 from harness.farm.processes import Processes
 from harness.model import Case
 from harness.protocol.environment import Environment
@@ -22,6 +25,7 @@ from harness.task.load import load_task
 from tests.paths import WALK
 
 CASES = [Case(seed, {"action": np.arange(seed % 9) % 3}) for seed in range(40)]
+PAUSE = threading.Event()
 ACTIONS = {"action": np.array([0, 1, 2, 1])}
 
 
@@ -147,3 +151,37 @@ def test_a_reference_that_ends_by_itself_is_not_started_again(engine: Recorded, 
         pool.rollout(CASES)
     assert len(engine.made) == 1
     pool.close()
+
+
+def test_a_worker_that_has_no_room_is_left_out(engine: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.reference.elsewhere.ROOM_S", 0.2)
+    made, number, nobody = engine.start, itertools.count(), cast(Member, None)
+
+    def start(recipe: Recipe, holds: Holds = hold) -> Member:
+        if next(number):
+            while holds(nobody):
+                PAUSE.wait(0.01)
+            raise Lost("nobody waits for it any more")
+        return made(recipe, holds)
+
+    engine.start = start  # type: ignore[method-assign]
+    task = load_task(WALK)
+    pool = FarPool(task, engine, reference_recipe(task), 2)
+    assert len(pool.environments) == 1 and pool.rollout(CASES[:2])[1].case is CASES[1]
+    pool.close()
+
+
+def test_a_reference_that_cannot_begin_ends_those_that_wait_for_room(engine: Recorded) -> None:
+    number, nobody = itertools.count(), cast(Member, None)
+
+    def start(recipe: Recipe, holds: Holds = hold) -> Member:
+        if next(number):
+            raise SetupError("there is no compiler")
+        while holds(nobody):
+            PAUSE.wait(0.01)
+        raise Lost("nobody waits for it any more")
+
+    engine.start = start  # type: ignore[method-assign]
+    task = load_task(WALK)
+    with pytest.raises(SetupError, match="there is no compiler"):
+        FarPool(task, engine, reference_recipe(task), 2)
