@@ -29,6 +29,12 @@ EXIT_INCONCLUSIVE = 5
 EXIT_INTERRUPTED = 130
 
 
+def exit_code(outcome: str) -> int:
+    """What a command ends with that came to an outcome of `harness.verdict`."""
+    codes = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL, "INCONCLUSIVE": EXIT_INCONCLUSIVE}
+    return codes.get(str(outcome), EXIT_ERROR)
+
+
 class Output:
     """Where a command's results and its progress go.
 

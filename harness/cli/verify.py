@@ -11,8 +11,8 @@ import click
 
 from harness.calls import ShellCalls
 from harness.cli import completion
-from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
-from harness.operations.spreading import VARIABLE
+from harness.cli.frame import EXIT_NEEDS_HUMAN, Output, command, exit_code
+from harness.farm import VARIABLE
 from harness.session.request import VerificationRequest
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from harness.session.session import Verification, Verifier
     from harness.support.progress import Progress
     from harness.task.contract import Task
-    from harness.verdict import Divergence, Outcome
+    from harness.verdict import Divergence
 
 sandbox_option = click.option(
     "--sandbox", metavar="DRIVER", help="docker, bubblewrap or process; default: the best that works."
@@ -290,9 +290,3 @@ def _keep_case(task: Task, found: Divergence) -> Path | None:
 
 def _how_to_resume(identifier: str) -> str:
     return f"look at what was tried, then let it go on with `{ShellCalls(identifier).resume()}`, or change the task"
-
-
-def exit_code(outcome: Outcome) -> int:
-    """What a command ends with that came to an outcome."""
-    codes = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL, "INCONCLUSIVE": EXIT_INCONCLUSIVE}
-    return codes.get(str(outcome), EXIT_ERROR)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.frame import Output
+from harness.cli.frame import Output, exit_code
 
 if TYPE_CHECKING:
     from harness.farm.engine import Engine
@@ -27,7 +27,6 @@ def run(
     from rich.text import Text
 
     from harness.cli import show
-    from harness.cli.verify import exit_code
     from harness.operations.verify_all import tasks_in, verify_all
     from harness.verdict import Outcome
 

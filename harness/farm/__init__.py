@@ -6,3 +6,6 @@ several members of one recipe that share out *pieces* of work: independent quest
 
 No answer may depend on where or in which order pieces are done, so what dies is made again and asked again.
 """
+
+VARIABLE = "LOCKSTEP_ON"
+"""Names the engine of a process and of what it starts, as `--on` does."""

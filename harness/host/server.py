@@ -18,12 +18,13 @@ from typing import Any
 from harness import __version__
 from harness.agent_sandbox import AgentSandbox
 from harness.errors import SessionError, SessionLocked
+from harness.farm import VARIABLE
 from harness.farm.engine import Engine
 from harness.host.calls import Calls
 from harness.host.interrupts import InterruptibleVerifier, Interrupts
 from harness.host.jobs import HostLock, Jobs
 from harness.host.protocol import RELEASE, SOCKET, OtherVersion, address, described, is_bug, receive, send
-from harness.operations.spreading import VARIABLE, engine_on
+from harness.operations.spreading import engine_on
 from harness.record import directory as directories
 from harness.record.directory import SessionDirectory
 from harness.session.session import Session, Verifier, VerifierFactory, levels_verifier

@@ -9,7 +9,6 @@ from harness.errors import SetupError
 from harness.farm.engine import Alike, Engine
 from harness.record.machine import conditions
 
-VARIABLE = "LOCKSTEP_ON"
 HERE, RAY = "here", "ray"
 JUDGE = frozenset(("judge", "lockstep"))
 

@@ -53,7 +53,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[RareSettings, int]]:
     found: list[tuple[RareSettings, int]] = []
 
     def measure(
-        task: Any, tree: Any, driver: Any, settings: RareSettings, *, seed: int, progress: Any
+        task: Any, tree: Any, driver: Any, settings: RareSettings, *, seed: int, progress: Any, engine: None
     ) -> SimpleNamespace:
         found.append((settings, seed))
         return told(curve().to_json())
