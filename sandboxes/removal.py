@@ -57,6 +57,14 @@ def left_behind(directory: Path) -> list[Path]:
     return sorted(path for path, marked in ours if _mark(int(marked["process"])) != marked[0].strip("-"))
 
 
+def remove_left_behind(directory: Path) -> list[Path]:
+    """Remove them: nobody can want them any more. Gives what was there."""
+    left = left_behind(directory)
+    for each in left:
+        remove_tree(each)
+    return left
+
+
 def _mark(process: int) -> str:
     """A process, when it began in ticks since the machine did (0 where it is no more), and where its number means it."""
     try:

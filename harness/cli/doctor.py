@@ -23,7 +23,7 @@ from harness.policy.budgets import all_standing
 from harness.policy.rings import exposed
 from harness.support.home import lockstep_home
 from sandboxes import UNASKED, DockerDriver, SandboxError, drivers
-from sandboxes.removal import left_behind, remove_tree
+from sandboxes.removal import remove_left_behind
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_NODE = 18
@@ -195,9 +195,7 @@ def _disk() -> Item:
 def _orphans(directory: Path) -> Item:
     """Temporary directories of killed processes: nobody can want them any more, so they are removed."""
     name = "temporary files"
-    left = left_behind(directory)
-    for each in left:
-        remove_tree(each)
+    left = remove_left_behind(directory)
     if not left:
         return Item(name, Health.OK, f"nothing left behind in {directory}")
     shown = ", ".join(map(str, left[:3])) + (f" and {len(left) - 3} more" if len(left) > 3 else "")

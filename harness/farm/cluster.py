@@ -12,7 +12,7 @@ from contextlib import chdir, suppress
 from typing import Any, Self
 
 from harness.errors import SetupError
-from harness.farm.engine import ANY, Alike, Holds, Lost, Member, Recipe, Refused, hold
+from harness.farm.engine import ANY, CLOSE_S, Alike, Holds, Lost, Member, Recipe, Refused, hold
 from harness.farm.place import Answer, Place
 from harness.support.home import lockstep_home
 
@@ -21,7 +21,6 @@ CONNECT_S = 10.0
 LOOK_S = 1.0
 TRIES = 3
 """A head that is busy may begin the server for a client too late."""
-CLOSE_S = 10.0
 
 
 class Cluster:
@@ -81,6 +80,8 @@ class Cluster:
                 raise
             except Exception as refused:
                 member.kill()
+                if not member.node_id:  # its node has no Lockstep that could tell which one it is
+                    raise
                 with self._turn:
                     self._refusals.setdefault(recipe, {})[member.node_id] = f"{member.node}: {refused}"
 
@@ -137,13 +138,19 @@ def _init(ray: Any, address: str) -> None:
 def _demand_there(address: str) -> None:
     """Ray asks for minutes where nobody answers."""
     named = address or os.environ.get("RAY_ADDRESS", "")
-    host, _, port = named.removeprefix("ray://").rpartition(":")
-    if not (port.isascii() and port.isdigit()):
+    place = host_and_port(named)
+    if place is None:
         return
     try:
-        socket.create_connection((host, int(port)), CONNECT_S).close()
+        socket.create_connection(place, CONNECT_S).close()
     except (OSError, ValueError, OverflowError) as error:
         raise _unjoined(named, str(error)) from error
+
+
+def host_and_port(address: str) -> tuple[str, int] | None:
+    """The two of `ray://host:port` or `host:port`; None of another text."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    return (host, int(port)) if port.isascii() and port.isdigit() else None
 
 
 def _unjoined(address: str, why: str) -> SetupError:

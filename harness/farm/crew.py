@@ -99,7 +99,7 @@ class Crew:
                         member = self._engine.start(self._recipe, shift.holds)
                         self.facts[member.node] = dict(member.facts)
                     if not shift.holds(member):
-                        return
+                        break
                     shift.goes_to(piece, member.node)
                     answer = member.ask(piece.method, *piece.arguments)
                 except Lost as lost:

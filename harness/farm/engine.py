@@ -38,12 +38,19 @@ class Alike:
     demanded: Mapping[str, Any] = field(default_factory=dict)
 
 
+CLOSE_S = 10.0
+"""So long a member may take to close what it holds."""
 STRIKES = 3
 """What so many members were lost over, one after the other, is given up."""
 
 
 ANY = Alike()
 """Any node will do."""
+
+
+def name_of(made: Callable[..., Any]) -> str:
+    """A class or function of a module as `module:name`."""
+    return f"{made.__module__}:{made.__name__}"
 
 
 class Lost(Exception):

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.farm.engine import ANY, Alike, Recipe, Refused
-from sandboxes.removal import left_behind, remove_tree, scratch_directory
+from sandboxes.removal import remove_left_behind, scratch_directory
 
 HERE = "this machine"
-SWEPT = ("lockstep-farm-", "lockstep-mutant-", "lockstep-candidate-", "lockstep-sandbox-")
 
 Answer = tuple[bool, Any]
 """Whether a question was answered, and its answer, or what was raised."""
@@ -43,7 +42,7 @@ class Place:
         try:
             facts = _named(self._alike.look)() if self._alike.look else {}
             self._demand(facts)
-            _sweep()
+            remove_left_behind(Path(tempfile.gettempdir()))  # of members that were killed
             below = self._stack.enter_context(scratch_directory("lockstep-farm-"))
             parcels = {name: parcel.unpack(below) for name, parcel in recipe.parcels.items()}
             self._made = _named(recipe.factory)(**recipe.arguments, **parcels)
@@ -76,13 +75,6 @@ class Place:
                 expected=f"{', '.join(f'{name} {demanded[name]}' for name in other)}, as the machine that asks",
                 next_step="install the same versions there",
             )
-
-
-def _sweep() -> None:
-    """Remove what members left behind that were killed."""
-    for path in left_behind(Path(tempfile.gettempdir())):
-        if path.name.startswith(SWEPT):
-            remove_tree(path)
 
 
 def _named(name: str) -> Any:

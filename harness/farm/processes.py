@@ -13,10 +13,9 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, Self
 
-from harness.farm.engine import Holds, Lost, Member, Recipe, hold
+from harness.farm.engine import CLOSE_S, Holds, Lost, Member, Recipe, hold
 from harness.farm.place import HERE
 
-CLOSE_S = 10.0
 SHOWN = 2000
 """So many bytes of what a lost process had said are told."""
 
@@ -63,6 +62,9 @@ class Processes:
 
 
 class _Process:
+    node = HERE
+    facts: Mapping[str, Any]
+
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         self._said = tempfile.TemporaryFile()  # noqa: SIM115
@@ -83,9 +85,6 @@ class _Process:
     def make(self, recipe: Recipe) -> None:
         """Make what it is asked for."""
         self.facts = self._answer("make", recipe)
-
-    node = HERE
-    facts: Mapping[str, Any]
 
     def ask(self, method: str, *arguments: Any, within: float | None = None) -> Any:
         return self._answer("ask", method, arguments, within=within)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from harness.errors import SetupError
-from harness.farm.engine import Alike, Engine
+from harness.farm.engine import Alike, Engine, name_of
 from harness.record.machine import conditions
 
 HERE, RAY = "here", "ray"
@@ -26,16 +26,16 @@ def engine_on(name: str | None) -> Iterator[Engine | None]:
     if name in (None, "", HERE):
         yield None
         return
-    if name != RAY and not name.rpartition(":")[2].isdigit():
+    from harness.farm.cluster import Cluster, host_and_port
+
+    if name != RAY and host_and_port(name) is None:
         raise SetupError(
             f"there is no engine {name!r}",
             where="--on",
             expected=f"`{HERE}`, `{RAY}`, or the address of a Ray cluster (ray://host:port, host:port)",
         )
-    from harness.farm.cluster import Cluster
-
     # A node that judges otherwise would give other verdicts.
     same = {fact: value for fact, value in conditions().items() if fact in JUDGE}
-    alike = Alike(f"{conditions.__module__}:{conditions.__name__}", same)
+    alike = Alike(name_of(conditions), same)
     with Cluster("" if name == RAY else name, alike) as engine:
         yield engine

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.errors import LockstepError, NoSuchTask
 from harness.farm.crew import Crew, DeadlyPiece, Piece
-from harness.farm.engine import Engine, Recipe
+from harness.farm.engine import Engine, Recipe, name_of
 from harness.farm.parcel import Parcel
 from harness.farm.processes import Processes
 from harness.policy.floor import permitted
 from harness.support.embedded import TASK_FILE, embedded_tasks
 from harness.support.progress import Progress
 from harness.task.contract import Task, caches
+from harness.task.elsewhere import task_there
 from harness.task.load import load_task
 from harness.verdict import Outcome, Verdict
 from harness.verify.request import LevelsRequest
@@ -62,7 +63,7 @@ class VerifierThere:
     def verify(self, task: Task, files: Parcel, levels: Sequence[int], seed: int) -> tuple[dict[str, Any] | None, str]:
         """The verdict (`Verdict.to_json`), or None and why there is none."""
         with scratch_directory("lockstep-verify-") as scratch:
-            unpacked = replace(task, directory=files.unpack(scratch))
+            unpacked = task_there(task, files.unpack(scratch))
             tree = scratch / "tree"
             tree.mkdir()
             try:
@@ -132,7 +133,7 @@ def verify_all(
         chosen = engine or here
         # Several at once share a machine: each then has one reference.
         arguments = {"sandbox": driver.name, "workers": 0 if engine is None else 1}
-        recipe = Recipe(f"{VerifierThere.__module__}:{VerifierThere.__name__}", arguments)
+        recipe = Recipe(name_of(VerifierThere), arguments)
         Crew(chosen, recipe, min(chosen.slots, len(by_key))).work(
             [piece(*each) for each in by_key.items()], done, deadly
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import Side
-from harness.farm.engine import STRIKES, Engine, Lost, Member, Recipe
+from harness.farm.engine import STRIKES, Engine, Lost, Member, Recipe, name_of
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
 from harness.protocol.link import Gone, Pipes
@@ -167,7 +167,7 @@ class Far:
 def reference_recipe(task: Task) -> Recipe:
     """How workers of a task's reference are made elsewhere."""
     arguments, parcels = task_parts(task)
-    return Recipe("harness.reference.elsewhere:ReferenceThere", arguments, parcels)
+    return Recipe(name_of(ReferenceThere), arguments, parcels)
 
 
 class FarPool(Pool):

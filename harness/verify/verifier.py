@@ -209,12 +209,13 @@ class Verifier:
         Raises:
             SetupError, Refused, EnvironmentFailure: the reference cannot be installed or started.
         """
-        if self._pool is None and self._engine is not None:
-            self.progress(f"starting references on {self._engine.name}", 0, 1)
-            self._pool = FarPool(self.task, self._engine, reference_recipe(self.task), self._workers)
         if self._pool is None:
-            installed = setup(self.task, lambda line: self.progress(line, 0, 1))
-            self._pool = start_references(self.task, installed, self._workers)
+            if self._engine is None:
+                installed = setup(self.task, lambda line: self.progress(line, 0, 1))
+                self._pool = start_references(self.task, installed, self._workers)
+            else:
+                self.progress(f"starting references on {self._engine.name}", 0, 1)
+                self._pool = FarPool(self.task, self._engine, reference_recipe(self.task), self._workers)
         return self._pool
 
     def _started_suite(self) -> Suite:

@@ -14,17 +14,24 @@ from harness.farm.engine import Alike
 from tests.paths import ROOT
 
 
+def add_node(nodes: Any, **options: Any) -> Any:
+    """One more node of a cluster of Ray's, with two processors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # Ray leaves the logs of its client's server open
+        # It forks to begin its processes, which JAX warns of where another test has loaded it; they are others at once.
+        warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
+        return nodes.add_node(num_cpus=2, include_dashboard=False, **options)
+
+
 def begun(tmp_path_factory: pytest.TempPathFactory, **of_head: Any) -> Any:
-    """Three nodes, two processors each; the first one is the head, to which whoever asks is connected."""
+    """Three nodes; the first one is the head, to which whoever asks is connected."""
     from ray.cluster_utils import Cluster as Nodes
 
     made = Nodes()
     for number in range(3):
         home = tmp_path_factory.mktemp(f"home-{number}")
         variables = {"LOCKSTEP_HOME": str(home), "PYTHONPATH": str(ROOT)}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ResourceWarning)  # Ray leaves the logs of its client's server open
-            made.add_node(num_cpus=2, env_vars=variables, include_dashboard=False, **({} if number else of_head))
+        add_node(made, env_vars=variables, **({} if number else of_head))
     return made
 
 

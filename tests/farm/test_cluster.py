@@ -68,6 +68,22 @@ def test_pieces_are_done_again_elsewhere_where_a_member_dies(cluster: Cluster, t
         Crew(cluster, Recipe(HAND)).work([Piece("the heavy mutant", "die")], done)
 
 
+def test_a_node_without_lockstep_is_told_at_once(cluster: Cluster) -> None:
+    """What Ray gives in the place of an actor that a node cannot import: each of its methods raises."""
+    import ray
+
+    class Temporary:
+        def __init__(self, alike: object) -> None:
+            pass
+
+        def node(self) -> None:
+            raise RuntimeError("the actor with name _Actor failed to import on the worker")
+
+    cluster._actor = ray.remote(num_cpus=1, max_restarts=0)(Temporary)
+    with pytest.raises(Refused, match=r"(?s)a node cannot begin: .*failed to import.*same version of Lockstep"):
+        cluster.start(Recipe(HAND))
+
+
 def test_who_waits_for_a_free_processor_can_give_up(cluster: Cluster) -> None:
     members = [cluster.start(Recipe(HAND)) for _ in range(6)]
     asked: list[Member] = []

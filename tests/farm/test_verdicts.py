@@ -20,6 +20,7 @@ from harness.task.load import load_task, without_training
 from harness.verdict import Outcome, Verdict
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
+from tests.farm.conftest import add_node
 from tests.paths import ENVIRONMENTS, WALK
 from tests.verify.levels.test_transfer import BUDGET
 
@@ -56,7 +57,7 @@ def test_a_verdict_is_the_same_with_any_number_of_workers(directory: Path, worke
 def test_a_node_that_dies_at_any_moment_changes_no_verdict(nodes: Any, cluster: Cluster) -> None:
     here, chance = judged(CARTPOLE, (1, 2, 3), None), random.Random(SEED)
     for _ in range(20):
-        dies = nodes.add_node(num_cpus=2, include_dashboard=False)
+        dies = add_node(nodes)
         took = chance.uniform(0.0, here.duration_s)
         timer = threading.Timer(took, nodes.remove_node, (dies,), {"allow_graceful": False})
         timer.start()

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from harness.farm.engine import Recipe
+from harness.farm.engine import Recipe, name_of
 from harness.farm.parcel import Parcel
 from harness.measure.strength.equivalence import Programs
 from harness.measure.strength.judging import judge
@@ -32,7 +32,7 @@ def recipe(task: Task, original: Path, driver: Driver) -> Recipe:
     """
     arguments, parcels = task_parts(task)
     return Recipe(
-        "harness.measure.strength.worker:MutantJudge",
+        name_of(MutantJudge),
         arguments | {"sandbox": driver.name},
         parcels | {"tree": Parcel.of(original, caches)},
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.candidate.start import CandidateWorker
 from harness.farm.crew import Crew, Piece
-from harness.farm.engine import Engine, Recipe
+from harness.farm.engine import Engine, Recipe, name_of
 from harness.farm.parcel import Parcel
 from harness.policy.floor import permitted
 from harness.reference.elsewhere import FarPool
@@ -90,7 +90,7 @@ class Elsewhere:
         if of_candidate:
             parcels["tree"] = Parcel.of(self._tree, caches)
         arguments |= {"backend": backend, "sandbox": self._driver.name}
-        recipe = Recipe(f"{TrainingThere.__module__}:{TrainingThere.__name__}", arguments, parcels)
+        recipe = Recipe(name_of(TrainingThere), arguments, parcels)
 
         def done(piece: Piece, answer: Any) -> Iterable[Piece]:
             trained(piece.arguments[1], answer)
