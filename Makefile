@@ -23,7 +23,7 @@ demo: $(RUN_STAMP) ## play a whole session: four faults in a CartPole translatio
 
 check: $(DEV_STAMP) ## format, lint, types, import borders
 	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+	$(BIN)/ruff check --no-cache .
 	$(BIN)/pyright
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache
 
