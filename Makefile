@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 DOCS_STAMP := $(VENV)/.installed-docs
+GPU_STAMP := $(VENV)/.installed-gpu
 SPLIT = $(if $(SPLITS),--splits $(SPLITS) --group $(GROUP) --splitting-algorithm least_duration)
 
 # Hundreds of processes are started here: each would compile the harness anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow test-rust test-all nightly budgets bench docs dist lowest clean
+.PHONY: help setup demo check test test-slow test-rust test-gpu test-all nightly budgets bench docs dist lowest clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -39,6 +40,10 @@ test-rust: $(DEV_STAMP) ## format, lints and tests of the Rust workspace, and of
 	cd rust && cargo fmt --check && cargo clippy --locked --all-targets -- -D warnings && cargo test --locked
 	cd rust/gameboy && cargo fmt -p lockstep-gameboy -p lockstep-gameboy-batch -- --check && cargo clippy --locked --workspace --all-targets -- -D warnings && cargo test --locked --workspace
 	$(BIN)/python -m tests.rust.crates
+
+test-gpu: $(GPU_STAMP) ## the tests that need an NVIDIA GPU
+	@JAX_PLATFORMS= $(BIN)/python -c 'import jax; jax.devices("gpu")' || { echo "JAX finds no NVIDIA GPU on this machine: install its driver, or run this on one that has it"; exit 1; }
+	$(BIN)/pytest -m gpu
 
 test-all: $(DEV_STAMP) $(DOCS_STAMP) ## the tests as CI runs them: all but whole translations and long sweeps
 	$(BIN)/pytest -n 2 --dist worksteal --durations=30 -m "not nightly"
@@ -76,6 +81,10 @@ $(RUN_STAMP): pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(DEV_STAMP): $(RUN_STAMP)
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	@touch $@
+
+$(GPU_STAMP): sandboxes/images/requirements-cuda.txt $(DEV_STAMP)
+	$(BIN)/python -m pip install -q -c constraints.txt -r sandboxes/images/requirements-cuda.txt
 	@touch $@
 
 $(DOCS_STAMP): $(RUN_STAMP)

@@ -19,7 +19,7 @@ from typing import Any
 
 import sandboxes
 from benchmarks.common import ENVIRONMENTS, candidate_tree, report, spread
-from harness.candidate.adapters.jax.flags import jax_environment
+from harness.candidate.jax_process import jax_environment
 from harness.candidate.start import CandidateWorker, candidate_options
 from harness.measure.profile.contenders import CANDIDATE, SCAN, Cell, Contender, prepare
 from harness.measure.profile.run import run_length

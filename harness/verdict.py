@@ -350,6 +350,7 @@ class Verdict:
         nodes: the conditions of the nodes on which references were, by name, where they were placed by an engine.
         failure: the same for code, no part of `to_json`; None where `error` is empty.
         image: digest of the image that the sandbox was made of, or an empty string where it is made of none.
+        gpu: the GPUs that the candidate computed on, or an empty string where it computed on the CPU.
         frames: pictures of some divergences, uint8 `[height, width, 3]`, by `<index>-expected` and `<index>-actual`
             (`harness.verify.pictures`). They illustrate, decide nothing, and are no part of `to_json`.
     """
@@ -362,6 +363,7 @@ class Verdict:
     duration_s: float = 0.0
     error: str = ""
     image: str = ""
+    gpu: str = ""
     frames: Mapping[str, Array] = field(default_factory=dict, compare=False, repr=False)
     failure: Failure | None = None
     nodes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -380,8 +382,9 @@ class Verdict:
 
     def __str__(self) -> str:
         """A line for the verdict, one for each level, and one for each divergence."""
-        isolated = "" if self.isolated else ", which does not isolate"
-        lines = [f"{self.outcome} (seed {self.seed}, sandbox {self.sandbox}{isolated}, {self.duration_s:.1f} s)"]
+        where = self.sandbox + ("" if self.isolated else ", which does not isolate")
+        where += f", on {self.gpu}" if self.gpu else ""
+        lines = [f"{self.outcome} (seed {self.seed}, sandbox {where}, {self.duration_s:.1f} s)"]
         lines += [str(report) for report in self.reports]
         lines += [f"  {divergence}" for divergence in self.divergences]
         return "\n".join([*lines, *([self.error] if self.error else [])])
@@ -394,8 +397,11 @@ class Verdict:
 
     @property
     def ran_in(self) -> dict[str, Any]:
-        """The sandbox, JSON-ready."""
-        return {"driver": self.sandbox, "isolated": self.isolated} | ({"image": self.image} if self.image else {})
+        """The sandbox and the device in it, JSON-ready."""
+        known = {"image": self.image, "gpu": self.gpu}
+        return {"driver": self.sandbox, "isolated": self.isolated} | {
+            name: told for name, told in known.items() if told
+        }
 
     @property
     def checks(self) -> tuple[CheckResult, ...]:
@@ -437,6 +443,7 @@ class Verdict:
             duration_s=document.number("duration_s"),
             error=document.text("error"),
             image=sandbox.text("image", ""),
+            gpu=sandbox.text("gpu", ""),
             nodes=document.optional("nodes", dict) or {},
         )
         if verdict.outcome is not document.one_of("outcome", Outcome):

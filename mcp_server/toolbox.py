@@ -15,7 +15,7 @@ from mcp.types import TextContent
 
 from harness.errors import LockstepError
 from harness.host import client as host
-from harness.policy import floor, quota
+from harness.policy import device, floor, quota
 from harness.support.progress import Progress
 from mcp_server.results import JobStatus, SessionStatus, Verification
 
@@ -23,6 +23,7 @@ PASSED_ON = (
     "LOCKSTEP_HOME",
     floor.VARIABLE,
     quota.VARIABLE,
+    device.VARIABLE,
     "JAX_PLATFORMS",
     "CUDA_VISIBLE_DEVICES",
     "SSL_CERT_FILE",

@@ -78,8 +78,8 @@ class SandboxSpec:
     limits: Limits = Limits()
     masked: tuple[Path, ...] = ()
     gpus: int = 0
-    """How many NVIDIA GPUs commands may use. Only `docker` gives them one by one; `process` gives what the
-    machine has, and `bubblewrap` refuses."""
+    """How many NVIDIA GPUs commands may use. Only `docker` gives them one by one: those that CUDA_VISIBLE_DEVICES in
+    `environment` names, else the first ones. `bubblewrap` shows all where some are asked for, `process` always."""
     network: bool = False
     """Whether commands reach the network, as what builds and downloads must. Only `bubblewrap` gives it and takes it away;
     `docker` refuses to give it, and `process` cannot take it away."""

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from . import checks, kernel_files
+from . import checks, gpus, kernel_files
 from ._supervisor.job import ARGUMENTS_FD, FILTER_FD, STATUS_FD
 from .base import SandboxSpec
 from .errors import SandboxUnavailable
@@ -48,9 +48,10 @@ class BubblewrapDriver:
     warning: str | None = None
     python: str | None = None
 
-    def __init__(self, *, cgroups: bool = True) -> None:
-        """With `cgroups` False the limits are kept by watching /proc even where a cgroup could be made."""
-        self._cgroups = cgroups
+    def __init__(self, *, cgroups: bool = True, devices: Path = gpus.DEVICES) -> None:
+        """With `cgroups` False the limits are kept by watching /proc even where a cgroup could be made. `devices` is where
+        this machine has the device files of its GPUs."""
+        self._cgroups, self._devices = cgroups, devices
         self._lock = threading.Lock()
         self._program: str | None = None
 
@@ -86,7 +87,6 @@ class BubblewrapDriver:
     def open(self, spec: SandboxSpec) -> LocalSandbox:
         """See `Driver.open`."""
         checks.spec(spec)
-        checks.without_gpus(spec, self.name)
         reason = self.unavailable()
         if self._program is None:
             raise SandboxUnavailable(f"bubblewrap: {reason}")
@@ -98,12 +98,14 @@ class BubblewrapDriver:
         for name, text in _MADE_UP.items():
             by_name = name == "nsswitch.conf" and spec.network
             (made_up / name).write_text(text.replace("hosts: files", "hosts: files dns") if by_name else text)
-        fixed = [*_namespaces(spec.network), *_system(made_up, spec.limits.memory_bytes)]
+        fixed = [*_namespaces(spec.network), *_system(made_up, spec.limits.memory_bytes, spec.gpus)]
         for name, text in kernel_files.made_up(spec.limits.memory_bytes).items():
             (made_up / name).write_text(text)
             fixed += ["--ro-bind", str(made_up / name), f"/proc/{name}"]
         if spec.network:
             fixed += _names_of_hosts()
+        for node in gpus.nodes(self._devices) if spec.gpus else ():
+            fixed += ["--dev-bind", str(node), f"/dev/{node.name}"]
         fixed += _mounts(table)
         fixed += _masks(spec.masked, table)
         # Last: until here the mount points had to be made in the root.
@@ -177,7 +179,7 @@ def _namespaces(network: bool = False) -> list[str]:
     ]
 
 
-def _system(made_up: Path | None, shared_memory_bytes: int) -> list[str]:
+def _system(made_up: Path | None, shared_memory_bytes: int, gpus: int = 0) -> list[str]:
     """The operating system without its people: /usr, the linker's files, fresh /proc and /dev."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for name in _SYSTEM_LINKS:
@@ -193,12 +195,16 @@ def _system(made_up: Path | None, shared_memory_bytes: int) -> list[str]:
             arguments += ["--ro-bind", str(made_up / name), f"/etc/{name}"]
     arguments += ["--symlink", "../tmp", "/var/tmp", "--dir", "/run", "--proc", "/proc", "--dev", "/dev"]
     arguments += ["--perms", "1777", "--size", str(shared_memory_bytes), "--tmpfs", "/dev/shm"]
-    for name, directory in kernel_files.hidden():
+    for name, directory in kernel_files.hidden(gpus=gpus):
         arguments += _empty(f"/proc/{name}") if directory else ["--ro-bind", "/dev/null", f"/proc/{name}"]
     # Harness as root: its files in /proc/sys are ours by owner, and no capability is asked for when they are
     # written (core_pattern alone would run a program on the host). bwrap covers them only for a directory
     # that is writable itself.
-    arguments += ["--remount-ro", "/proc"]
+    if not gpus:
+        return [*arguments, "--remount-ro", "/proc"]
+    # CUDA names its threads there, so what a process has of its own stays writable, and the rest becomes read-only by name.
+    for name in kernel_files.shared(gpus=gpus):
+        arguments += ["--ro-bind", f"/proc/{name}", f"/proc/{name}"]
     return arguments
 
 

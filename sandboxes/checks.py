@@ -31,12 +31,6 @@ def spec(spec: SandboxSpec) -> None:
             raise SpecRefused(f"masked: {path} is not a directory of this machine; correct it or leave it out")
 
 
-def without_gpus(spec: SandboxSpec, driver: str) -> None:
-    """Raises SpecRefused if a GPU is asked of a driver that cannot give one."""
-    if spec.gpus:
-        raise SpecRefused(f"gpus: {driver} gives commands no GPU, {spec.gpus} asked for; use the driver 'docker'")
-
-
 def without_network(spec: SandboxSpec, driver: str) -> None:
     """Raises SpecRefused if the network is asked of a driver that never gives it."""
     if spec.network:

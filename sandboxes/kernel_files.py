@@ -42,8 +42,24 @@ def hidden(*, gpus: int = 0, proc: str = "/proc") -> Iterator[tuple[str, bool]]:
 
     All that this machine has now and the list above does not name. Links are left: they lead to what is judged itself.
     """
-    kept = STAYS | set(made_up(0)) | (WITH_GPUS if gpus else frozenset())
+    kept = _kept(gpus) | set(made_up(0))
+    for entry in _of_the_machine(proc):
+        if entry.name not in kept:
+            yield entry.name, entry.is_dir(follow_symlinks=False)
+
+
+def shared(*, gpus: int = 0, proc: str = "/proc") -> Iterator[str]:
+    """What of this machine's /proc stays as it is, and is no process's own."""
+    kept = _kept(gpus)
+    yield from (entry.name for entry in _of_the_machine(proc) if entry.name in kept)
+
+
+def _kept(gpus: int) -> frozenset[str]:
+    return STAYS | (WITH_GPUS if gpus else frozenset())
+
+
+def _of_the_machine(proc: str) -> Iterator[os.DirEntry[str]]:
     with os.scandir(proc) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
-            if not entry.name.isdecimal() and entry.name not in kept and not entry.is_symlink():
-                yield entry.name, entry.is_dir(follow_symlinks=False)
+            if not entry.name.isdecimal() and not entry.is_symlink():
+                yield entry

@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.calls import reference_uri, session_uri
-from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.crates import data
 from harness.candidate.crates.runtime import VENDOR, cargo_settings, sources
 from harness.candidate.crates.surroundings import HERE
 from harness.candidate.crates.toolchain import Toolchain, toolchain
 from harness.candidate.interpreter import BASE_PACKAGES, SITE, python_runtime
+from harness.candidate.jax_process import jax_environment
 from harness.errors import SessionError
+from harness.policy.device import gpus_asked
 from harness.policy.quota import quota_bytes
 from harness.session.view import SessionView
 from harness.task.contract import CASES_DIRECTORY, GUIDE_FILE, REFERENCE_DIRECTORY, WRITABLE, Task
@@ -226,6 +227,7 @@ class AgentSandbox:
             workdir=WORKSPACE,
             masked=(*runtime.masked, *(path for path in hidden if path.is_dir())),
             purpose=f"agent {self._session}",
+            gpus=0 if rust else gpus_asked(),
             limits=Limits(
                 memory_bytes=max(LEAST_MEMORY_MB, self.task.candidate.memory_mb) << 20,
                 processes=PROCESSES,

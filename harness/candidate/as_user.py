@@ -23,13 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.crates.build import build_elsewhere
 from harness.candidate.crates.project import package_name
 from harness.candidate.interpreter import BASE_PACKAGES, SITE, python_runtime
+from harness.candidate.jax_process import jax_environment
 from harness.candidate.package import write_package
 from harness.errors import BadAnswer, Crashed, Side, TimedOut
 from harness.model import Array
+from harness.policy.device import gpus_asked
 from harness.protocol.worker import MAX_VALUES, ProtocolError, decode
 from harness.task.contract import Task
 from sandboxes import Driver, Finished, Limits, Mount, Sandbox, SandboxSpec
@@ -270,6 +271,7 @@ class User:
                 masked=runtime.masked,
                 locks=False,
                 purpose="user of a candidate",
+                gpus=gpus_asked() if jax else 0,
                 limits=Limits(
                     memory_bytes=task.candidate.memory_mb << 20,
                     processes=512,

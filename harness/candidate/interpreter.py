@@ -144,6 +144,20 @@ def _installed_plugins(name: str) -> list[str]:
     return [d.name for d in metadata.distributions() if re.match(r"jax[-_]cuda\d+[-_](plugin|pjrt)|nvidia[-_]", d.name)]
 
 
+def demand_gpu_plugin(driver: Driver) -> None:
+    """Check that JAX can use a GPU in a sandbox that has one; an image has a JAX of its own.
+
+    Raises:
+        SetupError: what JAX needs for that is not installed.
+    """
+    if driver.python is None and not _installed_plugins("jax"):
+        raise SetupError(
+            "JAX is installed without what it needs for a GPU",
+            where="--device gpu",
+            next_step='run `pip install "jax[cuda12]"` in the environment of the harness, or use `--device cpu`',
+        )
+
+
 def _interpreter_mounts() -> tuple[Mount, ...]:
     base = Path(sys.base_prefix).resolve()
     system = (Path("/usr"), Path("/bin"), Path("/lib"))

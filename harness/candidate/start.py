@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.crates.build import build
-from harness.candidate.interpreter import BASE_PACKAGES, SITE, python_runtime
+from harness.candidate.interpreter import BASE_PACKAGES, SITE, demand_gpu_plugin, python_runtime
+from harness.candidate.jax_process import jax_environment
 from harness.errors import BadAnswer, BrokenContract, SetupError, Side
 from harness.model import Leaf
+from harness.policy.device import gpus_asked
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
 from harness.protocol.link import Pipes
@@ -61,6 +62,7 @@ class SandboxedWorker:
         environment: its variables.
         memory_mb: its memory limit.
         counts: a directory for what code writes that was compiled so that it counts; None where none does.
+        gpus: how many GPUs it has.
     """
 
     def __init__(
@@ -71,10 +73,13 @@ class SandboxedWorker:
         environment: Mapping[str, str],
         memory_mb: int,
         counts: Path | None = None,
+        gpus: int = 0,
     ) -> None:
         self._directory = new_directory("lockstep-candidate-")
         self._code = self._directory / "code"
         self._code.mkdir()
+        if gpus:
+            demand_gpu_plugin(driver)
         runtime = python_runtime(driver, self._directory / "site", packages)
         spec = SandboxSpec(
             mounts=(
@@ -86,6 +91,7 @@ class SandboxedWorker:
             environment=environment,
             masked=runtime.masked,
             locks=False,
+            gpus=gpus,
             purpose=f"worker {adapter.rpartition(':')[2]}",
             limits=Limits(memory_bytes=memory_mb << 20, processes=512, wall_seconds=24 * 3600.0),
         )
@@ -151,12 +157,13 @@ class CandidateWorker:
         self, task: Task, driver: Driver, *, training: bool = False, devices: int = 1, counts: Path | None = None
     ) -> None:
         self._task, self._driver, self._counting = task, driver, counts is not None
-        adapter, packages, variables = RUST_ADAPTER, {*BASE_PACKAGES}, {}
+        adapter, packages, variables, gpus = RUST_ADAPTER, {*BASE_PACKAGES}, {}, 0
         if task.candidate.kind == "jax":
             libraries = TRAINING_PACKAGES if training else ()
             adapter, variables = JAX_ADAPTER, jax_environment(task.candidate.xla_flags, devices)
+            gpus = gpus_asked(devices)
             packages |= {"jax", "jaxlib", *libraries, *task.candidate.packages}
-        self._worker = SandboxedWorker(driver, adapter, packages, variables, task.candidate.memory_mb, counts)
+        self._worker = SandboxedWorker(driver, adapter, packages, variables, task.candidate.memory_mb, counts, gpus)
         self._channel: Channel | None = None
         self.close = self._worker.close
 

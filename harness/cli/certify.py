@@ -11,7 +11,7 @@ import click
 from harness.cli import completion
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
 from harness.cli.trusted import trust_in, trust_option
-from harness.cli.verify import on_option, sandbox_option
+from harness.cli.verify import device_option, on_option, sandbox_option
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -57,6 +57,7 @@ MATCH_COLOURS = {"exact": "green", "within tolerance": "yellow", "measured again
 )
 @click.option("--batch", "batches", type=click.IntRange(1), multiple=True, help="Batch size; default: the task's.")
 @sandbox_option
+@device_option
 @on_option
 @trust_option
 def certify(

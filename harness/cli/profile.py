@@ -9,7 +9,14 @@ import click
 
 from harness.cli import completion
 from harness.cli.frame import EXIT_ERROR, EXIT_FAIL, EXIT_OK, Output, command
-from harness.cli.verify import candidate_option, chosen_candidate, demand_no_choice, sandbox_option, seed_option
+from harness.cli.verify import (
+    candidate_option,
+    chosen_candidate,
+    demand_no_choice,
+    device_option,
+    sandbox_option,
+    seed_option,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,6 +47,7 @@ EXITS = {"PASS": EXIT_OK, "FAIL": EXIT_FAIL, "ERROR": EXIT_ERROR}
 @seed_option
 @candidate_option
 @sandbox_option
+@device_option
 def profile(
     output: Output,
     where: str,

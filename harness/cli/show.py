@@ -80,6 +80,8 @@ def verdict(judged: Verdict) -> Iterator[RenderableType]:
         if report.transfer is not None:
             yield indented(transfer(report.transfer))
         yield from (indented(line) for line in _remarks(report))
+    if judged.gpu:
+        yield Text(f"The candidate computed on {judged.gpu}. A GPU rounds floats in its own way.", "dim")
     if judged.error:
         yield Text("could not be judged: " + judged.error, "magenta")
     if not judged.isolated:

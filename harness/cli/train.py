@@ -10,7 +10,7 @@ import click
 
 from harness.cli import completion
 from harness.cli.frame import EXIT_OK, Output, command
-from harness.cli.verify import candidate_option, chosen_candidate, sandbox_option
+from harness.cli.verify import candidate_option, chosen_candidate, device_option, sandbox_option
 
 
 @command(
@@ -41,6 +41,7 @@ from harness.cli.verify import candidate_option, chosen_candidate, sandbox_optio
 )  # fmt: skip
 @candidate_option
 @sandbox_option
+@device_option
 def train(
     output: Output,
     directory: str,

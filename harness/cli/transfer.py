@@ -8,6 +8,7 @@ from harness.cli import completion
 from harness.cli.frame import Output, command
 from harness.cli.verify import (
     candidate_option,
+    device_option,
     message_option,
     on_option,
     run,
@@ -27,6 +28,7 @@ LEVEL = 4
 @seed_option
 @candidate_option
 @sandbox_option
+@device_option
 @on_option
 def transfer(
     output: Output,

@@ -13,6 +13,7 @@ from harness.calls import ShellCalls
 from harness.cli import completion
 from harness.cli.frame import EXIT_NEEDS_HUMAN, Output, command, exit_code
 from harness.farm import VARIABLE
+from harness.policy import device
 from harness.session.request import VerificationRequest
 
 if TYPE_CHECKING:
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
 
 sandbox_option = click.option(
     "--sandbox", metavar="DRIVER", help="docker, bubblewrap or process; default: the best that works."
+)
+device_option = click.option(
+    "--device",
+    type=click.Choice(device.DEVICES),
+    expose_value=False,
+    callback=lambda context, parameter, value: device.choose(value),
+    help="What a candidate in JAX computes on; default: cpu.",
 )
 seed_option = click.option("--seed", type=click.IntRange(0, (1 << 63) - 1), help="Repeat a run; default: a fresh seed.")
 
@@ -82,6 +90,7 @@ session_option = click.option(
 @seed_option
 @candidate_option
 @sandbox_option
+@device_option
 @on_option
 @click.option(
     "--all",

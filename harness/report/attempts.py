@@ -84,6 +84,7 @@ def _row(reading: Reading, frames: Frames, before: int, asked: Event, ended: Eve
             "driver": plain.line(sandbox.get("driver"), 80),
             "isolated": sandbox.get("isolated") is True,
             "image": plain.line(sandbox.get("image"), 100),
+            "gpu": plain.line(sandbox.get("gpu"), 200),
         }
         if sandbox
         else None,

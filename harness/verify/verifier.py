@@ -20,6 +20,7 @@ from harness.errors import BrokenContract, EnvironmentFailure, Failure, Lockstep
 from harness.farm.crew import DeadlyPiece
 from harness.farm.engine import Engine, Refused
 from harness.model import Array
+from harness.policy import device
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
 from harness.reference.elsewhere import FarPool, nodes, reference_recipe
@@ -111,7 +112,7 @@ class Verifier:
         self.questions, self.put_to_candidate = {}, {}
         self._trained_on = {}
         reports: list[LevelReport] = []
-        error = image = ""
+        error = image = gpu = ""
         doubted = False  # whether an agent may have made up where a known case begins
         why: Failure | None = None
         drawn: dict[str, Array] = {}
@@ -126,6 +127,7 @@ class Verifier:
                 duration_s=time.monotonic() - began,
                 error=error,
                 image=image,
+                gpu=gpu,
                 frames=drawn,
                 failure=why,
                 nodes=nodes(self._pool) | self._trained_on,
@@ -142,6 +144,7 @@ class Verifier:
                 suite.open()
                 demand_features(self.task.directory / TASK_FILE, self.task.required, suite.features)
                 task, candidate = self._open_candidate(tree, request, stack)
+                gpu = device.described() if task.candidate.kind == "jax" else ""
                 pair = Pair(
                     task, suite, reference, candidate, seed, self.progress,
                     stop_at_failure=request.stop_at_failure, watch=self.watch,

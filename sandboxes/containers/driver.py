@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .. import _supervisor, checks, kernel_files
+from .. import _supervisor, checks, gpus, kernel_files
 from ..base import MEBIBYTE, SandboxSpec
 from ..errors import SandboxUnavailable, SpecRefused
 from ..local import PATH, TEMPORARY, LocalSandbox, Shown, State, Wrapped, check_workdir, shown
@@ -103,7 +103,10 @@ class DockerDriver:
         image = self._found(spec.gpus).digest
         # /tmp is memory, in which the whole container has a share.
         held = min(spec.limits.tmp_bytes, spec.limits.memory_bytes)
-        spec = replace(spec, limits=replace(spec.limits, tmp_bytes=held))
+        # A container's GPUs count from 0, so the choice among the machine's is made here.
+        left = {name: value for name, value in spec.environment.items() if name != gpus.CHOICE}
+        wanted = gpu_request(spec)
+        spec = replace(spec, environment=left, limits=replace(spec.limits, tmp_bytes=held))
         state = State()
         # The first row is /tmp, which is not a directory of the host.
         temporary, *mounted = shown(spec, state, at_source=False)
@@ -132,7 +135,7 @@ class DockerDriver:
                     "stop_signal": "SIGKILL",
                     "labels": owner_labels(spec.purpose),
                 },
-                _host(spec, mounted, state, user, kernel),
+                _host(spec, mounted, state, user, kernel) | wanted,
                 [f"/proc/{name}" for name, _ in kernel_files.hidden(gpus=spec.gpus)],
             )
             undo.callback(self.engine.remove, container)
@@ -274,9 +277,18 @@ def _host(
             **dict.fromkeys(_masks(spec.masked, mounted), _EMPTY),
         },
     }
-    if spec.gpus:
-        host["device_requests"] = [types.DeviceRequest(count=spec.gpus, capabilities=[["gpu"]])]
     return host
+
+
+def gpu_request(spec: SandboxSpec) -> dict[str, Any]:
+    """The request for GPUs: those that the command's environment names, else as many as are asked for."""
+    from docker import types
+
+    if not spec.gpus:
+        return {}
+    named = [name.strip() for name in spec.environment.get(gpus.CHOICE, "").split(",") if name.strip()]
+    which: dict[str, Any] = {"device_ids": named} if named else {"count": spec.gpus}
+    return {"device_requests": [types.DeviceRequest(**which, capabilities=[["gpu"]])]}
 
 
 _EMPTY = "ro,nosuid,nodev,noexec,mode=0555,size=4k"

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from harness.candidate.adapters.jax.candidate import JaxCandidate
-from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.faces.over_devices import compiled
+from harness.candidate.jax_process import jax_environment
 from harness.candidate.start import candidate_options
 from harness.task.load import load_task
 from tests.paths import ENVIRONMENTS, ROOT

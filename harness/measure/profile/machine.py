@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from harness.candidate.adapters.jax.flags import jax_environment
 from harness.candidate.interpreter import BASE_PACKAGES
+from harness.candidate.jax_process import jax_environment
 from harness.candidate.start import SandboxedWorker
 from harness.measure.profile.contenders import CANDIDATE, Cell
 from harness.measure.profile.result import Bound
+from harness.policy.device import gpus_asked
 from harness.protocol.channel import Channel
 from harness.task.contract import Task
 from sandboxes import Driver
@@ -51,7 +52,8 @@ def measure(driver: Driver) -> Abilities:
     Raises:
         SandboxError, EnvironmentFailure: JAX does not work there.
     """
-    worker = SandboxedWorker(driver, ADAPTER, {*BASE_PACKAGES, "jax", "jaxlib"}, jax_environment(), MEMORY_MB)
+    packages = {*BASE_PACKAGES, "jax", "jaxlib"}
+    worker = SandboxedWorker(driver, ADAPTER, packages, jax_environment(), MEMORY_MB, gpus=gpus_asked())
     try:
         channel = worker.channel("the machine", TIMEOUT_S)
         device = channel.ask("open", options={})

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from harness.candidate.adapters.jax.flags import jax_environment
+from harness.candidate.jax_process import jax_environment
 from harness.errors import BadAnswer
 from harness.measure.profile.contenders import KINDS, PEER, TRAIN, Contender
+from harness.policy.device import CPU
 from harness.protocol.channel import Channel
 from harness.protocol.link import Pipes
 from harness.reference.install import Progress, reference_command, setup
@@ -25,7 +26,8 @@ TIMEOUT_S = 120.0
 
 @contextmanager
 def started_peer(task: Task, peer: Peer, progress: Progress = lambda line: None) -> Iterator[Contender]:
-    """A peer's worker, in its environment, which is built when it is first needed.
+    """A peer's worker, in its environment, which is built when it is first needed. It has no GPU: that environment is made
+    of pins for a CPU.
 
     Raises:
         SetupError: its environment cannot be built.
@@ -34,7 +36,9 @@ def started_peer(task: Task, peer: Peer, progress: Progress = lambda line: None)
     described, where = as_reference(task, peer)
     installed = setup(where, progress)
     command, environment = reference_command(described, installed)
-    sandbox = open_sandbox(described, installed, command, jax_environment() | environment, "peer", shown=(WORKER,))
+    sandbox = open_sandbox(
+        described, installed, command, jax_environment(device=CPU) | environment, "peer", shown=(WORKER,)
+    )
     try:
         running = sandbox.spawn(command)
         channel = Channel(Pipes(running), f"the peer {peer.name}", TIMEOUT_S)

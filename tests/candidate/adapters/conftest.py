@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.candidate.adapters.jax.flags import jax_environment
+from harness.candidate.jax_process import jax_environment
 
 # Read when JAX starts. Most of the time of these tests goes into compiling, and none of them measures speed.
 os.environ.update(jax_environment(("--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true")))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.candidate.adapters.jax.flags import jax_environment
+from harness.candidate.jax_process import jax_environment
 from harness.candidate.start import lay_trusted
 from harness.protocol.worker import decode, encode
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.candidate.adapters.jax.flags import FLAGS, jax_environment
+from harness.candidate.adapters.jax.flags import FLAGS
+from harness.candidate.jax_process import jax_environment
 from tests.candidate.adapters.contracts import DICE, assert_equal, dice_case, dice_expected
 from tests.candidate.adapters.process import Worker
 
@@ -33,9 +34,10 @@ def test_a_worker_needs_nothing_of_the_harness_but_the_adapters(worker: Worker) 
     assert worker.process.wait(10) == 0
 
 
-def test_the_user_s_platform_is_passed_on_and_a_task_s_flags_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+def test_of_the_user_s_variables_none_is_passed_on_and_a_task_s_flags_come_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("JAX_PLATFORMS", "cuda")
     monkeypatch.setenv("SECRET", "of the user")
     environment = jax_environment(["--xla_cpu_max_isa=AVX"])
     assert environment["XLA_FLAGS"].split() == [*FLAGS, "--xla_cpu_max_isa=AVX"]

@@ -13,10 +13,8 @@ and `--xla_cpu_max_isa=AVX` rules out fused multiply-add.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 
 FLAGS = ("--xla_cpu_enable_concurrency_optimized_scheduler=false", "--xla_gpu_deterministic_ops=true")
-PASSED_ON = ("JAX_PLATFORMS", "CUDA_VISIBLE_DEVICES")
 
 
 def prepare_process() -> None:
@@ -25,16 +23,3 @@ def prepare_process() -> None:
     lacking = [flag for flag in FLAGS if flag.partition("=")[0] not in present]
     os.environ["XLA_FLAGS"] = " ".join([*lacking, present]).strip()
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-
-
-def jax_environment(xla_flags: Sequence[str] = (), devices: int = 1) -> dict[str, str]:
-    """Environment variables for a process that runs a candidate, with a task's own XLA flags last so that they win.
-
-    On a CPU JAX makes as many `devices` as it is told; a GPU has what it has. The user's choice of platform and devices is
-    passed on. GPU memory is taken as needed: by default JAX reserves three quarters of it, and the next worker, which is
-    started while this one still runs, would find none.
-    """
-    chosen = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    if devices > 1:
-        chosen["JAX_NUM_CPU_DEVICES"] = str(devices)
-    return chosen | {"XLA_FLAGS": " ".join((*FLAGS, *xla_flags)), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
