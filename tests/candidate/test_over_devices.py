@@ -64,7 +64,7 @@ for devices in (1, 2, {DEVICES}):
 
 
 def played(name: str) -> dict[str, list[str]]:
-    variables = os.environ | jax_environment(devices=DEVICES) | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
+    variables = os.environ | jax_environment(devices=DEVICES) | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", PLAYS, name], env=variables, capture_output=True, text=True, check=False
     )

@@ -59,7 +59,7 @@ def make_vector(num_envs: int, autoreset_mode: str = "NextStep", devices: int = 
 
     Args:
         autoreset_mode: `NextStep`, `SameStep` or `Disabled`, or a member of `gymnasium.vector.AutoresetMode`.
-        devices: over how many of JAX's devices the instances are spread, in equal shares; their episodes are the same.
+        devices: over how many devices of this process the instances are spread equally; their episodes are the same.
     """
     from .jax_vector import JaxVectorEnv
 

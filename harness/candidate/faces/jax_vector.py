@@ -24,7 +24,7 @@ class JaxVectorEnv(SteppedVectorEnv):
     Args:
         env: the environment.
         num_envs, autoreset_mode: see `SteppedVectorEnv`, which has all that users call.
-        devices: over how many of JAX's devices the instances are spread, in equal shares; their episodes are the same.
+        devices: over how many devices of this process the instances are spread equally; their episodes are the same.
     """
 
     def __init__(

@@ -18,7 +18,9 @@ INSTANCES = "instances"
 
 
 def compiled(function: Callable[..., Any], takes: Any, gives: Any, devices: int = 1) -> Any:
-    """`jax.jit` of a function of a batch, spread over the first devices of this process, or of all processes.
+    """`jax.jit` of a function of a batch, spread over the first devices of this process.
+
+    Of several processes (`jax.distributed`) each has a batch of its own: what a step gives, it gives to who steps.
 
     Args:
         takes, gives: for each argument, and for the result, which axis of its arrays is that of the instances, or `ALL`;
@@ -30,7 +32,7 @@ def compiled(function: Callable[..., Any], takes: Any, gives: Any, devices: int 
     """
     if devices == 1:
         return jax.jit(function)
-    there = jax.devices()
+    there = jax.local_devices()
     if devices > len(there):
         raise ValueError(
             f"{devices} devices were asked for, JAX has {len(there)} ({there[0].platform}); on a CPU it has as many as the "
@@ -45,7 +47,18 @@ def compiled(function: Callable[..., Any], takes: Any, gives: Any, devices: int 
         )
         for specs in (in_specs, out_specs)
     ]
-    return jax.jit(shared, in_shardings=placed[0], out_shardings=placed[1])
+    return _Spread(jax.jit(shared, in_shardings=placed[0], out_shardings=placed[1]), placed[0])
+
+
+class _Spread:
+    """A compiled function, and where its arguments lie: one of several processes has to be told of arrays of NumPy's."""
+
+    def __init__(self, program: Any, placed: Any) -> None:
+        self._program, self._placed = program, placed
+        self.lower = program.lower
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._program(*jax.device_put(arguments, self._placed))
 
 
 def demand_share(instances: int, devices: int) -> None:
