@@ -37,6 +37,8 @@ FEW_REWARDS = 16
 """Up to so many different rewards each is an outcome of its own; of more only the sign is."""
 BITS = 80
 """Rounds of halving in all rows together, as a multiple of the task's budget of sequences: 64 are those of one float64."""
+MOST_HALVED = 64
+"""Of an array of floats so many are looked at where turns are chosen that lie apart."""
 DRAWS = "draws"
 """How many draws a step consumes is an outcome, too."""
 
@@ -123,8 +125,17 @@ def spread(turns: Sequence[Turn], most: int) -> list[Turn]:
     """At most `most` turns, one of each row, so that of each kind there are about as many.
 
     What turns over in one row together is mostly one boundary. So a row that is taken counts for all its kinds, and the next
-    is one of the kind that counts least, among equals of the rarest.
+    is one of the kind that counts least, among equals of the rarest. Of one kind turns are taken in all halves of the state:
+    a limit may be wrong only where another number is small.
     """
+    halves = _halves(turns)
+    met: Counter[tuple[Kind, object]] = Counter()
+
+    def alike(turn: Turn) -> tuple[int, int]:
+        """How many of its kind were taken in the same halves of all numbers, and in those of single ones."""
+        its = halves[id(turn.row)]
+        return met[turn.kind, its], sum(met[turn.kind, half] for half in enumerate(its))
+
     kinds: dict[Kind, list[Turn]] = {}
     rows: dict[int, list[Turn]] = {}
     for turn in turns:
@@ -135,14 +146,31 @@ def spread(turns: Sequence[Turn], most: int) -> list[Turn]:
     chosen: list[Turn] = []
     while order and len(chosen) < most:
         kind = min(order, key=lambda each: count[each])
-        turn = kinds[kind].pop()
-        if not kinds[kind]:
+        waiting = kinds[kind]
+        turn = waiting.pop(min(range(len(waiting)), key=lambda place: alike(waiting[place])))
+        met.update((kind, half) for half in (halves[id(turn.row)], *enumerate(halves[id(turn.row)])))
+        if not waiting:
             order.remove(kind)
         if together := rows.pop(id(turn.row), None):
             chosen.append(turn)
             for each in together:
                 count[each.kind] += 2 if each.trend else 1
     return chosen
+
+
+def _halves(turns: Sequence[Turn]) -> dict[int, bytes]:
+    """For each row, by its id, a 1 for each float of the state that is above its median where the row begins, else a 0; that
+    which moves is not looked at."""
+    rows = {id(turn.row): turn.row for turn in turns}
+    halves: dict[int, list[bool]] = {number: [] for number in rows}
+    if not rows:
+        return {}
+    for path, array in next(iter(rows.values())).start.state.items():
+        if array.dtype.kind == "f":
+            values = np.stack([row.start.state[path].ravel()[:MOST_HALVED] for row in rows.values()])
+            for (number, row), above in zip(rows.items(), values > np.median(values, axis=0), strict=True):
+                halves[number] += [False] * above.size if path == row.path else above.tolist()
+    return {number: bytes(each) for number, each in halves.items()}
 
 
 def _turns(pair: Pair, count: int) -> tuple[list[Turn], bool]:
