@@ -5,6 +5,7 @@ It needs only numpy, and stands in every exported package.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,6 +17,9 @@ OBSERVED = ("observation", "legal_actions", "to_move", "alive")
 """What agents see of a state. After an auto-reset it is that of the new episode."""
 OF_STEP = ("reward", "terminated", "truncated")
 """What tells of a step. At the begin of an episode it is zero."""
+
+MOST_SEED = (1 << 64) - 1
+"""Of an instance's seed."""
 
 
 def is_action(path: str) -> bool:
@@ -54,6 +58,24 @@ def unpack_action(declared: Mapping[str, Mapping[str, Any]], action: Any) -> dic
         came = f"a {type(action).__name__}" if given is None else f"{sorted(given)}"
         raise ValueError(f"{came} was given as actions; expected a dict with {sorted(wanted)}")
     return {path: action[path.removeprefix("action/")] for path in declared}
+
+
+def whole(name: str, value: Any, least: int = 0, most: int = MOST_SEED) -> int:
+    """A whole number that a user gives, of Python's or NumPy's.
+
+    Raises:
+        TypeError: it is something else, a bool too.
+        ValueError: it is not between the bounds.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} is {value!r}; expected a whole number from {least} to {most}")
+    if not least <= number <= most:
+        raise ValueError(f"{name} is {number}; expected {least} to {most}")
+    return number
 
 
 class Actions:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .leaves import Actions
+from .leaves import Actions, whole
 
 Array = np.ndarray[Any, Any]
 NAME = "lockstep_binding"
@@ -76,8 +76,8 @@ class RustBatch:
         leaves: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         spec = module.SPEC
-        self.count, self.mode = count, mode
-        self.vector = module.environment.vector({}, count, mode, threads)
+        self.count, self.mode = whole("count", count, 1), mode
+        self.vector = module.environment.vector({}, self.count, mode, whole("threads", threads))
         self.seen, self.last = blank(spec["observation"], count), blank(spec["observation"], count)
         self.outcome = blank(spec["reward"], count) | {path: np.zeros(count, bool) for path in ENDINGS}
         self._actions = {path: np.dtype(dtype) for path, dtype, _ in spec["action"]}
@@ -89,7 +89,7 @@ class RustBatch:
 
     def reset(self, seeds: Sequence[int]) -> None:
         """Begin an episode in every instance, each from its seed (0 <= seed < 2^64)."""
-        self.vector.reset(list(seeds), self._to.seen)
+        self.vector.reset([whole(f"seeds[{index}]", seed) for index, seed in enumerate(seeds)], self._to.seen)
         for array in self.outcome.values():
             array[...] = 0
 
@@ -100,7 +100,7 @@ class RustBatch:
             self.reset(given)
             return
         for env_index, seed in seeds.items():
-            self.vector.reset_env(env_index, seed, self._to.seen)
+            self.vector.reset_env(env_index, seed if seed is None else whole("seed", seed), self._to.seen)
         for array in self.outcome.values():
             array[begun] = 0
 

@@ -8,12 +8,12 @@ writes to: copy what has to stay. All instances step in one call that returns wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .leaves import Actions, is_action, nested
+from .leaves import Actions, is_action, nested, whole
 from .rust_batch import NEXT_STEP, RustBatch
 
 Array = np.ndarray[Any, Any]
@@ -45,11 +45,12 @@ class RustPool:
     ) -> None:
         if "reward" not in leaves:
             raise TypeError("several play, each with a reward of its own: make_batch() and make_vector() show them")
-        self._seeds: list[int] = [seed + index for index in range(num_envs)] if isinstance(seed, int) else list(seed)
+        self.num_envs = num_envs = whole("num_envs", num_envs, 1)
+        self.batch = RustBatch(module, num_envs, NEXT_STEP, num_threads)
+        given = seed if isinstance(seed, Iterable) else range(first := whole("seed", seed), first + num_envs)
+        self._seeds = [whole(f"seed[{index}]", each) for index, each in enumerate(given)]
         if len(self._seeds) != num_envs:
             raise ValueError(f"{num_envs} instances need as many seeds, {len(self._seeds)} were given")
-        self.num_envs = num_envs
-        self.batch = RustBatch(module, num_envs, NEXT_STEP, num_threads)
         self._leaves = leaves
         declared = {path: leaf for path, leaf in leaves.items() if is_action(path)}
         self._actions = Actions(declared, (num_envs,))
@@ -75,8 +76,12 @@ class RustPool:
         """Begin episodes in all instances, or in those that are named, and hand out what these see.
 
         An instance begins with its seed the first time, later with the chance that it has.
+
+        Raises:
+            TypeError, ValueError: there are no such instances; nothing has begun.
         """
-        chosen = np.arange(self.num_envs) if env_id is None else np.asarray(env_id)
+        named = range(self.num_envs) if env_id is None else env_id
+        chosen = np.array([whole("env_id", each, 0, self.num_envs - 1) for each in named], np.int64)
         self.batch.reset_some({index: None if self._begun[index] else self._seeds[index] for index in chosen.tolist()})
         self._begun[chosen], self._ended[chosen], self._elapsed[chosen] = True, False, 0
         return self._shown(slice(None) if env_id is None else chosen)

@@ -6,7 +6,7 @@ It needs Gymnasium 1.1 or newer, and numpy.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from .leaf_spaces import action_space, observation_space
-from .leaves import OBSERVED, Actions, is_action
+from .leaves import OBSERVED, Actions, is_action, whole
 
 Array = np.ndarray[Any, Any]
 
@@ -51,7 +51,7 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
     def __init__(self, leaves: Mapping[str, Any], num_envs: int, autoreset_mode: AutoresetMode | str) -> None:
         if leaves.get("reward", {}).get("shape"):
             raise ValueError("a vector environment shows one reward, or one for each player in a leaf of its own")
-        self.num_envs = num_envs
+        self.num_envs = num_envs = whole("num_envs", num_envs, 1)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(leaves)
@@ -155,17 +155,16 @@ class SteppedVectorEnv(VectorEnv[Any, Any, Any]):
         return mask
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        if isinstance(seed, int):
-            seeds: list[int | None] = [seed + index for index in range(self.num_envs)]
+        first = None if seed is None or isinstance(seed, Iterable) else whole("seed", seed)
+        if first is not None:
+            seeds: list[int | None] = [first + index for index in range(self.num_envs)]
         else:
-            seeds = [None] * self.num_envs if seed is None else list(seed)
+            seeds = list(seed) if isinstance(seed, Iterable) else [None] * self.num_envs
         if len(seeds) != self.num_envs:
             raise ValueError(f"{self.num_envs} instances need as many seeds, {len(seeds)} were given")
-        for each in seeds:
-            if each is not None and not 0 <= each < 1 << 64:
-                raise ValueError(f"the seed {each} was given; expected a whole number from 0 to 2**64 - 1")
-        if isinstance(seed, int):
-            super().reset(seed=seed)
+        seeds = [None if each is None else whole(f"seed[{index}]", each) for index, each in enumerate(seeds)]
+        if first is not None:
+            super().reset(seed=first)
         return seeds
 
 

@@ -7,16 +7,19 @@
 #![forbid(unsafe_code)]
 
 mod outputs;
+mod room;
 mod seeds;
+mod team;
 mod watch;
 
 use std::fmt;
 
 use lockstep_env::{Chance, Columns, ColumnsMut, Drawn, Environment, Leaves, Options, Refused, Step};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 pub use outputs::Outputs;
+pub use room::{NoRoom, many};
 pub use seeds::seed_of;
+pub use team::{Asked, MOST_THREADS, Stop, Team};
 pub use watch::Report;
 
 use watch::Watch;
@@ -37,8 +40,10 @@ pub enum Autoreset {
 pub struct Batch<E: Environment> {
     sub_envs: Vec<SubEnv<E>>,
     mode: Autoreset,
-    threads: ThreadPool,
+    team: Team,
     grain: usize,
+    /// Whether a step or a reset was begun and not done to its end.
+    torn: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -63,8 +68,14 @@ pub struct Saved<E> {
 pub enum BatchError {
     /// The environment refused what it was given.
     Refused(Refused),
+    /// There is no memory for so many instances.
+    NoRoom(NoRoom),
     /// The threads could not be started.
     Threads(String),
+    /// Whoever asked for it stopped it.
+    Stopped,
+    /// An earlier call was stopped or failed in the middle, and some instances are further on than others.
+    Torn,
     /// There is no sub-environment of this number.
     NoSubEnv { env_index: usize, num_envs: usize },
     /// An array has another number of rows than the batch has sub-environments.
@@ -77,7 +88,15 @@ impl fmt::Display for BatchError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BatchError::Refused(refused) => write!(formatter, "{refused}"),
+            BatchError::NoRoom(no_room) => write!(formatter, "{no_room}"),
             BatchError::Threads(why) => write!(formatter, "the threads cannot be started: {why}"),
+            BatchError::Stopped => write!(formatter, "stopped before all sub-environments were done"),
+            BatchError::Torn => {
+                write!(
+                    formatter,
+                    "an earlier step or reset was stopped in the middle; reset all sub-environments first"
+                )
+            }
             BatchError::NoSubEnv { env_index, num_envs } => {
                 write!(formatter, "there is no sub-environment {env_index}; there are {num_envs}")
             }
@@ -92,17 +111,22 @@ impl fmt::Display for BatchError {
 impl std::error::Error for BatchError {}
 
 impl<E: Environment> Batch<E> {
-    /// So many instances, none of which was reset yet, on so many threads.
+    /// So many instances, none of which was reset yet, on so many threads (see [`Team::new`]).
     ///
     /// # Errors
-    /// The environment refuses its options, or the threads cannot be started.
+    /// The environment refuses its options, there is no memory for so many, or the threads cannot be started.
     pub fn new(options: &Options, num_envs: usize, mode: Autoreset, threads: usize) -> Result<Self, BatchError> {
         let environment = E::new(options).map_err(BatchError::Refused)?;
-        let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|number| format!("lockstep-{number}"));
-        let threads = pool.build().map_err(|error| BatchError::Threads(error.to_string()))?;
         let sub_env = SubEnv { environment, chance: Chance::new(0), over: true, watch: None };
-        let grain = grain(num_envs, threads.current_num_threads());
-        Ok(Batch { sub_envs: vec![sub_env; num_envs], mode, threads, grain })
+        let sub_envs = many(&sub_env, num_envs, row_bytes::<E>()).map_err(BatchError::NoRoom)?;
+        let team = Team::new(threads, "lockstep").map_err(BatchError::Threads)?;
+        let grain = grain(num_envs, team.threads());
+        Ok(Batch { sub_envs, mode, team, grain, torn: false })
+    }
+
+    /// On how many threads they step.
+    pub fn threads(&self) -> usize {
+        self.team.threads()
     }
 
     /// How many instances there are.
@@ -120,12 +144,17 @@ impl<E: Environment> Batch<E> {
     /// # Errors
     /// `seeds` or `seen` are for another number of sub-environments.
     pub fn reset(&mut self, seeds: &[u64], seen: ColumnsMut<'_>) -> Result<(), BatchError> {
+        self.reset_unless(seeds, seen, &|| false)
+    }
+
+    /// As [`Batch::reset`], until `asked` says to stop.
+    ///
+    /// # Errors
+    /// As [`Batch::reset`], and [`BatchError::Stopped`]: some may have begun, and all must be reset.
+    pub fn reset_unless(&mut self, seeds: &[u64], seen: ColumnsMut<'_>, asked: Asked<'_>) -> Result<(), BatchError> {
         self.demand("seeds", seeds.len())?;
         self.demand("observations", seen.rows())?;
-        let Batch { sub_envs, threads, grain, .. } = self;
-        let alone = sub_envs.len() <= *grain;
-        on(threads, alone, || begin(sub_envs, seeds, seen, *grain));
-        Ok(())
+        self.whole(asked, |sub_envs, _, grain, stop| begin(sub_envs, seeds, seen, grain, stop))
     }
 
     /// Begin an episode in one sub-environment, with what is left of its chance or with a seed, and write what is seen into
@@ -154,12 +183,39 @@ impl<E: Environment> Batch<E> {
     /// # Errors
     /// `actions` or `outputs` are for another number of sub-environments.
     pub fn step(&mut self, actions: Columns<'_>, outputs: Outputs<'_>) -> Result<(), BatchError> {
+        self.step_unless(actions, outputs, &|| false)
+    }
+
+    /// As [`Batch::step`], until `asked` says to stop.
+    ///
+    /// # Errors
+    /// As [`Batch::step`], and [`BatchError::Stopped`]: some may have stepped, and all must be reset.
+    pub fn step_unless(
+        &mut self,
+        actions: Columns<'_>,
+        outputs: Outputs<'_>,
+        asked: Asked<'_>,
+    ) -> Result<(), BatchError> {
         self.demand("actions", actions.rows())?;
         self.demand("outputs", outputs.rows())?;
-        let Batch { sub_envs, threads, grain, mode } = self;
+        if self.torn {
+            return Err(BatchError::Torn);
+        }
+        self.whole(asked, |sub_envs, mode, grain, stop| advance(sub_envs, actions, outputs, mode, grain, stop))
+    }
+
+    /// Do something with all sub-environments, to its end or else told as torn.
+    fn whole(
+        &mut self,
+        asked: Asked<'_>,
+        work: impl FnOnce(&mut [SubEnv<E>], Autoreset, usize, &Stop<'_>) + Send,
+    ) -> Result<(), BatchError> {
+        let Batch { sub_envs, team, grain, mode, torn } = self;
+        *torn = true; // until it is done: it may panic
         let alone = sub_envs.len() <= *grain;
-        on(threads, alone, || advance(sub_envs, actions, outputs, *mode, *grain));
-        Ok(())
+        let done = team.work(alone, asked, |stop| work(sub_envs, *mode, *grain, stop)).map_err(BatchError::Threads)?;
+        *torn = !done;
+        if done { Ok(()) } else { Err(BatchError::Stopped) }
     }
 
     /// Go on in one sub-environment from a canonical state, with what is left of its chance or with a seed, and write what
@@ -268,10 +324,9 @@ impl<E: Environment> SubEnv<E> {
     }
 }
 
-/// Do work on some threads. What is not shared out is done at once: handing it to a thread would take longer than small
-/// batches.
-fn on(threads: &ThreadPool, alone: bool, work: impl FnOnce() + Send) {
-    if alone { work() } else { threads.install(work) }
+/// Bytes of an instance's rows in the arrays of a step: what is seen, and what was seen last.
+fn row_bytes<E: Environment>() -> usize {
+    2 * E::Observation::LEAVES.iter().map(|leaf| leaf.size() * leaf.dtype.bytes()).sum::<usize>()
 }
 
 /// How many sub-environments one thread takes at a time: some parts a thread, so that one that is done early can take from
@@ -281,16 +336,28 @@ fn grain(num_envs: usize, threads: usize) -> usize {
     if threads == 1 { num_envs.max(1) } else { num_envs.div_ceil(threads * PARTS).max(1) }
 }
 
-fn begin<E: Environment>(sub_envs: &mut [SubEnv<E>], seeds: &[u64], mut seen: ColumnsMut<'_>, grain: usize) {
+fn begin<E: Environment>(
+    sub_envs: &mut [SubEnv<E>],
+    seeds: &[u64],
+    mut seen: ColumnsMut<'_>,
+    grain: usize,
+    stop: &Stop<'_>,
+) {
     if sub_envs.len() > grain {
         let middle = sub_envs.len() / 2;
         let (left, right) = sub_envs.split_at_mut(middle);
         let (seeds_left, seeds_right) = seeds.split_at(middle);
         let (seen_left, seen_right) = seen.split_at(middle);
-        rayon::join(|| begin(left, seeds_left, seen_left, grain), || begin(right, seeds_right, seen_right, grain));
+        rayon::join(
+            || begin(left, seeds_left, seen_left, grain, stop),
+            || begin(right, seeds_right, seen_right, grain, stop),
+        );
         return;
     }
     for (env_index, (sub_env, seed)) in sub_envs.iter_mut().zip(seeds).enumerate() {
+        if stop.now() {
+            return;
+        }
         sub_env.chance = Chance::new(*seed);
         sub_env.begin();
         sub_env.environment.look(&mut seen.row(env_index));
@@ -303,6 +370,7 @@ fn advance<E: Environment>(
     mut outputs: Outputs<'_>,
     mode: Autoreset,
     grain: usize,
+    stop: &Stop<'_>,
 ) {
     if sub_envs.len() > grain {
         let middle = sub_envs.len() / 2;
@@ -310,12 +378,15 @@ fn advance<E: Environment>(
         let (actions_left, actions_right) = actions.split_at(middle);
         let (outputs_left, outputs_right) = outputs.split_at(middle);
         rayon::join(
-            || advance(left, actions_left, outputs_left, mode, grain),
-            || advance(right, actions_right, outputs_right, mode, grain),
+            || advance(left, actions_left, outputs_left, mode, grain, stop),
+            || advance(right, actions_right, outputs_right, mode, grain, stop),
         );
         return;
     }
     for (env_index, sub_env) in sub_envs.iter_mut().enumerate() {
+        if stop.now() {
+            return;
+        }
         if sub_env.over {
             // In mode `Disabled` it rests until somebody resets it.
             if mode == Autoreset::NextStep {

@@ -1,5 +1,8 @@
 //! What a batch promises, on an environment that is small enough to be worked out by hand.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use lockstep_batch::{Autoreset, Batch, BatchError, Outputs, seed_of};
 use lockstep_env::{
     ColumnMut, Columns, ColumnsMut, Draw, Draws, Environment, Leaves, Numbers, Options, Refused, Rng, Step, leaves,
@@ -7,6 +10,11 @@ use lockstep_env::{
 
 leaves! { struct Sum { total: i32 => "observation/total", steps: [u8; 2] => "observation/steps" } }
 leaves! { struct Bet { action: i64 } }
+
+/// A bet at which the dice panic, and one at which they wait until somebody asked whether to stop.
+const PANICS: i64 = -1;
+const SLOW: i64 = -2;
+static ASKED: AtomicBool = AtomicBool::new(false);
 
 const ROLL: Draw<i32> = Draw::new("roll");
 
@@ -33,6 +41,10 @@ impl Environment for Dice {
     }
 
     fn step<D: Draws>(&mut self, action: &Bet, draws: &mut D) -> Step<f32> {
+        assert_ne!(action.action, PANICS, "planted");
+        while action.action == SLOW && !ASKED.load(Relaxed) {
+            std::hint::spin_loop();
+        }
         let eyes = roll(draws);
         self.total += eyes;
         self.steps += 1;
@@ -223,6 +235,33 @@ fn arrays_for_another_number_of_sub_envs_are_refused() {
     assert_eq!(error, BatchError::Rows { what: "actions", rows: 2, num_envs: 3 });
     assert_eq!(error.to_string(), "actions for 2 sub-environments were given; there are 3");
     assert_eq!(batch.save(3).err(), Some(BatchError::NoSubEnv { env_index: 3, num_envs: 3 }));
+}
+
+#[test]
+fn a_batch_that_was_stopped_is_reset_before_it_steps() {
+    let (mut batch, mut arrays) = batch(64, Autoreset::SameStep, 2);
+    let action = Numbers::Int64(vec![SLOW; 64]);
+    let stopped = batch.step_unless(bets(&action, 64), arrays.outputs(), &|| {
+        ASKED.store(true, Relaxed);
+        true
+    });
+    assert_eq!(stopped, Err(BatchError::Stopped));
+    let quick = Numbers::Int64(vec![1; 64]);
+    assert_eq!(batch.step(bets(&quick, 64), arrays.outputs()), Err(BatchError::Torn));
+    batch.reset(&[3; 64], arrays.seen()).expect("a reset");
+    batch.step(bets(&quick, 64), arrays.outputs()).expect("a step");
+}
+
+#[test]
+fn a_batch_that_panicked_is_reset_before_it_steps() {
+    let (mut batch, mut arrays) = batch(64, Autoreset::SameStep, 2);
+    let action = Numbers::Int64((0..64).map(|number| if number == 40 { PANICS } else { 1 }).collect());
+    let step = AssertUnwindSafe(|| batch.step(bets(&action, 64), arrays.outputs()));
+    assert!(catch_unwind(step).is_err());
+    let quick = Numbers::Int64(vec![1; 64]);
+    assert_eq!(batch.step(bets(&quick, 64), arrays.outputs()), Err(BatchError::Torn));
+    batch.reset(&[3; 64], arrays.seen()).expect("a reset");
+    batch.step(bets(&quick, 64), arrays.outputs()).expect("a step");
 }
 
 #[test]

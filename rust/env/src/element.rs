@@ -35,6 +35,16 @@ impl Dtype {
             Dtype::Float64 => "float64",
         }
     }
+
+    /// Of one value.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Dtype::Bool | Dtype::Int8 | Dtype::Uint8 => 1,
+            Dtype::Int16 | Dtype::Uint16 => 2,
+            Dtype::Int32 | Dtype::Uint32 | Dtype::Float32 => 4,
+            Dtype::Int64 | Dtype::Uint64 | Dtype::Float64 => 8,
+        }
+    }
 }
 
 macro_rules! kinds {

@@ -1,7 +1,8 @@
 //! Many consoles at once.
 
 use lockstep_gameboy_batch::{Picture, Seen};
-use numpy::{PyReadonlyArray1, PyReadwriteArrayDyn};
+use lockstep_python::calls::{interruptible, tell_of_threads, used_at_once};
+use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -9,6 +10,8 @@ use crate::console::described;
 use crate::options::{cartridge, options, refused};
 
 type Written<'py> = PyReadwriteArrayDyn<'py, u8>;
+/// An array that another thread may be writing to.
+type Shared<'py> = Bound<'py, PyArrayDyn<u8>>;
 
 /// Consoles that step together.
 #[pyclass]
@@ -28,6 +31,7 @@ impl Batch {
     #[pyo3(signature = (rom, count, frame_skip, *, boot_rom, mode, sound, grayscale, downsample, stack, addresses, threads))]
     #[allow(clippy::too_many_arguments)]
     fn new(
+        py: Python<'_>,
         rom: &[u8],
         count: usize,
         frame_skip: u32,
@@ -45,11 +49,19 @@ impl Batch {
         let cartridge = cartridge(rom)?;
         let inner =
             lockstep_gameboy_batch::Batch::new(cartridge, options, count, frame_skip, picture, addresses, threads);
-        Ok(Self { inner: inner.map_err(refused)?, shape: picture.shape() })
+        let inner = inner.map_err(refused)?;
+        tell_of_threads(py, threads, inner.threads())?;
+        Ok(Self { inner, shape: picture.shape() })
     }
 
     fn __len__(&self) -> usize {
         self.inner.len()
+    }
+
+    /// On how many threads they step.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.inner.threads()
     }
 
     /// Pictures, lines and columns of an observation.
@@ -72,32 +84,32 @@ impl Batch {
 
     /// Begin an episode in every console, or in those of a mask, each from its seed.
     fn reset(
-        &mut self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         seeds: PyReadonlyArray1<'_, u64>,
         mask: Option<PyReadonlyArray1<'_, bool>>,
-        mut pictures: Written<'_>,
-        mut memory: Written<'_>,
+        pictures: &Shared<'_>,
+        memory: &Shared<'_>,
     ) -> PyResult<()> {
+        let batch = &mut slf.try_borrow_mut().map_err(|_| used_at_once())?.inner;
+        let (mut pictures, mut memory) = (pictures.try_readwrite()?, memory.try_readwrite()?);
         let seeds = seeds.as_slice()?;
         let mask = mask.as_ref().map(|mask| mask.as_slice()).transpose()?;
         let seen = Seen { pictures: pictures.as_slice_mut()?, memory: memory.as_slice_mut()? };
-        let batch = &mut self.inner;
-        py.detach(|| batch.reset(seeds, mask, seen)).map_err(refused)
+        interruptible(slf.py(), refused, |asked| batch.reset_unless(seeds, mask, seen, asked))
     }
 
     /// Hold buttons for the frames of a step.
     fn step(
-        &mut self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         buttons: PyReadonlyArray1<'_, u8>,
-        mut pictures: Written<'_>,
-        mut memory: Written<'_>,
+        pictures: &Shared<'_>,
+        memory: &Shared<'_>,
     ) -> PyResult<()> {
+        let batch = &mut slf.try_borrow_mut().map_err(|_| used_at_once())?.inner;
+        let (mut pictures, mut memory) = (pictures.try_readwrite()?, memory.try_readwrite()?);
         let buttons = buttons.as_slice()?;
         let seen = Seen { pictures: pictures.as_slice_mut()?, memory: memory.as_slice_mut()? };
-        let batch = &mut self.inner;
-        py.detach(|| batch.step(buttons, seen)).map_err(refused)
+        interruptible(slf.py(), refused, |asked| batch.step_unless(buttons, seen, asked))
     }
 
     /// The whole state of a console as bytes.

@@ -9,6 +9,9 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::options::{cartridge, no_state, options};
 
+/// After so many frames a console looks for signals (Ctrl-C).
+const FRAMES_AT_ONCE: u32 = 64;
+
 /// One console with a cartridge in it.
 #[pyclass]
 pub struct Console(GameBoy);
@@ -24,12 +27,17 @@ impl Console {
 
     /// Run so many frames with these buttons held (a bit for each); the last is drawn if `render`.
     #[pyo3(signature = (frames=1, buttons=0, render=true))]
-    fn run(&mut self, py: Python<'_>, frames: u32, buttons: u8, render: bool) {
+    fn run(&mut self, py: Python<'_>, frames: u32, buttons: u8, render: bool) -> PyResult<()> {
         let console = &mut self.0;
-        py.detach(|| {
-            console.set_buttons(buttons);
-            console.tick(frames, render, true);
-        });
+        console.set_buttons(buttons);
+        let mut left = frames;
+        while left > 0 {
+            let some = left.min(FRAMES_AT_ONCE);
+            left -= some;
+            py.detach(|| console.tick(some, render && left == 0, left == 0));
+            py.check_signals()?;
+        }
+        Ok(())
     }
 
     /// The screen, uint8 `[144, 160]`: shades from 0 (white) to 3 (black).

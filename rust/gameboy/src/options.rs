@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lockstep_gameboy_batch::BatchError;
 use lockstep_gameboy_batch::core::{Cartridge, Mode, Options, Sound, StateError};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 /// Samples in a second, as PyBoy takes them.
@@ -48,7 +48,11 @@ pub fn options(boot_rom: Option<&[u8]>, mode: &str, sound: bool, shortcuts: bool
 
 /// What a batch refused.
 pub fn refused(error: BatchError) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    match error {
+        BatchError::NoRoom(_) => PyMemoryError::new_err(error.to_string()),
+        BatchError::Stopped | BatchError::Torn | BatchError::Threads(_) => PyRuntimeError::new_err(error.to_string()),
+        other => PyValueError::new_err(other.to_string()),
+    }
 }
 
 /// A state that cannot be loaded.

@@ -5,6 +5,7 @@
 //! written in place while Python may run other threads.
 
 mod arrays;
+pub mod calls;
 mod instance;
 mod spec;
 mod vector;

@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::arrays::{columns, columns_mut, drawn, read, written};
+use crate::calls::{batch_error, calm, interruptible, tell_of_threads, used_at_once};
 use crate::instance::{arrays_of, draws_of, owned};
-use crate::spec::{options, refused};
+use crate::spec::options;
 
 type Array<'py> = Bound<'py, PyAny>;
 type Tape<'py> = Vec<Vec<(String, Array<'py>)>>;
@@ -21,6 +22,7 @@ pub struct VectorEnv(Box<dyn Together>);
 /// What Python asks of a batch, whichever its environment is.
 trait Together: Send + Sync {
     fn len(&self) -> usize;
+    fn threads(&self) -> usize;
     fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>, seen: &[Array<'_>]) -> PyResult<()>;
     fn step(&mut self, py: Python<'_>, actions: &[Array<'_>], to: &Results<'_>) -> PyResult<()>;
     fn reset_env(&mut self, env_index: usize, seed: Option<u64>, seen: &[Array<'_>]) -> PyResult<()>;
@@ -73,7 +75,9 @@ pub fn begin<E: Environment>(
             return Err(PyValueError::new_err(format!("there is no auto-reset mode `{other}`; {expected}")));
         }
     };
-    let batch = Batch::<E>::new(&options(given)?, num_envs, mode, threads).map_err(refused)?;
+    let settings = options(given)?;
+    let batch = calm(|| Batch::<E>::new(&settings, num_envs, mode, threads))?.map_err(batch_error)?;
+    tell_of_threads(given.py(), threads, batch.threads())?;
     Ok(VectorEnv(Box::new(Many { batch, saved: Vec::new() })))
 }
 
@@ -83,14 +87,20 @@ impl VectorEnv {
         self.0.len()
     }
 
+    /// On how many threads they step.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.0.threads()
+    }
+
     /// Begin an episode in every sub-environment, each from its seed, and write what is seen.
-    fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>, seen: Vec<Array<'_>>) -> PyResult<()> {
-        self.0.reset(py, seeds, &seen)
+    fn reset(slf: &Bound<'_, Self>, seeds: Vec<u64>, seen: Vec<Array<'_>>) -> PyResult<()> {
+        slf.try_borrow_mut().map_err(|_| used_at_once())?.0.reset(slf.py(), seeds, &seen)
     }
 
     /// Step every sub-environment; `to` has the lists `seen`, `last` and `reward` and the arrays `terminated` and `truncated`.
-    fn step(&mut self, py: Python<'_>, actions: Vec<Array<'_>>, to: Results<'_>) -> PyResult<()> {
-        self.0.step(py, &actions, &to)
+    fn step(slf: &Bound<'_, Self>, actions: Vec<Array<'_>>, to: Results<'_>) -> PyResult<()> {
+        slf.try_borrow_mut().map_err(|_| used_at_once())?.0.step(slf.py(), &actions, &to)
     }
 
     /// Begin an episode in one sub-environment, from a seed or with what is left of its chance.
@@ -159,12 +169,16 @@ impl<E: Environment> Together for Many<E> {
         self.batch.len()
     }
 
+    fn threads(&self) -> usize {
+        self.batch.threads()
+    }
+
     fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>, seen: &[Array<'_>]) -> PyResult<()> {
         let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
         let mut held = written(leaves, seen, rows)?;
         let seen = columns_mut(leaves, &mut held, rows)?;
         let batch = &mut self.batch;
-        py.detach(|| batch.reset(&seeds, seen)).map_err(refused)
+        interruptible(py, batch_error, |asked| batch.reset_unless(&seeds, seen, asked))
     }
 
     fn step(&mut self, py: Python<'_>, actions: &[Array<'_>], to: &Results<'_>) -> PyResult<()> {
@@ -185,13 +199,14 @@ impl<E: Environment> Together for Many<E> {
         )
         .ok_or_else(fits)?;
         let batch = &mut self.batch;
-        py.detach(|| batch.step(actions, outputs)).map_err(refused)
+        interruptible(py, batch_error, |asked| batch.step_unless(actions, outputs, asked))
     }
 
     fn reset_env(&mut self, env_index: usize, seed: Option<u64>, seen: &[Array<'_>]) -> PyResult<()> {
         let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
         let mut held = written(leaves, seen, rows)?;
-        self.batch.reset_env(env_index, seed, &mut columns_mut(leaves, &mut held, rows)?).map_err(refused)
+        let mut seen = columns_mut(leaves, &mut held, rows)?;
+        calm(|| self.batch.reset_env(env_index, seed, &mut seen))?.map_err(batch_error)
     }
 
     fn restore_env(
@@ -205,24 +220,25 @@ impl<E: Environment> Together for Many<E> {
         let given = read(E::State::LEAVES, state, 1)?;
         let state = E::State::load(&columns(E::State::LEAVES, &given, 1)?.row(0));
         let mut held = written(leaves, seen, rows)?;
-        self.batch.restore_env(env_index, &state, seed, &mut columns_mut(leaves, &mut held, rows)?).map_err(refused)
+        let mut seen = columns_mut(leaves, &mut held, rows)?;
+        calm(|| self.batch.restore_env(env_index, &state, seed, &mut seen))?.map_err(batch_error)
     }
 
     fn state(&self, env_index: usize) -> PyResult<State> {
-        Ok(owned(&self.batch.state(env_index).map_err(refused)?))
+        Ok(owned(&calm(|| self.batch.state(env_index))?.map_err(batch_error)?))
     }
 
     fn watch(&mut self, env_index: usize, tape: Vec<Vec<Drawn>>) -> PyResult<()> {
-        self.batch.watch(env_index, tape).map_err(refused)
+        self.batch.watch(env_index, tape).map_err(batch_error)
     }
 
     fn report(&mut self, env_index: usize) -> PyResult<Said> {
-        let report = self.batch.report(env_index).map_err(refused)?;
+        let report = self.batch.report(env_index).map_err(batch_error)?;
         Ok((report.stepped, report.begun, report.last.as_ref().map(owned)))
     }
 
     fn save(&mut self, env_index: usize) -> PyResult<usize> {
-        let saved = self.batch.save(env_index).map_err(refused)?;
+        let saved = self.batch.save(env_index).map_err(batch_error)?;
         let number = self.saved.iter().position(Option::is_none).unwrap_or_else(|| {
             self.saved.push(None);
             self.saved.len() - 1
@@ -236,9 +252,9 @@ impl<E: Environment> Together for Many<E> {
         let mut held = written(leaves, seen, rows)?;
         let mut seen = columns_mut(leaves, &mut held, rows)?;
         let kept = self.kept(saved)?.take();
-        let loaded = kept.as_ref().map(|kept| self.batch.load(env_index, kept, &mut seen));
+        let loaded = calm(|| kept.as_ref().map(|kept| self.batch.load(env_index, kept, &mut seen)));
         self.saved[saved] = kept;
-        loaded.transpose().map(|_| ()).map_err(refused)
+        loaded?.transpose().map(|_| ()).map_err(batch_error)
     }
 
     fn forget(&mut self, saved: usize) -> PyResult<()> {

@@ -2,9 +2,12 @@
 
 use crate::{BatchError, Picture, Start};
 use gameboy_core::{Cartridge, GameBoy, Options, Registers};
+use lockstep_batch::{Asked, Stop, Team, many};
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
+
+/// After so many frames a console looks whether it is to stop.
+const FRAMES_AT_ONCE: u32 = 32;
 
 /// Consoles that share one ROM and step together.
 pub struct Batch {
@@ -15,7 +18,9 @@ pub struct Batch {
     picture: Picture,
     addresses: Vec<u16>,
     start: Start,
-    threads: ThreadPool,
+    team: Team,
+    /// Whether a step or a reset was begun and not done to its end.
+    torn: bool,
 }
 
 /// Where a batch writes what is seen: of every console a row.
@@ -31,11 +36,12 @@ pub struct Seen<'a> {
 pub struct Snapshot(GameBoy);
 
 impl Batch {
-    /// So many consoles that were just switched on, whose every step is `frame_skip` frames, on so many threads (0: one for
-    /// each processor). The bytes at `addresses` are read after each step.
+    /// So many consoles that were just switched on, whose every step is `frame_skip` frames, on so many threads (see
+    /// [`Team::new`]). The bytes at `addresses` are read after each step.
     ///
     /// # Errors
-    /// The frame skip is 0, there is a register at one of the addresses, or the threads cannot be started.
+    /// The frame skip is 0, there is a register at one of the addresses, there is no memory for so many consoles, or the
+    /// threads cannot be started.
     pub fn new(
         cartridge: Arc<Cartridge>,
         options: Options,
@@ -52,10 +58,14 @@ impl Batch {
         if let Some(&register) = addresses.iter().find(|&&address| fresh.peek(address).is_none()) {
             return Err(BatchError::Register(register));
         }
-        let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|number| format!("gameboy-{number}"));
-        let threads = pool.build().map_err(|error| BatchError::Threads(error.to_string()))?;
-        let consoles = vec![fresh.clone(); count];
-        Ok(Self { consoles, fresh, frame_skip, picture, addresses, start: Start::default(), threads })
+        let consoles = many(&fresh, count, picture.bytes() + addresses.len()).map_err(BatchError::NoRoom)?;
+        let team = Team::new(threads, "gameboy").map_err(BatchError::Threads)?;
+        Ok(Self { consoles, fresh, frame_skip, picture, addresses, start: Start::default(), team, torn: false })
+    }
+
+    /// On how many threads they step.
+    pub fn threads(&self) -> usize {
+        self.team.threads()
     }
 
     /// How many consoles there are.
@@ -89,18 +99,36 @@ impl Batch {
     /// # Errors
     /// An array is for another number of consoles.
     pub fn reset(&mut self, seeds: &[u64], mask: Option<&[bool]>, seen: Seen<'_>) -> Result<(), BatchError> {
+        self.reset_unless(seeds, mask, seen, &|| false)
+    }
+
+    /// As [`Batch::reset`], until `asked` says to stop.
+    ///
+    /// # Errors
+    /// As [`Batch::reset`], and [`BatchError::Stopped`]: some may have begun, and all must be reset.
+    pub fn reset_unless(
+        &mut self,
+        seeds: &[u64],
+        mask: Option<&[bool]>,
+        seen: Seen<'_>,
+        asked: Asked<'_>,
+    ) -> Result<(), BatchError> {
         demand("seeds", seeds.len(), self.len())?;
         if let Some(mask) = mask {
             demand("elements of a mask", mask.len(), self.len())?;
         }
         self.check_arrays(&seen)?;
-        let Self { consoles, fresh, picture, addresses, start, threads, .. } = self;
         let begins = |number: usize| mask.is_none_or(|mask| mask[number]);
-        threads.install(|| {
+        if self.torn && !(0..self.len()).all(begins) {
+            return Err(BatchError::Torn);
+        }
+        let Self { consoles, fresh, picture, addresses, start, team, torn, .. } = self;
+        *torn = true;
+        let done = team.work(false, asked, |stop| {
             let rows = seen.pictures.par_chunks_exact_mut(picture.bytes());
             consoles.par_iter_mut().zip(rows).enumerate().for_each(|(number, (console, row))| {
-                if begins(number) {
-                    start.begin(console, fresh, seeds[number]);
+                if begins(number) && !stop.now() {
+                    start.begin(console, fresh, seeds[number], stop);
                     picture.fill(console.screen(), row);
                 }
             });
@@ -108,29 +136,41 @@ impl Batch {
         for number in (0..consoles.len()).filter(|&number| begins(number)) {
             look_up(&consoles[number], addresses, seen.memory, number);
         }
-        Ok(())
+        finished(done, torn)
     }
 
     /// Holds each console's buttons (bits of [`gameboy_core::button`]) for the frames of one step, of which the last is drawn.
     ///
     /// # Errors
-    /// An array is for another number of consoles.
+    /// An array is for another number of consoles, or an earlier call was stopped in the middle.
     pub fn step(&mut self, buttons: &[u8], seen: Seen<'_>) -> Result<(), BatchError> {
+        self.step_unless(buttons, seen, &|| false)
+    }
+
+    /// As [`Batch::step`], until `asked` says to stop.
+    ///
+    /// # Errors
+    /// As [`Batch::step`], and [`BatchError::Stopped`]: some may have stepped, and all must be reset.
+    pub fn step_unless(&mut self, buttons: &[u8], seen: Seen<'_>, asked: Asked<'_>) -> Result<(), BatchError> {
         demand("buttons", buttons.len(), self.len())?;
         self.check_arrays(&seen)?;
-        let Self { consoles, frame_skip, picture, addresses, threads, .. } = self;
-        threads.install(|| {
+        if self.torn {
+            return Err(BatchError::Torn);
+        }
+        let Self { consoles, frame_skip, picture, addresses, team, torn, .. } = self;
+        *torn = true;
+        let done = team.work(false, asked, |stop| {
             let rows = seen.pictures.par_chunks_exact_mut(picture.bytes());
             consoles.par_iter_mut().zip(rows).zip(buttons).for_each(|((console, row), &held)| {
                 console.set_buttons(held);
-                console.tick(*frame_skip, true, false);
+                run(console, *frame_skip, true, stop);
                 picture.push(console.screen(), row);
             });
         });
         for (number, console) in consoles.iter().enumerate() {
             look_up(console, addresses, seen.memory, number);
         }
-        Ok(())
+        finished(done, torn)
     }
 
     /// The whole state of a console as bytes with a checksum.
@@ -227,6 +267,23 @@ impl Batch {
         self.picture.fill(console.screen(), &mut seen.pictures[number * bytes..][..bytes]);
         look_up(console, &self.addresses, seen.memory, number);
     }
+}
+
+/// Runs so many frames, of which the last is drawn if `render`, unless it is to stop.
+pub(crate) fn run(console: &mut GameBoy, frames: u32, render: bool, stop: &Stop<'_>) {
+    let mut left = frames;
+    while left > 0 && !stop.now() {
+        let some = left.min(FRAMES_AT_ONCE);
+        left -= some;
+        console.tick(some, render && left == 0, false);
+    }
+}
+
+/// Notes whether what was begun was done to its end.
+fn finished(done: Result<bool, String>, torn: &mut bool) -> Result<(), BatchError> {
+    let done = done.map_err(BatchError::Threads)?;
+    *torn = !done;
+    if done { Ok(()) } else { Err(BatchError::Stopped) }
 }
 
 /// Writes a console's row of memory.

@@ -1,6 +1,8 @@
 //! How an episode begins, so that no two begin alike: from which state, and after what.
 
+use crate::batch::run;
 use gameboy_core::GameBoy;
+use lockstep_batch::Stop;
 
 /// What happens before the first observation of an episode. All of it follows from the episode's seed.
 #[derive(Clone, Debug, Default)]
@@ -18,16 +20,16 @@ const HOLD: u32 = 4;
 
 impl Start {
     /// Brings a console to the begin of an episode. The last frame is drawn, where there is one.
-    pub(crate) fn begin(&self, console: &mut GameBoy, fresh: &GameBoy, seed: u64) {
+    pub(crate) fn begin(&self, console: &mut GameBoy, fresh: &GameBoy, seed: u64, stop: &Stop<'_>) {
         let mut chance = Chance(seed);
         let pool = if self.pool.is_empty() { std::slice::from_ref(fresh) } else { &self.pool };
         console.clone_from(&pool[chance.below(pool.len() as u64) as usize]);
         let idle = chance.below(u64::from(self.idle_frames) + 1) as u32;
         let random = chance.below(u64::from(self.random_frames) + 1) as u32;
         console.set_buttons(0);
-        console.tick(idle, random == 0, false);
+        run(console, idle, random == 0, stop);
         let mut left = random;
-        while left > 0 {
+        while left > 0 && !stop.now() {
             let frames = left.min(HOLD);
             left -= frames;
             console.set_buttons(1 << chance.below(8));

@@ -94,6 +94,10 @@ class Batch:
     def memory_bytes(self) -> int:
         """Bytes that each console takes beside the ROM."""
 
+    @property
+    def threads(self) -> int:
+        """On how many threads they step."""
+
     def set_start(self, states: Sequence[bytes], idle_frames: int, random_frames: int) -> None:
         """Say how episodes begin."""
 

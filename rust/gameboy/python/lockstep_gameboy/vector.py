@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from lockstep_gameboy._native import Batch, Snapshot
+from lockstep_gameboy.checks import addresses_of, counted_up, mask_of, whole, whole_array
 
 Array = np.ndarray[Any, Any]
+_MOST_FRAMES = (1 << 32) - 1
 
 BUTTONS = {"right": 1, "left": 2, "up": 4, "down": 8, "a": 16, "b": 32, "select": 64, "start": 128}
 """The bit of each button."""
@@ -47,14 +50,19 @@ class VecGameBoy:
         starts: states (as `save` gives them) with which episodes begin, one drawn for each; none is power-on.
         idle_frames: up to so many frames pass before an episode begins.
         random_frames: after them up to so many with buttons at random. All of it follows from the episode's seed.
-        threads: on how many threads; 0 takes one for each processor. Results do not depend on it.
+        threads: on how many threads; 0 takes one for each processor. Results do not depend on it. Of more than 256 and
+            processors the rest is left out, with a warning.
+
+    A step or a reset that is interrupted (Ctrl-C), or fails, leaves some consoles further on than others; all must then be
+    reset. In a process that was forked, the threads are started anew.
 
     Attributes:
         observation: what is seen, uint8 `[num_envs, lines, columns]`, or `[num_envs, stack, lines, columns]` with a stack.
         ram: the bytes at the addresses, uint8 `[num_envs, addresses]`.
 
     Raises:
-        ValueError: the ROM or another argument is wrong; the message says what was expected.
+        TypeError, ValueError: the ROM or another argument is wrong; the message says what was expected.
+        MemoryError: so many consoles would take more memory than there is; the message says how much.
     """
 
     def __init__(
@@ -75,15 +83,15 @@ class VecGameBoy:
         random_frames: int = 0,
         threads: int = 0,
     ) -> None:
-        if num_envs < 1 or frame_skip < 1:
-            raise ValueError(f"{num_envs} environments of {frame_skip} frames a step; expected at least 1 of each")
-        wrong = [address for address in ram if not 0 <= address <= 0xFFFF]
-        if wrong:
-            raise ValueError(f"{wrong[0]:#x} is no address; expected 0 to 0xFFFF")
+        num_envs = whole("num_envs", num_envs, 1, sys.maxsize)
+        frame_skip = whole("frame_skip", frame_skip, 1, _MOST_FRAMES)
+        threads = whole("threads", threads, 0, sys.maxsize)
+        downsample, stack = whole("downsample", downsample, 1, 16), whole("stack", stack, 1, 1 << 16)
         image = rom if isinstance(rom, bytes) else Path(rom).read_bytes()
+        self._count = num_envs
         self._batch = Batch(
             image, num_envs, frame_skip, boot_rom=boot_rom, mode=mode, sound=sound, grayscale=grayscale,
-            downsample=downsample, stack=stack, addresses=list(ram), threads=threads,
+            downsample=downsample, stack=stack, addresses=addresses_of(ram), threads=threads,
         )  # fmt: skip
         pictures, lines, columns = self._batch.shape
         shape = (num_envs, lines, columns) if stack == 1 else (num_envs, pictures, lines, columns)
@@ -92,19 +100,26 @@ class VecGameBoy:
         self.set_starts(starts, idle_frames, random_frames)
 
     def __len__(self) -> int:
-        return len(self._batch)
+        return self._count
 
     @property
     def memory_bytes(self) -> int:
         """Bytes that each console takes beside the ROM, which all share, and its rows of the arrays."""
         return self._batch.memory_bytes
 
+    @property
+    def threads(self) -> int:
+        """On how many threads the consoles step."""
+        return self._batch.threads
+
     def set_starts(self, states: Sequence[bytes], idle_frames: int = 0, random_frames: int = 0) -> None:
         """Say how episodes begin from now on, as the arguments of the class do.
 
         Raises:
-            ValueError: one of the states cannot be loaded, and nothing has changed.
+            TypeError, ValueError: one of the states or numbers is wrong, and nothing has changed.
         """
+        idle_frames = whole("idle_frames", idle_frames, 0, _MOST_FRAMES)
+        random_frames = whole("random_frames", random_frames, 0, _MOST_FRAMES)
         self._batch.set_start(list(states), idle_frames, random_frames)
 
     def reset(self, seeds: int | Iterable[int] = 0, mask: Array | None = None) -> Array:
@@ -115,21 +130,29 @@ class VecGameBoy:
 
         Returns:
             `observation`. A stack holds the first picture everywhere.
+
+        Raises:
+            TypeError, ValueError: the seeds or the mask are wrong, and nothing has changed.
         """
-        if isinstance(seeds, int):
-            seeds = [(seeds + number) % (1 << 64) for number in range(len(self))]
-        chosen = np.asarray(list(seeds), np.uint64)
-        picked = None if mask is None else np.ascontiguousarray(mask, bool)
+        if isinstance(seeds, Iterable):
+            chosen = whole_array("seeds", seeds, self._count, np.uint64)
+        else:
+            chosen = counted_up(seeds, self._count)
+        picked = None if mask is None else mask_of(mask, self._count)
         self._batch.reset(chosen, picked, self.observation, self.ram)
         return self.observation
 
     def step(self, held: Array | Sequence[int]) -> Array:
-        """Hold buttons (a bit for each, see `BUTTONS`; uint8 `[num_envs]`) for the frames of a step.
+        """Hold buttons (a bit for each, see `BUTTONS`; 0 to 255, `[num_envs]`) for the frames of a step.
 
         Returns:
             `observation`, written in place; `ram` is written too.
+
+        Raises:
+            TypeError, ValueError: the buttons are wrong, and nothing has changed.
+            RuntimeError: an earlier call was interrupted, or another thread is at it.
         """
-        self._batch.step(np.ascontiguousarray(held, np.uint8), self.observation, self.ram)
+        self._batch.step(whole_array("buttons", held, self._count, np.uint8), self.observation, self.ram)
         return self.observation
 
     def peek(self, number: int, address: int, length: int = 1) -> bytes:

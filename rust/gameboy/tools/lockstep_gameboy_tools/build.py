@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -25,6 +26,8 @@ from harness.task.contract import COMPILED, caches, files_digest
 PACKAGE = "lockstep_gameboy"
 CORE = "environments/gameboy/candidate/core"
 """Where the emulator lies, seen from the directory that holds `rust/gameboy`, whose manifest names it."""
+CRATES = ("batch", "env", "gameboy", "python")
+"""What of the Rust workspace it is compiled from."""
 TOOLS = "tools"
 """The folder of this package beside the crate: no part of what is compiled."""
 COMPILE_S = 1800.0
@@ -48,11 +51,12 @@ def built(progress: Progress = silent) -> Path:
     Raises:
         SetupError: there is no Rust here, or it does not compile.
     """
-    origin = rust_sources() / "gameboy"
-    core = embedded_tasks()["gameboy"] / "candidate" / "core"
-    place = lockstep_home() / "crates" / f"gameboy-{_digest(origin, core)[:KEY_DIGITS]}"
+    runtime = rust_sources()
+    parts = {f"rust/{name}": runtime / name for name in CRATES}
+    parts[CORE] = embedded_tasks()["gameboy"] / "candidate" / "core"
+    place = lockstep_home() / "crates" / f"gameboy-{_digest(*parts.values())[:KEY_DIGITS]}"
     telling = "compiling the Game Boy; this takes a minute, once"
-    return made(place, telling, lambda fresh: _compile(_cargo(), origin, core, fresh), progress)
+    return made(place, telling, lambda fresh: _compile(_cargo(), parts, fresh), progress)
 
 
 def _cargo() -> Path:
@@ -64,16 +68,16 @@ def _cargo() -> Path:
         ) from error
 
 
-def _compile(cargo: Path, origin: Path, core: Path, package: Path) -> None:
+def _compile(cargo: Path, parts: Mapping[str, Path], package: Path) -> None:
     """Write the package, compiled from copies: cargo writes beside its sources."""
     with tempfile.TemporaryDirectory(prefix="lockstep-build-") as scratch:
-        _compile_in(Path(scratch), cargo, origin, core, package)
+        _compile_in(Path(scratch), cargo, parts, package)
 
 
-def _compile_in(scratch: Path, cargo: Path, origin: Path, core: Path, package: Path) -> None:
+def _compile_in(scratch: Path, cargo: Path, parts: Mapping[str, Path], package: Path) -> None:
     crate = scratch / "rust" / "gameboy"
-    shutil.copytree(origin, crate, ignore=lambda place, names: {*caches(place, names), TOOLS} & set(names))
-    shutil.copytree(core, scratch / CORE, ignore=caches)
+    for place, source in parts.items():
+        shutil.copytree(source, scratch / place, ignore=lambda at, names: {*caches(at, names), TOOLS} & set(names))
     command = [str(cargo), "build", "--release", "--locked", "--quiet", "--target-dir", str(scratch / "target")]
     environment = os.environ | {"PYO3_NO_PYTHON": "1"}
     try:
