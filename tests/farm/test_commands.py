@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from harness.measure.strength.result import strength_digest
 from tests.paths import WALK
 
 pytestmark = pytest.mark.slow
@@ -53,6 +56,33 @@ def test_a_cluster_is_joined_by_its_client_and_judges_the_same(client_port: int)
     assert len(there["verdict"]["nodes"]) == 1  # the task says: one worker
     evidence = [[level["evidence"] for level in each["verdict"]["levels"]] for each in (here, there)]
     assert evidence[0] == evidence[1]
+
+
+def test_a_measurement_whose_head_was_killed_goes_on_and_finds_the_same(
+    client_port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was found is on the disk of the head; members of a head that is gone end."""
+    monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path / "home"))
+    on = ("--on", f"ray://127.0.0.1:{client_port}")
+    measured = ("strength", str(WALK), "--level", "1", "--sample", "6", "--seed", "5")
+    program = str(Path(sys.executable).with_name("lockstep"))
+    running = subprocess.Popen(
+        [program, *measured, *on, "--json"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    while running.poll() is None and b'"kind": "found"' not in _journals(tmp_path):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.wait(0.1)
+    assert running.poll() is None, "it was done before it could be killed"
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    code, again = lockstep(*measured, *on)
+    assert code in (0, 1) and again["resumed"] > 0
+    _, whole = lockstep(*measured, "--fresh")
+    assert whole["resumed"] == 0 and strength_digest(again) == strength_digest(whole)
+
+
+def _journals(home: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in home.glob("home/strength/*.jsonl"))
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ def test_a_panic_is_an_error_of_the_candidate_and_its_worker_goes_on(tree: Path,
     try:
         candidate = worker.open(tree)
         for mode in ("single", "batched", "scanned"):
-            with pytest.raises(EnvironmentFailure, match="the candidate panicked: no third step"):
+            with pytest.raises(EnvironmentFailure, match="the environment panicked: no third step"):
                 candidate.rollout([Case(1, actions)], mode)
         assert candidate.reset(1).steps == 0
     finally:

@@ -13,6 +13,9 @@ SPEC: dict[str, Any]
 """`observation`, `action`, `state`, `reward`: lists of `(path, dtype, shape)`; `probes`: two such lists by name."""
 environment: Factory
 
+class Panicked(RuntimeError):
+    """The environment's own code panicked, at a place that standard error names."""
+
 class Results(Protocol):
     """The arrays of a step."""
 

@@ -14,7 +14,7 @@ use crate::spec::refused;
 /// Work during which Python may run other threads, and a signal (Ctrl-C) stops it and raises what its handler raises.
 ///
 /// # Errors
-/// What the signal's handler raised; RuntimeError: the work panicked; or what the work itself refused.
+/// What the signal's handler raised; [`Panicked`]: the work did; or what the work itself refused.
 pub fn interruptible<E: Send>(
     py: Python<'_>,
     told: impl FnOnce(E) -> PyErr,
@@ -35,13 +35,15 @@ pub fn interruptible<E: Send>(
     }
 }
 
+pyo3::create_exception!(lockstep_binding, Panicked, PyRuntimeError, "The environment's own code panicked.");
+
 /// Work that may panic.
 ///
 /// # Errors
-/// RuntimeError: it did.
+/// [`Panicked`]: it did.
 pub fn calm<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work))
-        .map_err(|panic| PyRuntimeError::new_err(format!("the environment panicked: {}", said(panic.as_ref()))))
+        .map_err(|panic| Panicked::new_err(format!("the environment panicked: {}", said(panic.as_ref()))))
 }
 
 /// What a batch refused, as Python's error.

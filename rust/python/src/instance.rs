@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::arrays::{array, columns, columns_mut, drawn, read, written};
+use crate::calls::calm;
 use crate::spec::{options, refused};
 
 type Array<'py> = Bound<'py, PyAny>;
@@ -45,7 +46,8 @@ struct Single<E> {
 
 /// An instance of an environment, as Python asked for it.
 pub fn begin<E: Environment>(given: &Bound<'_, PyDict>) -> PyResult<Instance> {
-    let environment = E::new(&options(given)?).map_err(refused)?;
+    let settings = options(given)?;
+    let environment = calm(|| E::new(&settings))?.map_err(refused)?;
     Ok(Instance(Box::new(Single { environment, chance: Chance::new(0) })))
 }
 
@@ -59,7 +61,8 @@ impl Instance {
         seed: u64,
         draws: Option<Vec<Draw<'py>>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        self.0.reset(seed, &drawn(&draws.unwrap_or_default())?).report(py)
+        let given = drawn(&draws.unwrap_or_default())?;
+        calm(|| self.0.reset(seed, &given))?.report(py)
     }
 
     /// One step, with draws that are given first; an array `[1, ...]` for each leaf of the action.
@@ -73,24 +76,26 @@ impl Instance {
         let given = drawn(&draws.unwrap_or_default())?;
         let leaves = self.0.action();
         let held = read(leaves, &action, 1)?;
-        self.0.step(&columns(leaves, &held, 1)?, &given).report(py)
+        let action = columns(leaves, &held, 1)?;
+        calm(|| self.0.step(&action, &given))?.report(py)
     }
 
     /// Go on from a canonical state: an array for each of its leaves, with one row.
     fn restore<'py>(&mut self, py: Python<'py>, state: Vec<Array<'py>>) -> PyResult<Bound<'py, PyTuple>> {
         let leaves = self.0.state();
         let held = read(leaves, &state, 1)?;
-        self.0.restore(&columns(leaves, &held, 1)?).map_err(PyValueError::new_err)?.report(py)
+        let state = columns(leaves, &held, 1)?;
+        calm(|| self.0.restore(&state))?.map_err(PyValueError::new_err)?.report(py)
     }
 
     /// Ask a probe; answers are written to the arrays `outputs`, a row for each row of `inputs`.
     fn probe(&self, name: &str, inputs: Vec<Array<'_>>, outputs: Vec<Array<'_>>) -> PyResult<()> {
-        self.0.probe(name, &inputs, &outputs)
+        calm(|| self.0.probe(name, &inputs, &outputs))?
     }
 
     /// A picture, `[height, width, 3]` of bytes; None where the environment draws none.
     fn render<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray3<u8>>>> {
-        let Some(frame) = self.0.render() else { return Ok(None) };
+        let Some(frame) = calm(|| self.0.render())? else { return Ok(None) };
         let flat = numpy::PyArray1::from_vec(py, frame.rgb);
         flat.reshape([frame.height, frame.width, 3]).map(Some)
     }

@@ -37,13 +37,15 @@ impl Factory {
     }
 }
 
-/// Put an environment into a module: `environment`, from which instances and sub-environments are made, and `SPEC`.
+/// Put an environment into a module: `environment`, from which instances and sub-environments are made, `SPEC`, and
+/// `Panicked`, which either raises where the environment's own code panics.
 ///
 /// # Errors
 /// Python cannot make the objects.
 pub fn register<E: Environment>(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Instance>()?;
     module.add_class::<VectorEnv>()?;
+    module.add("Panicked", module.py().get_type::<calls::Panicked>())?;
     module.add("SPEC", spec::described::<E>(module.py())?)?;
     module.add("environment", Factory { instance: instance::begin::<E>, vector: vector::begin::<E> })
 }

@@ -233,12 +233,12 @@ impl<E: Environment> Together for Many<E> {
     }
 
     fn report(&mut self, env_index: usize) -> PyResult<Said> {
-        let report = self.batch.report(env_index).map_err(batch_error)?;
+        let report = calm(|| self.batch.report(env_index))?.map_err(batch_error)?;
         Ok((report.stepped, report.begun, report.last.as_ref().map(owned)))
     }
 
     fn save(&mut self, env_index: usize) -> PyResult<usize> {
-        let saved = self.batch.save(env_index).map_err(batch_error)?;
+        let saved = calm(|| self.batch.save(env_index))?.map_err(batch_error)?;
         let number = self.saved.iter().position(Option::is_none).unwrap_or_else(|| {
             self.saved.push(None);
             self.saved.len() - 1

@@ -6,8 +6,7 @@ this process, which is why this process is in a sandbox.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,25 +27,6 @@ Array = np.ndarray[Any, Any]
 Answer = dict[str, Any]
 IDLE = 29
 """Instances beside those that a `scanned` rollout asks for, so that they are shared out among threads."""
-
-
-class _Panicked(RuntimeError):
-    """The candidate's code panicked, at a place that its standard error names."""
-
-
-def _answering(call: Callable[..., Any]) -> Callable[..., Any]:
-    """A call whose panics are errors of the environment: PyO3's are no `Exception`, so the worker would end with them."""
-
-    @functools.wraps(call)
-    def answered(*arguments: Any, **named: Any) -> Any:
-        try:
-            return call(*arguments, **named)
-        except BaseException as error:
-            if type(error).__name__ != "PanicException":
-                raise
-            raise _Panicked(f"the candidate panicked: {error}") from None
-
-    return answered
 
 
 class RustCandidate(SingleEnvironment):
@@ -75,13 +55,10 @@ class RustCandidate(SingleEnvironment):
         actions = {path: leaf for path, leaf in options["leaves"].items() if path.split("/")[0] == "action"}
         self._bench = RustBench(self._module, actions)
         try:
-            return _answering(super().open)(dict(options))
-        except _Panicked as panicked:
+            return super().open(dict(options))
+        except self._module.Panicked as panicked:
             raise CandidateMistakes([Mistake(f"an instance cannot be made: {panicked}")]) from None
 
-    reset, step, restore = map(_answering, (SingleEnvironment.reset, SingleEnvironment.step, SingleEnvironment.restore))
-
-    @_answering
     def vector(
         self,
         seeds: list[int],
@@ -100,7 +77,6 @@ class RustCandidate(SingleEnvironment):
         self._episodes = RustVectorCalls(self._module, seeds, draws, state=state, noted=bool(self._draws), fixed=fixed)
         return self._episodes.first
 
-    @_answering
     def advance(self, actions: dict[str, Any], next: list[int] | None = None) -> Answer:
         """Step each sub-environment that is not over; with `next`, a sub-environment that ends restarts from its seed
         there.
@@ -115,8 +91,10 @@ class RustCandidate(SingleEnvironment):
             raise ProtocolError(f"{episodes.count} sub-environments need an action each, and a next seed each")
         return episodes.advance(given, next)
 
-    @_answering
-    def rollout(self, cases: list[dict[str, Any]], mode: str = "single", room: Any = None) -> list[Answer]:
+    # What a candidate is asked has modes, what a reference is asked has columns.
+    def rollout(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, cases: list[dict[str, Any]], mode: str = "single", room: Any = None
+    ) -> list[Answer]:
         """Whole cases; `mode` is `single` (one instance, call by call), `batched` (instances that step together on one
         thread) or `scanned` (on all, among others, with auto-reset).
         """
@@ -124,7 +102,6 @@ class RustCandidate(SingleEnvironment):
             return super().rollout(cases)
         return self._together(cases, *{"batched": (DISABLED, 1, 0), "scanned": (SAME_STEP, 0, IDLE)}[mode])
 
-    @_answering
     def probe(self, name: str, inputs: dict[str, Any]) -> Answer:
         """Outputs of a probe for inputs stacked along the first axis."""
         declared = self._contract["probes"][name]
@@ -136,7 +113,6 @@ class RustCandidate(SingleEnvironment):
         self._adapter.instance.probe(name, taken, list(answers.values()))
         return answers
 
-    @_answering
     def autoreset(
         self,
         seed: int,
@@ -180,12 +156,10 @@ class RustCandidate(SingleEnvironment):
         """Make the batch of a measured run; see `RustBench`."""
         return self._bench.prepare(batch)
 
-    @_answering
     def bench_run(self, kind: str, batch: int, length: int, seed: int, repeats: int) -> Answer:
         """Do a measured run; see `RustBench.run`."""
         return self._bench.run(batch, length, seed, repeats)
 
-    @_answering
     def bench_envs(
         self, kind: str, batch: int, length: int, seed: int, repeat: int, env_indices: Sequence[int]
     ) -> Answer:
