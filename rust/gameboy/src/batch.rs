@@ -1,10 +1,12 @@
 //! Many consoles at once.
 
+use std::sync::Arc;
+
 use lockstep_gameboy_batch::{Picture, Seen};
 use lockstep_python::calls::{interruptible, tell_of_threads, used_at_once};
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use crate::console::described;
 use crate::options::{cartridge, options, refused};
@@ -18,11 +20,43 @@ type Shared<'py> = Bound<'py, PyArrayDyn<u8>>;
 pub struct Batch {
     inner: lockstep_gameboy_batch::Batch,
     shape: [usize; 3],
+    made_of: Arc<MadeOf>,
 }
 
-/// A console as it was.
-#[pyclass(frozen)]
-pub struct Snapshot(lockstep_gameboy_batch::Snapshot);
+/// What a console was made of, for a copy of it in another process.
+struct MadeOf {
+    rom: Vec<u8>,
+    boot_rom: Option<Vec<u8>>,
+    mode: String,
+    sound: bool,
+}
+
+/// A console as it was. It can be pickled: with its ROM and its whole state.
+#[pyclass(frozen, module = "lockstep_gameboy")]
+pub struct Snapshot {
+    inner: lockstep_gameboy_batch::Snapshot,
+    made_of: Arc<MadeOf>,
+}
+
+#[pymethods]
+impl Snapshot {
+    /// A console of these parts in a state that was saved.
+    #[new]
+    fn new(rom: Vec<u8>, boot_rom: Option<Vec<u8>>, mode: String, sound: bool, state: &[u8]) -> PyResult<Self> {
+        let options = options(boot_rom.as_deref(), &mode, sound, true)?;
+        let inner = lockstep_gameboy_batch::Snapshot::of(cartridge(&rom)?, options, state).map_err(refused)?;
+        Ok(Self { inner, made_of: Arc::new(MadeOf { rom, boot_rom, mode, sound }) })
+    }
+
+    /// How pickle makes it again.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+        let (py, Self { inner, made_of }) = (slf.py(), slf.get());
+        let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
+        let boot_rom = made_of.boot_rom.as_deref().map(bytes);
+        let parts = (bytes(&made_of.rom), boot_rom, made_of.mode.as_str(), made_of.sound, bytes(&inner.save()));
+        Ok((slf.get_type(), parts.into_pyobject(py)?))
+    }
+}
 
 #[pymethods]
 impl Batch {
@@ -51,7 +85,9 @@ impl Batch {
             lockstep_gameboy_batch::Batch::new(cartridge, options, count, frame_skip, picture, addresses, threads);
         let inner = inner.map_err(refused)?;
         tell_of_threads(py, threads, inner.threads())?;
-        Ok(Self { inner, shape: picture.shape() })
+        let boot_rom = boot_rom.map(<[u8]>::to_vec);
+        let made_of = Arc::new(MadeOf { rom: rom.to_vec(), boot_rom, mode: mode.to_owned(), sound });
+        Ok(Self { inner, shape: picture.shape(), made_of })
     }
 
     fn __len__(&self) -> usize {
@@ -131,7 +167,7 @@ impl Batch {
 
     /// A console as it is now, kept in memory.
     fn snapshot(&self, number: usize) -> PyResult<Snapshot> {
-        Ok(Snapshot(self.inner.snapshot(number).map_err(refused)?))
+        Ok(Snapshot { inner: self.inner.snapshot(number).map_err(refused)?, made_of: self.made_of.clone() })
     }
 
     /// Put a snapshot into a console.
@@ -143,7 +179,7 @@ impl Batch {
         mut memory: Written<'_>,
     ) -> PyResult<()> {
         let seen = Seen { pictures: pictures.as_slice_mut()?, memory: memory.as_slice_mut()? };
-        self.inner.restore(number, &snapshot.0, seen).map_err(refused)
+        self.inner.restore(number, &snapshot.inner, seen).map_err(refused)
     }
 
     /// Bytes of a console's memory.

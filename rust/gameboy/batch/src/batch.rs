@@ -35,6 +35,25 @@ pub struct Seen<'a> {
 #[derive(Clone, Debug)]
 pub struct Snapshot(GameBoy);
 
+impl Snapshot {
+    /// A console with a cartridge and options, in a state that [`Snapshot::save`] or [`Batch::save`] gave of such a one.
+    ///
+    /// # Errors
+    /// The state cannot be loaded.
+    pub fn of(cartridge: Arc<Cartridge>, options: Options, state: &[u8]) -> Result<Self, BatchError> {
+        let mut console = GameBoy::new(cartridge, options);
+        console.load(state)?;
+        Ok(Self(console))
+    }
+
+    /// Its whole state as bytes.
+    pub fn save(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.0.save(&mut out);
+        out
+    }
+}
+
 impl Batch {
     /// So many consoles that were just switched on, whose every step is `frame_skip` frames, on so many threads (see
     /// [`Team::new`]). The bytes at `addresses` are read after each step.

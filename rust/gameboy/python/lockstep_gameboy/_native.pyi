@@ -62,7 +62,10 @@ class Console:
 
 @final
 class Snapshot:
-    """A console as it was."""
+    """A console as it was. It can be pickled: with its ROM and its whole state."""
+
+    def __new__(cls, rom: bytes, boot_rom: bytes | None, mode: str, sound: bool, state: bytes) -> Snapshot:
+        """A console of these parts in a state that was saved."""
 
 @final
 class Batch:

@@ -74,9 +74,9 @@ def mask_of(values: Any, count: int) -> Array:
     return np.ascontiguousarray(array)
 
 
-def addresses_of(values: Iterable[Any]) -> list[int]:
+def addresses_of(name: str, values: Iterable[Any]) -> list[int]:
     """Addresses of memory."""
-    return [whole(f"ram[{place}]", address, 0, 0xFFFF) for place, address in enumerate(values)]
+    return [whole(f"{name}[{place}]", address, 0, 0xFFFF) for place, address in enumerate(values)]
 
 
 def _most(dtype: type[np.unsignedinteger[Any]]) -> int:

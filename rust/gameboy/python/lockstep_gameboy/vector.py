@@ -91,7 +91,7 @@ class VecGameBoy:
         self._count = num_envs
         self._batch = Batch(
             image, num_envs, frame_skip, boot_rom=boot_rom, mode=mode, sound=sound, grayscale=grayscale,
-            downsample=downsample, stack=stack, addresses=addresses_of(ram), threads=threads,
+            downsample=downsample, stack=stack, addresses=addresses_of("ram", ram), threads=threads,
         )  # fmt: skip
         pictures, lines, columns = self._batch.shape
         shape = (num_envs, lines, columns) if stack == 1 else (num_envs, pictures, lines, columns)
