@@ -32,6 +32,9 @@ from mcp_server.registry import TaskRegistry
 from tests.home import new_home
 from tests.paths import WALK
 
+KEPT = ("PATH", "HOME", "LANG", "PIP_CERT", "PIP_INDEX_URL", "SSL_CERT_FILE")
+"""What a server keeps of this environment: its references may have to be installed."""
+
 LOCKSTEP = [sys.executable, "-P", "-c", "import sys; from harness.cli import main; sys.exit(main())"]
 RIGHT, WRONG = "jnp.where(action == 1, 1.0, -1.0)", "jnp.where(action == 1, 1.0, -2.0)"
 """A rule of the walk, and a fault in it that one step shows."""
@@ -55,7 +58,7 @@ class Place:
 
     @property
     def environment(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         return kept | {"LOCKSTEP_HOME": str(self.home)}
 
     @property

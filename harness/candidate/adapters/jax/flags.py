@@ -18,8 +18,15 @@ FLAGS = ("--xla_cpu_enable_concurrency_optimized_scheduler=false", "--xla_gpu_de
 
 
 def prepare_process() -> None:
-    """Have JAX run in this process as it does in a candidate's. It reads its flags when it begins, so call this before."""
+    """Have JAX run in this process as it does in a candidate's. It reads its flags when it begins, so call this before.
+
+    Where nobody says which platform, it is the CPU: what comes of a training is not to depend on what a machine has beside.
+    """
     present = os.environ.get("XLA_FLAGS", "")
     lacking = [flag for flag in FLAGS if flag.partition("=")[0] not in present]
     os.environ["XLA_FLAGS"] = " ".join([*lacking, present]).strip()
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    if not os.environ.get("JAX_PLATFORMS"):
+        import jax
+
+        jax.config.update("jax_platforms", "cpu")  # it has read that variable already
