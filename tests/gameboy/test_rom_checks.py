@@ -65,6 +65,11 @@ def status(number: int) -> str:
     return MEMORY + f"  ld a, {number}\n  ld [$A000], a\n"
 
 
+def high(found: int, wanted: int, equal: int) -> str:
+    written = {"$80": found, "$81": wanted, "$82": equal}
+    return "".join(f"  ld a, {value}\n  ldh [{place}], a\n" for place, value in written.items())
+
+
 DARK = "  ld a, $FF\n  ldh [$47], a\n"
 """All colours of the background are black."""
 ROMS = {
@@ -79,6 +84,10 @@ ROMS = {
     "screen-right": (DARK, "PASS", "screen", ""),
     "screen-wrong": ("", "FAIL", "screen", "not the expected one"),
     "locked": ("  db $D3\n", "INCONCLUSIVE", "", "opcode that does not exist"),
+    "high-right": (high(5, 5, 1), "PASS", "high memory", "5 came out; 5 is right"),
+    "high-wrong": (high(5, 6, 255), "FAIL", "high memory", "5 came out; 6 is right"),
+    "high-other": (high(5, 6, 1), "INCONCLUSIVE", "", "said nothing"),
+    "high-in-use": (high(5, 6, 255) + sent("Passed"), "PASS", "serial", "Passed"),
     "silent": (sent("hm"), "INCONCLUSIVE", "", "it sent 'hm'"),
 }
 
@@ -95,6 +104,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("screen-right", "screen-wrong"):
         Image.new("L", (160, 144), 0).save(place / f"{name}.png")
     (place / "cut.gb").write_bytes(b"x" * 100)
+    image = bytearray((place / "silent.gb").read_bytes())
+    (place / "half.GB").write_bytes(image[: len(image) // 2])
+    image[0x143] = 0xC0
+    (place / "color.gb").write_bytes(image)
     return place
 
 
@@ -107,15 +120,16 @@ def test_each_way_of_speaking_is_understood(
     code = main(["gameboy", "check-roms", str(folder), "--mode", mode, "--frames", "100", "--json"])
     told = json.loads(capsys.readouterr().out)
     found = {Path(each["rom"]).stem: each for each in told["roms"]}
-    assert set(found) == {*ROMS, "cut"} and found["serial-right"]["rom"] == "deeper/serial-right.gb"
+    assert set(found) == {*ROMS, "cut", "half", "color"} and found["serial-right"]["rom"] == "deeper/serial-right.gb"
     for name, (_, outcome, by, words) in ROMS.items():
         assert (found[name]["outcome"], found[name]["by"]) == (outcome, by), found[name]
         assert words in found[name]["what"]
         assert (found[name]["frames"] < 100) == (
             by in ("serial", "memory", "registers") or name in ("screen-right", "locked")
         )
-    assert found["cut"]["outcome"] == "ERROR" and "100 bytes" in found["cut"]["what"]
-    assert (told["outcome"], told["passed"], code) == ("FAIL", 4, 1)
+    for name, words in (("cut", "100 bytes"), ("half", "16384 bytes; its header says 32768"), ("color", "Color alone")):
+        assert found[name]["outcome"] == "ERROR" and words in found[name]["what"]
+    assert (told["outcome"], told["passed"], code) == ("FAIL", 6, 1)
 
 
 @pytest.mark.slow

@@ -29,8 +29,8 @@ def gameboy() -> None:
 def check_roms(output: Output, folder: Path, mode: str, frames: int) -> int:
     """Run every `.gb` below a folder and say which of them pass, fail or say nothing.
 
-    A test ROM speaks over the serial port, in memory at 0xA000, in registers at `ld b, b`, or by its screen, which is
-    compared with the picture or the digest beside it (docs/gameboy.md). Needs Rust.
+    A test ROM speaks over the serial port, in memory at 0xA000, in registers at `ld b, b`, by its screen, which is
+    compared with the picture or the digest beside it, or in high memory (docs/gameboy.md). Needs Rust.
     """
     from harness.cli import show
     from harness.verdict import Outcome

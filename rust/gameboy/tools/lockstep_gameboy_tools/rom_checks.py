@@ -6,8 +6,9 @@
 | memory | 0xA001 holds DE B0 61, and 0xA000 the status 0 | another status, 0x80 (it runs) aside |
 | registers | at an `ld b, b`, B C D E H L are 3 5 8 13 21 34 | all are 0x42 |
 | screen | it stays the picture in NAME.png, or one whose digest is in NAME.sha256 | it is not when time is up |
+| high memory | when time is up, 0xFF82 holds 1, and 0xFF80 what is in 0xFF81 | 0xFF82 holds 255, and the two differ |
 
-Whatever speaks first counts.
+Whatever speaks first counts. Many programs use high memory for something else, so it is looked at last.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ MOST_TEXT = 1024
 REGISTERS = ("b", "c", "d", "e", "h", "l")
 PASSED = (3, 5, 8, 13, 21, 34)
 FAILED = (0x42,) * 6
+HIGH = 0xFF80
+"""Where gbmicrotest's ROMs write what came out, what should have, and whether these are equal (1) or not (255)."""
+COLOR_ONLY = 0xC0
+SMALLEST = 0x8000
 SHADE = 85
 """Greys from one shade to the next."""
 SETTLED = 30
@@ -48,7 +53,7 @@ class RomResult:
     Attributes:
         rom: its path below the folder.
         outcome: INCONCLUSIVE where it said nothing, ERROR where it is not a ROM that can be run.
-        by: `serial`, `memory`, `registers`, `screen`, or empty.
+        by: `serial`, `memory`, `registers`, `screen`, `high memory`, or empty.
         what: its own words, or why there are none.
         frames: how many it ran for.
         screen: SHA-256 of the last screen's shades (a byte each, 0 white to 3 black), which NAME.sha256 can hold.
@@ -67,7 +72,7 @@ class RomResult:
 
 
 def check_roms(folder: Path, make: Callable[[bytes], Any], frames: int) -> Iterator[RomResult]:
-    """Run every `.gb` below a folder.
+    """Run every `.gb` (or `.GB`) below a folder.
 
     Args:
         make: a console (`lockstep_gameboy.Console`) with a ROM in it; ValueError where that is none.
@@ -76,18 +81,35 @@ def check_roms(folder: Path, make: Callable[[bytes], Any], frames: int) -> Itera
     Raises:
         LockstepError: there is no ROM, or an expected screen cannot be read.
     """
-    roms = sorted(folder.rglob("*.gb"))
+    roms = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".gb" and path.is_file())
     if not roms:
         raise LockstepError("there is no ROM", where=str(folder), expected="files whose names end in .gb")
     for path in roms:
         name = path.relative_to(folder).as_posix()
         expected = expected_screen(path)
-        try:
-            console = make(path.read_bytes())
-        except ValueError as error:
-            yield RomResult(name, Outcome.ERROR, "", str(error), 0, "")
+        rom = path.read_bytes()
+        fault, console = fault_of(rom), None
+        if not fault:
+            try:
+                console = make(rom)
+            except ValueError as error:
+                fault = str(error)
+        if console is None:
+            yield RomResult(name, Outcome.ERROR, "", fault, 0, "")
             continue
         yield _run(name, console, expected, frames)
+
+
+def fault_of(rom: bytes) -> str:
+    """Why a ROM cannot be run for what it is, by its header; an empty string where that tells nothing against it."""
+    if len(rom) < 0x150:
+        return f"the file has {len(rom)} bytes; a header alone ends at 336"
+    if rom[0x143] == COLOR_ONLY:
+        return "it is for the Game Boy Color alone (0x0143 is 0xC0); this console is monochrome"
+    told = SMALLEST << rom[0x148]
+    if rom[0x148] <= 8 and len(rom) < told:
+        return f"the file has {len(rom)} bytes; its header says {told} (0x0148 is {rom[0x148]})"
+    return ""
 
 
 def expected_screen(rom: Path) -> str | None:
@@ -192,6 +214,13 @@ class _Listener:
                 (Outcome.PASS if right else Outcome.FAIL),
                 "screen",
                 "" if right else "the screen is not the expected one",
+            )
+        found, wanted, equal = self._memory(HIGH, 3)
+        if equal == (1 if found == wanted else 255):
+            return (
+                (Outcome.PASS if equal == 1 else Outcome.FAIL),
+                "high memory",
+                f"{found} came out; {wanted} is right",
             )
         return Outcome.INCONCLUSIVE, "", f"{self._why}; it sent {text!r}" if text else self._why
 
