@@ -50,6 +50,37 @@ print(json.dumps(total.tolist()))
 """
 
 
+LIMITS = """
+import os, warnings
+import numpy as np
+import pong
+
+def refused(error, made):
+    try:
+        made()
+    except error as told:
+        return str(told)
+    raise SystemExit("nothing was refused")
+
+assert "1000000000 environments would take" in refused(MemoryError, lambda: pong.make_batch(10**9))
+assert "num_envs is 2.5" in refused(TypeError, lambda: pong.make_vector(2.5))
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    assert pong.make_batch(4, threads=10**5).vector.threads < 10**5
+assert "100000 threads were asked for" in str(told[0].message)
+envs = pong.make_vector(64, threads=2)
+envs.reset(seed=1)
+for wrong, error in (([3] * 64, ValueError), ([0.5] * 64, TypeError), ([-1] * 64, ValueError), ([0] * 63, ValueError)):
+    refused(error, lambda: envs.step(wrong))
+refused(ValueError, lambda: envs.reset(seed=-1))
+if not (child := os.fork()):
+    envs.step(np.ones(64, int))
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+"""What a user of the wheel can give without ending or hanging the interpreter (tests/rust/test_limits.py has more)."""
+
+
 @pytest.fixture(scope="module")
 def project(task: Task, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return export(task, tmp_path_factory.mktemp("exported") / "project", ATTESTATION)
@@ -97,6 +128,10 @@ def test_a_wheel_is_built_and_every_face_gives_what_was_verified(installed: Path
         batch.step({"action": (np.arange(NUM_ENVS) + step) % 3})
         total += batch.seen["observation"].sum(0) + batch.reward.sum()
     assert json.loads(report) == total.tolist() and len(set(total)) > 1
+
+
+def test_nothing_that_a_user_gives_ends_or_hangs_the_interpreter(installed: Path) -> None:
+    assert run(installed, LIMITS) == ""
 
 
 def test_the_readmes_example_runs(project: Path, installed: Path) -> None:
