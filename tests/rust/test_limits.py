@@ -82,6 +82,17 @@ batch.step(bets(count, 1))
 """
 
 
+CONFINED = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+try:
+    RustBatch(dice, 40_000_000)
+    raise SystemExit("it was not refused")
+except MemoryError as error:
+    assert "40000000 environments would take" in str(error), error
+"""
+
+
 def ran(program: str, dice: ModuleType, *arguments: str) -> None:
     assert dice.__file__ is not None
     command = [sys.executable, "-c", BEGIN + program, str(Path(dice.__file__)), *arguments]
@@ -105,6 +116,10 @@ def test_more_instances_than_there_is_memory_for_are_refused_in_bytes(dice: Modu
         RustPool(dice, LEAVES, HUGE)
     with pytest.raises(MemoryError):
         RustBatch(dice, 1 << 62)
+
+
+def test_a_process_that_may_take_little_memory_is_refused_too(dice: ModuleType) -> None:
+    ran(CONFINED, dice)
 
 
 def test_more_threads_than_help_are_left_out_and_told(dice: ModuleType) -> None:

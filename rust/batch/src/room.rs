@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs;
+use std::path::Path;
 
 /// After so many instances their size is known well enough.
 const SAMPLED: usize = 1024;
@@ -38,12 +39,12 @@ impl fmt::Display for NoRoom {
 pub fn many<T: Clone>(one: &T, count: usize, beside: usize) -> Result<Vec<T>, NoRoom> {
     let (size, beside) = (size_of::<T>() as u128, beside as u128 * count as u128);
     demand(count, size * count as u128 + beside)?;
-    let before = resident_bytes();
+    let before = resident();
     let mut made = Vec::new();
     made.try_reserve_exact(count).map_err(|_| NoRoom { count, bytes: size * count as u128, there: None })?;
     let sampled = count.min(SAMPLED);
     made.extend((0..sampled).map(|_| one.clone()));
-    if let (Some(before), Some(now)) = (before, resident_bytes()) {
+    if let (Some(before), Some(now)) = (before, resident()) {
         let grown = now.saturating_sub(before) / sampled.max(1) as u128;
         demand(count, grown.max(size) * (count - sampled) as u128 + beside)?;
     }
@@ -52,19 +53,45 @@ pub fn many<T: Clone>(one: &T, count: usize, beside: usize) -> Result<Vec<T>, No
 }
 
 fn demand(count: usize, bytes: u128) -> Result<(), NoRoom> {
-    match told("/proc/meminfo", "MemAvailable:") {
+    match [available(), of_group(), of_process()].into_iter().flatten().min() {
         Some(there) if bytes > there => Err(NoRoom { count, bytes, there: Some(there) }),
         _ => Ok(()),
     }
 }
 
-fn resident_bytes() -> Option<u128> {
-    told("/proc/self/status", "VmRSS:")
+/// Bytes that the machine has left.
+fn available() -> Option<u128> {
+    kibibytes("/proc/meminfo", "MemAvailable:")
 }
 
-/// Bytes that the kernel tells in a file, where it tells them.
-fn told(file: &str, name: &str) -> Option<u128> {
+/// Bytes that this process's control group may still take: what a container has of its machine.
+fn of_group() -> Option<u128> {
+    let told = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let group = Path::new("/sys/fs/cgroup").join(told.lines().find_map(|line| line.strip_prefix("0::/"))?.trim());
+    let number = |name: &str| fs::read_to_string(group.join(name)).ok()?.trim().parse::<u128>().ok();
+    let file = |name: &str| field(group.join("memory.stat"), name)?.parse::<u128>().ok();
+    let given_back = file("inactive_file ")? + file("active_file ")?; // what it holds of files makes room
+    Some((number("memory.max")? + given_back).saturating_sub(number("memory.current")?))
+}
+
+/// Bytes of addresses that this process may still take.
+fn of_process() -> Option<u128> {
+    let most = field("/proc/self/limits", "Max address space")?.parse::<u128>().ok()?;
+    Some(most.saturating_sub(kibibytes("/proc/self/status", "VmSize:")?))
+}
+
+fn resident() -> Option<u128> {
+    kibibytes("/proc/self/status", "VmRSS:")
+}
+
+/// Bytes that the kernel tells in kibibytes, where it tells them.
+fn kibibytes(file: &str, name: &str) -> Option<u128> {
+    field(file, name)?.parse::<u128>().ok().map(|kibibytes| kibibytes << 10)
+}
+
+/// The word after a name in one of the kernel's files.
+fn field(file: impl AsRef<Path>, name: &str) -> Option<String> {
     let text = fs::read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
-    rest.split_whitespace().next()?.parse::<u128>().ok().map(|kibibytes| kibibytes << 10)
+    rest.split_whitespace().next().map(str::to_owned)
 }
