@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,11 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sandboxes
+from harness.candidate.crates.build import build
 from harness.candidate.faces.rust_batch import RustBatch
 from harness.candidate.faces.rust_pool import RustPool
 from harness.candidate.faces.rust_vector import RustVectorEnv
 from tests.candidate.adapters.contracts import DICE
 from tests.paths import ROOT
+from tests.rust.games import dice_task
 
 pytestmark = [pytest.mark.slow, pytest.mark.rust]
 LEAVES = DICE["leaves"]
@@ -93,20 +97,26 @@ except MemoryError as error:
 """
 
 
-def ran(program: str, dice: ModuleType, *arguments: str) -> None:
-    assert dice.__file__ is not None
-    command = [sys.executable, "-c", BEGIN + program, str(Path(dice.__file__)), *arguments]
+@pytest.fixture
+def compiled(tmp_path: Path) -> Path:
+    """The dice game's module in a file that stays: of what is built, only the newest is kept."""
+    task = dice_task()
+    return Path(shutil.copy(build(task, sandboxes.choose(None), task.directory), tmp_path))
+
+
+def ran(program: str, compiled: Path, *arguments: str) -> None:
+    command = [sys.executable, "-c", BEGIN + program, str(compiled), *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
 
 
-def test_a_child_that_was_forked_steps(dice: ModuleType) -> None:
-    ran(FORKED, dice)
+def test_a_child_that_was_forked_steps(compiled: Path) -> None:
+    ran(FORKED, compiled)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_long_step_is_interrupted_by_a_signal(dice: ModuleType, threads: int) -> None:
-    ran(INTERRUPTED, dice, str(threads))
+def test_a_long_step_is_interrupted_by_a_signal(compiled: Path, threads: int) -> None:
+    ran(INTERRUPTED, compiled, str(threads))
 
 
 def test_more_instances_than_there_is_memory_for_are_refused_in_bytes(dice: ModuleType) -> None:
@@ -118,8 +128,8 @@ def test_more_instances_than_there_is_memory_for_are_refused_in_bytes(dice: Modu
         RustBatch(dice, 1 << 62)
 
 
-def test_a_process_that_may_take_little_memory_is_refused_too(dice: ModuleType) -> None:
-    ran(CONFINED, dice)
+def test_a_process_that_may_take_little_memory_is_refused_too(compiled: Path) -> None:
+    ran(CONFINED, compiled)
 
 
 def test_more_threads_than_help_are_left_out_and_told(dice: ModuleType) -> None:

@@ -63,6 +63,10 @@ class VectorEnv:
     """Environments that step together. Arrays `seen` have an entry for each sub-environment."""
 
     def __len__(self) -> int: ...
+    @property
+    def threads(self) -> int:
+        """On how many threads they step."""
+
     def reset(self, seeds: Sequence[int], seen: Sequence[Array]) -> None:
         """Begin an episode in every sub-environment, each from its seed, and write what is seen."""
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lockstep_gameboy_batch::core::Cartridge;
 use lockstep_gameboy_batch::{Picture, Seen};
 use lockstep_python::calls::{interruptible, tell_of_threads, used_at_once};
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadwriteArrayDyn};
@@ -25,7 +26,7 @@ pub struct Batch {
 
 /// What a console was made of, for a copy of it in another process.
 struct MadeOf {
-    rom: Vec<u8>,
+    cartridge: Arc<Cartridge>,
     boot_rom: Option<Vec<u8>>,
     mode: String,
     sound: bool,
@@ -42,10 +43,11 @@ pub struct Snapshot {
 impl Snapshot {
     /// A console of these parts in a state that was saved.
     #[new]
-    fn new(rom: Vec<u8>, boot_rom: Option<Vec<u8>>, mode: String, sound: bool, state: &[u8]) -> PyResult<Self> {
+    fn new(rom: &[u8], boot_rom: Option<Vec<u8>>, mode: String, sound: bool, state: &[u8]) -> PyResult<Self> {
         let options = options(boot_rom.as_deref(), &mode, sound, true)?;
-        let inner = lockstep_gameboy_batch::Snapshot::of(cartridge(&rom)?, options, state).map_err(refused)?;
-        Ok(Self { inner, made_of: Arc::new(MadeOf { rom, boot_rom, mode, sound }) })
+        let cartridge = cartridge(rom)?;
+        let inner = lockstep_gameboy_batch::Snapshot::of(cartridge.clone(), options, state).map_err(refused)?;
+        Ok(Self { inner, made_of: Arc::new(MadeOf { cartridge, boot_rom, mode, sound }) })
     }
 
     /// How pickle makes it again.
@@ -53,7 +55,8 @@ impl Snapshot {
         let (py, Self { inner, made_of }) = (slf.py(), slf.get());
         let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
         let boot_rom = made_of.boot_rom.as_deref().map(bytes);
-        let parts = (bytes(&made_of.rom), boot_rom, made_of.mode.as_str(), made_of.sound, bytes(&inner.save()));
+        let parts =
+            (bytes(made_of.cartridge.rom()), boot_rom, made_of.mode.as_str(), made_of.sound, bytes(&inner.save()));
         Ok((slf.get_type(), parts.into_pyobject(py)?))
     }
 }
@@ -81,12 +84,13 @@ impl Batch {
         let picture = Picture::new(grayscale, downsample, stack).map_err(refused)?;
         let options = options(boot_rom, mode, sound, true)?;
         let cartridge = cartridge(rom)?;
+        let held = cartridge.clone();
         let inner =
             lockstep_gameboy_batch::Batch::new(cartridge, options, count, frame_skip, picture, addresses, threads);
         let inner = inner.map_err(refused)?;
         tell_of_threads(py, threads, inner.threads())?;
         let boot_rom = boot_rom.map(<[u8]>::to_vec);
-        let made_of = Arc::new(MadeOf { rom: rom.to_vec(), boot_rom, mode: mode.to_owned(), sound });
+        let made_of = Arc::new(MadeOf { cartridge: held, boot_rom, mode: mode.to_owned(), sound });
         Ok(Self { inner, shape: picture.shape(), made_of })
     }
 

@@ -1,13 +1,11 @@
 //! The consoles and the threads.
 
+use crate::frames::run;
 use crate::{BatchError, Picture, Start};
 use gameboy_core::{Cartridge, GameBoy, Options, Registers};
-use lockstep_batch::{Asked, Stop, Team, many};
+use lockstep_batch::{Asked, Team, many};
 use rayon::prelude::*;
 use std::sync::Arc;
-
-/// After so many frames a console looks whether it is to stop.
-const FRAMES_AT_ONCE: u32 = 32;
 
 /// Consoles that share one ROM and step together.
 pub struct Batch {
@@ -285,16 +283,6 @@ impl Batch {
         let bytes = self.picture.bytes();
         self.picture.fill(console.screen(), &mut seen.pictures[number * bytes..][..bytes]);
         look_up(console, &self.addresses, seen.memory, number);
-    }
-}
-
-/// Runs so many frames, of which the last is drawn if `render`, unless it is to stop.
-pub(crate) fn run(console: &mut GameBoy, frames: u32, render: bool, stop: &Stop<'_>) {
-    let mut left = frames;
-    while left > 0 && !stop.now() {
-        let some = left.min(FRAMES_AT_ONCE);
-        left -= some;
-        console.tick(some, render && left == 0, false);
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod batch;
 mod error;
+mod frames;
 mod picture;
 mod start;
 

@@ -1,6 +1,6 @@
 //! How an episode begins, so that no two begin alike: from which state, and after what.
 
-use crate::batch::run;
+use crate::frames::run;
 use gameboy_core::GameBoy;
 use lockstep_batch::Stop;
 
