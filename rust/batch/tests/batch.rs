@@ -237,6 +237,14 @@ fn arrays_for_another_number_of_sub_envs_are_refused() {
     assert_eq!(batch.save(3).err(), Some(BatchError::NoSubEnv { env_index: 3, num_envs: 3 }));
 }
 
+/// A batch of 64 steps only after a reset of all.
+fn demand_torn(mut batch: Batch<Dice>, mut arrays: Arrays) {
+    let quick = Numbers::Int64(vec![1; 64]);
+    assert_eq!(batch.step(bets(&quick, 64), arrays.outputs()), Err(BatchError::Torn));
+    batch.reset(&[3; 64], arrays.seen()).expect("a reset");
+    batch.step(bets(&quick, 64), arrays.outputs()).expect("a step");
+}
+
 #[test]
 fn a_batch_that_was_stopped_is_reset_before_it_steps() {
     let (mut batch, mut arrays) = batch(64, Autoreset::SameStep, 2);
@@ -246,10 +254,7 @@ fn a_batch_that_was_stopped_is_reset_before_it_steps() {
         true
     });
     assert_eq!(stopped, Err(BatchError::Stopped));
-    let quick = Numbers::Int64(vec![1; 64]);
-    assert_eq!(batch.step(bets(&quick, 64), arrays.outputs()), Err(BatchError::Torn));
-    batch.reset(&[3; 64], arrays.seen()).expect("a reset");
-    batch.step(bets(&quick, 64), arrays.outputs()).expect("a step");
+    demand_torn(batch, arrays);
 }
 
 #[test]
@@ -258,10 +263,7 @@ fn a_batch_that_panicked_is_reset_before_it_steps() {
     let action = Numbers::Int64((0..64).map(|number| if number == 40 { PANICS } else { 1 }).collect());
     let step = AssertUnwindSafe(|| batch.step(bets(&action, 64), arrays.outputs()));
     assert!(catch_unwind(step).is_err());
-    let quick = Numbers::Int64(vec![1; 64]);
-    assert_eq!(batch.step(bets(&quick, 64), arrays.outputs()), Err(BatchError::Torn));
-    batch.reset(&[3; 64], arrays.seen()).expect("a reset");
-    batch.step(bets(&quick, 64), arrays.outputs()).expect("a step");
+    demand_torn(batch, arrays);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-"""Runtime flags of JAX for whoever starts a process in which a candidate runs. This module does not import JAX.
+"""Runtime flags of JAX for whoever starts a process in which a candidate runs. Importing this module does not import JAX.
 
 `--xla_cpu_enable_concurrency_optimized_scheduler=false`: jaxlib 0.10.2 can deadlock on the CPU, idle for ever, in some
     `lax.scan` programs over a large batch; without the concurrency-optimised scheduler it does not.

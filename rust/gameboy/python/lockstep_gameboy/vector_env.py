@@ -78,7 +78,10 @@ class GameBoyVectorEnv(VectorEnv[Array, Array, Array]):
         }
         read = [address for each in places.values() for address in each]
         first = np.cumsum([0, *map(len, places.values())])
-        self._columns = {name: slice(first[n], first[n + 1]) for n, name in enumerate(places)}
+        self._columns = {
+            name: (slice(first[n], first[n + 1]), 1 << 8 * np.arange(len(each), dtype=np.int64))
+            for n, (name, each) in enumerate(places.items())
+        }
         _demand_known("reward", reward, places)
         _demand_known("terminated", terminated, places)
         self._reward, self._terminated = reward, terminated
@@ -144,14 +147,15 @@ class GameBoyVectorEnv(VectorEnv[Array, Array, Array]):
         truncated = (self._steps >= self._max_steps) & ~over if self._max_steps else np.zeros(self.num_envs, bool)
         ended = terminated | truncated
         final: dict[str, Any] = {}
-        if over.any():  # in mode NEXT_STEP: this step is their reset, and their action is not taken
-            self._begin(over)
+        begins = over  # in mode NEXT_STEP: this step is their reset, and their action is not taken
         if self.autoreset_mode is AutoresetMode.SAME_STEP and ended.any():
             final = self._final(ended, after)
-            self._begin(ended)
-            ended = np.zeros(self.num_envs, bool)
+            begins, ended = ended, np.zeros(self.num_envs, bool)
+        if begins.any():
+            self._begin(begins)
+            after = self._values()
         self._ended = ended
-        return self._seen(), reward, terminated, truncated, self._infos(self._values()) | final
+        return self._seen(), reward, terminated, truncated, self._infos(after) | final
 
     def _given(self, seed: Any) -> tuple[Array, Array]:
         """A seed for each game, and where one was given."""
@@ -175,10 +179,7 @@ class GameBoyVectorEnv(VectorEnv[Array, Array, Array]):
 
     def _values(self) -> Values:
         ram = self.games.ram.astype(np.int64)
-        return {
-            name: ram[:, at] @ (1 << 8 * np.arange(at.stop - at.start, dtype=np.int64))
-            for name, at in self._columns.items()
-        }
+        return {name: ram[:, at] @ worth for name, (at, worth) in self._columns.items()}
 
     def _earned(self, before: Values, after: Values) -> Array:
         if callable(self._reward):
