@@ -31,6 +31,9 @@ from harness.task.training import PpoConfig
 TEMPLATES = Path(__file__).parent / "templates"
 LEVEL_3_SECONDS = 60.0
 FEWEST_EPISODES, MOST_EPISODES = 16, 256
+EXPLORED_SECONDS = 5.0
+"""Of one worker, where it is fast: short episodes would have level 3 explore for a moment only."""
+FEWEST_EXPLORED, MOST_EXPLORED = 1 << 14, 1 << 16
 TRAINING_STEPS = 200_000
 WIDE = ("int64", "uint64", "float64")
 
@@ -134,6 +137,7 @@ mode = "{findings.mode}"
 episodes = {_episodes(findings)}
 horizon = {_horizon(findings)}{"" if findings.max_episode_steps is None else "  # past the time limit"}
 policies = [{", ".join(_toml(name) for name in ("random", "sticky", *spec.policies))}]
+{_exploration(findings)}\
 {_transfer(findings) if findings.players is None else ""}"""
 
 
@@ -190,6 +194,13 @@ def _draws(findings: Findings) -> str:
         else:
             text += "# No law was found: samples of the reference stand for it. State it if it is known.\n"
     return text
+
+
+def _exploration(findings: Findings) -> str:
+    steps = int(min(findings.steps_per_second * EXPLORED_SECONDS, MOST_EXPLORED))
+    if findings.mode == "law" or steps <= FEWEST_EXPLORED:
+        return ""
+    return f"exploration = {steps}  # steps; the more, the rarer is what level 3 finds\n"
 
 
 def _episodes(findings: Findings) -> int:

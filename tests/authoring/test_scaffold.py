@@ -157,6 +157,23 @@ def test_a_slow_reference_gets_as_many_episodes_as_laws_need(
     assert (task.mode, task.budgets.episodes) == (Mode.LAW, LAW_EPISODES)
 
 
+@pytest.mark.parametrize(
+    ("move", "seconds", "stated"),
+    [
+        ("int(action)", 1e9, scaffold_files.MOST_EXPLORED),
+        ("int(action)", 0.0, None),
+        ("os.urandom(1)[0] / 256", 1e9, None),
+    ],
+    ids=["fast", "slow", "law"],
+)
+def test_of_a_fast_reference_more_is_explored(
+    installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, move: str, seconds: float, stated: int | None
+) -> None:
+    monkeypatch.setattr(scaffold_files, "EXPLORED_SECONDS", seconds)
+    task = load_task(new("walk", tmp_path / "walk", factory=walk(tmp_path, move=move)))
+    assert task.budgets.exploration == stated
+
+
 def test_the_reference_that_it_writes_restores_and_takes_draws_through_the_protocol(
     installed: None, tmp_path: Path
 ) -> None:
