@@ -80,7 +80,7 @@ try:  # Python itself raises what the handler raises once a step is over: this s
     batch.step(bets(count, 1))
     raise SystemExit("the step was done to its end")
 except RuntimeError as error:
-    assert "reset all sub-environments first" in str(error), error
+    assert "reset all environments first" in str(error), error
 batch.reset(range(count))
 batch.step(bets(count, 1))
 """

@@ -19,7 +19,7 @@ use lockstep_env::{Chance, Columns, ColumnsMut, Drawn, Environment, Leaves, Opti
 pub use outputs::Outputs;
 pub use room::{NoRoom, many};
 pub use seeds::seed_of;
-pub use team::{Asked, MOST_THREADS, Stop, Team};
+pub use team::{Asked, MOST_THREADS, Stop, Team, TeamError};
 pub use watch::Report;
 
 use watch::Watch;
@@ -42,8 +42,6 @@ pub struct Batch<E: Environment> {
     mode: Autoreset,
     team: Team,
     grain: usize,
-    /// Whether a step or a reset was begun and not done to its end.
-    torn: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -68,14 +66,8 @@ pub struct Saved<E> {
 pub enum BatchError {
     /// The environment refused what it was given.
     Refused(Refused),
-    /// There is no memory for so many instances.
-    NoRoom(NoRoom),
-    /// The threads could not be started.
-    Threads(String),
-    /// Whoever asked for it stopped it.
-    Stopped,
-    /// An earlier call was stopped or failed in the middle, and some instances are further on than others.
-    Torn,
+    /// There is no room for it, or not all instances worked to the end.
+    Team(TeamError),
     /// There is no sub-environment of this number.
     NoSubEnv { env_index: usize, num_envs: usize },
     /// An array has another number of rows than the batch has sub-environments.
@@ -88,15 +80,7 @@ impl fmt::Display for BatchError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BatchError::Refused(refused) => write!(formatter, "{refused}"),
-            BatchError::NoRoom(no_room) => write!(formatter, "{no_room}"),
-            BatchError::Threads(why) => write!(formatter, "the threads cannot be started: {why}"),
-            BatchError::Stopped => write!(formatter, "stopped before all sub-environments were done"),
-            BatchError::Torn => {
-                write!(
-                    formatter,
-                    "an earlier step or reset was stopped in the middle; reset all sub-environments first"
-                )
-            }
+            BatchError::Team(error) => write!(formatter, "{error}"),
             BatchError::NoSubEnv { env_index, num_envs } => {
                 write!(formatter, "there is no sub-environment {env_index}; there are {num_envs}")
             }
@@ -110,6 +94,12 @@ impl fmt::Display for BatchError {
 
 impl std::error::Error for BatchError {}
 
+impl From<TeamError> for BatchError {
+    fn from(error: TeamError) -> Self {
+        BatchError::Team(error)
+    }
+}
+
 impl<E: Environment> Batch<E> {
     /// So many instances, none of which was reset yet, on so many threads (see [`Team::new`]).
     ///
@@ -118,10 +108,10 @@ impl<E: Environment> Batch<E> {
     pub fn new(options: &Options, num_envs: usize, mode: Autoreset, threads: usize) -> Result<Self, BatchError> {
         let environment = E::new(options).map_err(BatchError::Refused)?;
         let sub_env = SubEnv { environment, chance: Chance::new(0), over: true, watch: None };
-        let sub_envs = many(&sub_env, num_envs, row_bytes::<E>()).map_err(BatchError::NoRoom)?;
-        let team = Team::new(threads, "lockstep").map_err(BatchError::Threads)?;
+        let sub_envs = many(&sub_env, num_envs, row_bytes::<E>()).map_err(TeamError::NoRoom)?;
+        let team = Team::new(threads, "lockstep")?;
         let grain = grain(num_envs, team.threads());
-        Ok(Batch { sub_envs, mode, team, grain, torn: false })
+        Ok(Batch { sub_envs, mode, team, grain })
     }
 
     /// On how many threads they step.
@@ -150,11 +140,11 @@ impl<E: Environment> Batch<E> {
     /// As [`Batch::reset`], until `asked` says to stop.
     ///
     /// # Errors
-    /// As [`Batch::reset`], and [`BatchError::Stopped`]: some may have begun, and all must be reset.
+    /// As [`Batch::reset`], and [`TeamError::Stopped`]: some may have begun, and all must be reset.
     pub fn reset_unless(&mut self, seeds: &[u64], seen: ColumnsMut<'_>, asked: Asked<'_>) -> Result<(), BatchError> {
         self.demand("seeds", seeds.len())?;
         self.demand("observations", seen.rows())?;
-        self.whole(asked, |sub_envs, _, grain, stop| begin(sub_envs, seeds, seen, grain, stop))
+        self.work(asked, |sub_envs, _, grain, stop| begin(sub_envs, seeds, seen, grain, stop))
     }
 
     /// Begin an episode in one sub-environment, with what is left of its chance or with a seed, and write what is seen into
@@ -189,7 +179,7 @@ impl<E: Environment> Batch<E> {
     /// As [`Batch::step`], until `asked` says to stop.
     ///
     /// # Errors
-    /// As [`Batch::step`], and [`BatchError::Stopped`]: some may have stepped, and all must be reset.
+    /// As [`Batch::step`], and [`TeamError::Stopped`]: some may have stepped, and all must be reset.
     pub fn step_unless(
         &mut self,
         actions: Columns<'_>,
@@ -198,24 +188,19 @@ impl<E: Environment> Batch<E> {
     ) -> Result<(), BatchError> {
         self.demand("actions", actions.rows())?;
         self.demand("outputs", outputs.rows())?;
-        if self.torn {
-            return Err(BatchError::Torn);
-        }
-        self.whole(asked, |sub_envs, mode, grain, stop| advance(sub_envs, actions, outputs, mode, grain, stop))
+        self.team.whole()?;
+        self.work(asked, |sub_envs, mode, grain, stop| advance(sub_envs, actions, outputs, mode, grain, stop))
     }
 
-    /// Do something with all sub-environments, to its end or else told as torn.
-    fn whole(
+    /// Do something with all sub-environments.
+    fn work(
         &mut self,
         asked: Asked<'_>,
         work: impl FnOnce(&mut [SubEnv<E>], Autoreset, usize, &Stop<'_>) + Send,
     ) -> Result<(), BatchError> {
-        let Batch { sub_envs, team, grain, mode, torn } = self;
-        *torn = true; // until it is done: it may panic
+        let Batch { sub_envs, team, grain, mode } = self;
         let alone = sub_envs.len() <= *grain;
-        let done = team.work(alone, asked, |stop| work(sub_envs, *mode, *grain, stop)).map_err(BatchError::Threads)?;
-        *torn = !done;
-        if done { Ok(()) } else { Err(BatchError::Stopped) }
+        Ok(team.work(alone, asked, |stop| work(sub_envs, *mode, *grain, stop))?)
     }
 
     /// Go on in one sub-environment from a canonical state, with what is left of its chance or with a seed, and write what

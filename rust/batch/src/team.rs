@@ -1,10 +1,13 @@
 //! The threads among which a batch shares out its work: no more than help, after a fork too, and stopped when asked.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::NoRoom;
 
 /// So many threads are started at most, where the machine has no more processors.
 pub const MOST_THREADS: usize = 256;
@@ -15,12 +18,42 @@ const ASK: Duration = Duration::from_millis(50);
 /// Asked on the thread that called: whether to stop.
 pub type Asked<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Threads of one process.
+/// Why many instances cannot be made, or do not work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TeamError {
+    /// There is no memory for so many instances.
+    NoRoom(NoRoom),
+    /// The threads could not be started.
+    Threads(String),
+    /// Whoever asked for it stopped it.
+    Stopped,
+    /// An earlier call was stopped or failed in the middle, and some instances are further on than others.
+    Torn,
+}
+
+impl fmt::Display for TeamError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TeamError::NoRoom(no_room) => write!(formatter, "{no_room}"),
+            TeamError::Threads(why) => write!(formatter, "the threads cannot be started: {why}"),
+            TeamError::Stopped => write!(formatter, "stopped before all environments were done"),
+            TeamError::Torn => {
+                write!(formatter, "an earlier step or reset was stopped in the middle; reset all environments first")
+            }
+        }
+    }
+}
+
+impl std::error::Error for TeamError {}
+
+/// Threads of one process, which work on many instances.
 #[derive(Debug)]
 pub struct Team {
     pool: ThreadPool,
     name: &'static str,
     process: u32,
+    /// Whether work was begun and not done to its end.
+    torn: bool,
 }
 
 impl Team {
@@ -28,9 +61,10 @@ impl Team {
     ///
     /// # Errors
     /// The threads cannot be started.
-    pub fn new(threads: usize, name: &'static str) -> Result<Self, String> {
+    pub fn new(threads: usize, name: &'static str) -> Result<Self, TeamError> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Team { pool: pool(threads.min(processors.max(MOST_THREADS)), name)?, name, process: std::process::id() })
+        let pool = pool(threads.min(processors.max(MOST_THREADS)), name)?;
+        Ok(Team { pool, name, process: std::process::id(), torn: false })
     }
 
     /// How many threads there are.
@@ -38,25 +72,45 @@ impl Team {
         self.pool.current_num_threads()
     }
 
+    /// Nothing, where the last work was done to its end.
+    ///
+    /// # Errors
+    /// [`TeamError::Torn`]: it was not, so that nothing may go on from there.
+    pub fn whole(&self) -> Result<(), TeamError> {
+        if self.torn { Err(TeamError::Torn) } else { Ok(()) }
+    }
+
     /// Do work on the threads, or on the one that calls if it is done `alone`: handing over a small batch takes longer.
     /// Meanwhile that one asks now and then whether to stop.
     ///
-    /// Returns whether the work was done to its end.
-    ///
     /// # Errors
-    /// In a process that was forked from the one before, the threads cannot be started.
-    pub fn work(&mut self, alone: bool, asked: Asked<'_>, work: impl FnOnce(&Stop<'_>) + Send) -> Result<bool, String> {
+    /// [`TeamError::Stopped`]: it was not done to its end; [`TeamError::Threads`]: in a process that was forked from the one
+    /// before, the threads cannot be started.
+    pub fn work(
+        &mut self,
+        alone: bool,
+        asked: Asked<'_>,
+        work: impl FnOnce(&Stop<'_>) + Send,
+    ) -> Result<(), TeamError> {
+        self.torn = true; // until it is done: it may panic
+        let stop = if alone { Stop::of_one(asked) } else { Stop::of_many() };
         if alone {
-            let stop = Stop::of_one(asked);
             work(&stop);
-            return Ok(!stop.said.load(Relaxed));
+        } else {
+            self.start_after_fork()?;
+            self.hand_over(&stop, asked, work);
         }
-        self.start_after_fork()?;
-        let (stop, done) = (Stop::of_many(), Done::default());
+        self.torn = stop.said.load(Relaxed);
+        if self.torn { Err(TeamError::Stopped) } else { Ok(()) }
+    }
+
+    /// Have the threads work, and wait for them.
+    fn hand_over(&self, stop: &Stop<'_>, asked: Asked<'_>, work: impl FnOnce(&Stop<'_>) + Send) {
+        let done = Done::default();
         self.pool.in_place_scope(|scope| {
             scope.spawn(|_| {
                 let _told = Told(&done);
-                work(&stop);
+                work(stop);
             });
             while !done.within(ASK) {
                 if asked() {
@@ -65,11 +119,10 @@ impl Team {
                 }
             }
         });
-        Ok(!stop.said.load(Relaxed))
     }
 
     /// A fork leaves threads behind: in the child, whoever waited for them would wait for ever.
-    fn start_after_fork(&mut self) -> Result<(), String> {
+    fn start_after_fork(&mut self) -> Result<(), TeamError> {
         if self.process != std::process::id() {
             let fresh = pool(self.pool.current_num_threads(), self.name)?;
             std::mem::forget(std::mem::replace(&mut self.pool, fresh)); // dropped, it would speak to threads of the parent
@@ -79,9 +132,9 @@ impl Team {
     }
 }
 
-fn pool(threads: usize, name: &'static str) -> Result<ThreadPool, String> {
+fn pool(threads: usize, name: &'static str) -> Result<ThreadPool, TeamError> {
     let builder = ThreadPoolBuilder::new().num_threads(threads).thread_name(move |number| format!("{name}-{number}"));
-    builder.build().map_err(|error| error.to_string())
+    builder.build().map_err(|error| TeamError::Threads(error.to_string()))
 }
 
 /// Whether work is to stop: its parts ask before they begin.

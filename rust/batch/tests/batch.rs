@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use lockstep_batch::{Autoreset, Batch, BatchError, Outputs, seed_of};
+use lockstep_batch::{Autoreset, Batch, BatchError, Outputs, TeamError, seed_of};
 use lockstep_env::{
     ColumnMut, Columns, ColumnsMut, Draw, Draws, Environment, Leaves, Numbers, Options, Refused, Rng, Step, leaves,
 };
@@ -240,7 +240,7 @@ fn arrays_for_another_number_of_sub_envs_are_refused() {
 /// A batch of 64 steps only after a reset of all.
 fn demand_torn(mut batch: Batch<Dice>, mut arrays: Arrays) {
     let quick = Numbers::Int64(vec![1; 64]);
-    assert_eq!(batch.step(bets(&quick, 64), arrays.outputs()), Err(BatchError::Torn));
+    assert_eq!(batch.step(bets(&quick, 64), arrays.outputs()), Err(BatchError::Team(TeamError::Torn)));
     batch.reset(&[3; 64], arrays.seen()).expect("a reset");
     batch.step(bets(&quick, 64), arrays.outputs()).expect("a step");
 }
@@ -253,7 +253,7 @@ fn a_batch_that_was_stopped_is_reset_before_it_steps() {
         ASKED.store(true, Relaxed);
         true
     });
-    assert_eq!(stopped, Err(BatchError::Stopped));
+    assert_eq!(stopped, Err(BatchError::Team(TeamError::Stopped)));
     demand_torn(batch, arrays);
 }
 

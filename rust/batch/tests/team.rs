@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use lockstep_batch::{MOST_THREADS, Stop, Team, many};
+use lockstep_batch::{MOST_THREADS, Stop, Team, TeamError, many};
 
 fn team(threads: usize) -> Team {
     Team::new(threads, "test").expect("threads")
@@ -21,7 +21,7 @@ fn work_ends_when_whoever_asked_says_so() {
     for alone in [true, false] {
         let asked = AtomicUsize::new(0);
         let done = team(2).work(alone, &|| asked.fetch_add(1, Relaxed) == 2, endless);
-        assert_eq!((done, asked.into_inner()), (Ok(false), 3));
+        assert_eq!((done, asked.into_inner()), (Err(TeamError::Stopped), 3));
     }
 }
 
@@ -35,7 +35,7 @@ fn work_that_nobody_stops_is_done() {
                 parts.fetch_add(1, Relaxed);
             }
         });
-        assert_eq!((done, parts.into_inner()), (Ok(true), 1000));
+        assert_eq!((done, parts.into_inner()), (Ok(()), 1000));
     }
 }
 
@@ -46,7 +46,9 @@ fn a_panic_reaches_whoever_asked_and_the_threads_go_on() {
         let panicked = catch_unwind(AssertUnwindSafe(|| team.work(alone, &|| false, |_| panic!("planted"))));
         assert_eq!(panicked.expect_err("a panic").downcast_ref::<&str>(), Some(&"planted"));
     }
-    assert_eq!(team.work(false, &|| false, |_| ()), Ok(true));
+    assert_eq!(team.whole(), Err(TeamError::Torn));
+    assert_eq!(team.work(false, &|| false, |_| ()), Ok(()));
+    assert_eq!(team.whole(), Ok(()));
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use lockstep_gameboy_batch::BatchError;
 use lockstep_gameboy_batch::core::{Cartridge, Mode, Options, Sound, StateError};
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
+use lockstep_python::calls::team_error;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// Samples in a second, as PyBoy takes them.
@@ -49,8 +50,7 @@ pub fn options(boot_rom: Option<&[u8]>, mode: &str, sound: bool, shortcuts: bool
 /// What a batch refused.
 pub fn refused(error: BatchError) -> PyErr {
     match error {
-        BatchError::NoRoom(_) => PyMemoryError::new_err(error.to_string()),
-        BatchError::Stopped | BatchError::Torn | BatchError::Threads(_) => PyRuntimeError::new_err(error.to_string()),
+        BatchError::Team(error) => team_error(&error),
         other => PyValueError::new_err(other.to_string()),
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use lockstep_batch::{Asked, BatchError};
+use lockstep_batch::{Asked, BatchError, TeamError};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyRuntimeWarning};
 use pyo3::prelude::*;
 
@@ -49,9 +49,16 @@ pub fn calm<T>(work: impl FnOnce() -> T) -> PyResult<T> {
 /// What a batch refused, as Python's error.
 pub fn batch_error(error: BatchError) -> PyErr {
     match error {
-        BatchError::NoRoom(_) => PyMemoryError::new_err(error.to_string()),
-        BatchError::Stopped | BatchError::Torn | BatchError::Threads(_) => PyRuntimeError::new_err(error.to_string()),
+        BatchError::Team(error) => team_error(&error),
         other => refused(other),
+    }
+}
+
+/// Why there is no such batch, or not all of it worked, as Python's error.
+pub fn team_error(error: &TeamError) -> PyErr {
+    match error {
+        TeamError::NoRoom(_) => PyMemoryError::new_err(error.to_string()),
+        TeamError::Stopped | TeamError::Torn | TeamError::Threads(_) => PyRuntimeError::new_err(error.to_string()),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::frames::run;
 use crate::{BatchError, Picture, Start};
 use gameboy_core::{Cartridge, GameBoy, Options, Registers};
-use lockstep_batch::{Asked, Team, many};
+use lockstep_batch::{Asked, Team, TeamError, many};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -17,8 +17,6 @@ pub struct Batch {
     addresses: Vec<u16>,
     start: Start,
     team: Team,
-    /// Whether a step or a reset was begun and not done to its end.
-    torn: bool,
 }
 
 /// Where a batch writes what is seen: of every console a row.
@@ -75,9 +73,9 @@ impl Batch {
         if let Some(&register) = addresses.iter().find(|&&address| fresh.peek(address).is_none()) {
             return Err(BatchError::Register(register));
         }
-        let consoles = many(&fresh, count, picture.bytes() + addresses.len()).map_err(BatchError::NoRoom)?;
-        let team = Team::new(threads, "gameboy").map_err(BatchError::Threads)?;
-        Ok(Self { consoles, fresh, frame_skip, picture, addresses, start: Start::default(), team, torn: false })
+        let consoles = many(&fresh, count, picture.bytes() + addresses.len()).map_err(TeamError::NoRoom)?;
+        let team = Team::new(threads, "gameboy")?;
+        Ok(Self { consoles, fresh, frame_skip, picture, addresses, start: Start::default(), team })
     }
 
     /// On how many threads they step.
@@ -122,7 +120,7 @@ impl Batch {
     /// As [`Batch::reset`], until `asked` says to stop.
     ///
     /// # Errors
-    /// As [`Batch::reset`], and [`BatchError::Stopped`]: some may have begun, and all must be reset.
+    /// As [`Batch::reset`], and [`TeamError::Stopped`]: some may have begun, and all must be reset.
     pub fn reset_unless(
         &mut self,
         seeds: &[u64],
@@ -136,11 +134,10 @@ impl Batch {
         }
         self.check_arrays(&seen)?;
         let begins = |number: usize| mask.is_none_or(|mask| mask[number]);
-        if self.torn && !(0..self.len()).all(begins) {
-            return Err(BatchError::Torn);
+        if !(0..self.len()).all(begins) {
+            self.team.whole()?;
         }
-        let Self { consoles, fresh, picture, addresses, start, team, torn, .. } = self;
-        *torn = true;
+        let Self { consoles, fresh, picture, addresses, start, team, .. } = self;
         let done = team.work(false, asked, |stop| {
             let rows = seen.pictures.par_chunks_exact_mut(picture.bytes());
             consoles.par_iter_mut().zip(rows).enumerate().for_each(|(number, (console, row))| {
@@ -153,7 +150,7 @@ impl Batch {
         for number in (0..consoles.len()).filter(|&number| begins(number)) {
             look_up(&consoles[number], addresses, seen.memory, number);
         }
-        finished(done, torn)
+        Ok(done?)
     }
 
     /// Holds each console's buttons (bits of [`gameboy_core::button`]) for the frames of one step, of which the last is drawn.
@@ -167,15 +164,12 @@ impl Batch {
     /// As [`Batch::step`], until `asked` says to stop.
     ///
     /// # Errors
-    /// As [`Batch::step`], and [`BatchError::Stopped`]: some may have stepped, and all must be reset.
+    /// As [`Batch::step`], and [`TeamError::Stopped`]: some may have stepped, and all must be reset.
     pub fn step_unless(&mut self, buttons: &[u8], seen: Seen<'_>, asked: Asked<'_>) -> Result<(), BatchError> {
         demand("buttons", buttons.len(), self.len())?;
         self.check_arrays(&seen)?;
-        if self.torn {
-            return Err(BatchError::Torn);
-        }
-        let Self { consoles, frame_skip, picture, addresses, team, torn, .. } = self;
-        *torn = true;
+        self.team.whole()?;
+        let Self { consoles, frame_skip, picture, addresses, team, .. } = self;
         let done = team.work(false, asked, |stop| {
             let rows = seen.pictures.par_chunks_exact_mut(picture.bytes());
             consoles.par_iter_mut().zip(rows).zip(buttons).for_each(|((console, row), &held)| {
@@ -187,7 +181,7 @@ impl Batch {
         for (number, console) in consoles.iter().enumerate() {
             look_up(console, addresses, seen.memory, number);
         }
-        finished(done, torn)
+        Ok(done?)
     }
 
     /// The whole state of a console as bytes with a checksum.
@@ -284,13 +278,6 @@ impl Batch {
         self.picture.fill(console.screen(), &mut seen.pictures[number * bytes..][..bytes]);
         look_up(console, &self.addresses, seen.memory, number);
     }
-}
-
-/// Notes whether what was begun was done to its end.
-fn finished(done: Result<bool, String>, torn: &mut bool) -> Result<(), BatchError> {
-    let done = done.map_err(BatchError::Threads)?;
-    *torn = !done;
-    if done { Ok(()) } else { Err(BatchError::Stopped) }
 }
 
 /// Writes a console's row of memory.

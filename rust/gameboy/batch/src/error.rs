@@ -1,7 +1,7 @@
 //! What can be wrong with what a batch is asked.
 
 use gameboy_core::{HEIGHT, StateError, WIDTH};
-use lockstep_batch::NoRoom;
+use lockstep_batch::TeamError;
 use std::fmt;
 
 /// Why a batch cannot be made or asked.
@@ -37,14 +37,8 @@ pub enum BatchError {
     State(StateError),
     /// A snapshot is of a console with another cartridge, boot ROM or option.
     OtherSnapshot,
-    /// There is no memory for so many consoles.
-    NoRoom(NoRoom),
-    /// The threads could not be started.
-    Threads(String),
-    /// Whoever asked for it stopped it.
-    Stopped,
-    /// An earlier call was stopped in the middle, and some consoles are further on than others.
-    Torn,
+    /// There is no room for it, or not all consoles worked to the end.
+    Team(TeamError),
 }
 
 impl fmt::Display for BatchError {
@@ -66,12 +60,7 @@ impl fmt::Display for BatchError {
             Self::Length { what, given, expected } => write!(f, "{given} {what} were given; expected {expected}"),
             Self::State(error) => write!(f, "{error}"),
             Self::OtherSnapshot => write!(f, "the snapshot is of a console with another cartridge, boot ROM or option"),
-            Self::NoRoom(no_room) => write!(f, "{no_room}"),
-            Self::Threads(why) => write!(f, "the threads cannot be started: {why}"),
-            Self::Stopped => write!(f, "stopped before all environments were done"),
-            Self::Torn => {
-                write!(f, "an earlier step or reset was stopped in the middle; reset all environments first")
-            }
+            Self::Team(error) => write!(f, "{error}"),
         }
     }
 }
@@ -81,5 +70,11 @@ impl std::error::Error for BatchError {}
 impl From<StateError> for BatchError {
     fn from(error: StateError) -> Self {
         Self::State(error)
+    }
+}
+
+impl From<TeamError> for BatchError {
+    fn from(error: TeamError) -> Self {
+        Self::Team(error)
     }
 }
