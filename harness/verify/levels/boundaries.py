@@ -37,8 +37,10 @@ FEW_REWARDS = 16
 """Up to so many different rewards each is an outcome of its own; of more only the sign is."""
 BITS = 80
 """Rounds of halving in all rows together, as a multiple of the task's budget of sequences: 64 are those of one float64."""
-MOST_HALVED = 64
-"""Of an array of floats so many are looked at where turns are chosen that lie apart."""
+MOST_NUMBERS = 64
+"""Of an array so many are looked at where turns are chosen that lie apart."""
+SIDES = 3
+"""Below a median, at it, above."""
 DRAWS = "draws"
 """How many draws a step consumes is an outcome, too."""
 
@@ -125,31 +127,25 @@ def spread(turns: Sequence[Turn], most: int) -> list[Turn]:
     """At most `most` turns, one of each row, so that of each kind there are about as many.
 
     What turns over in one row together is mostly one boundary. So a row that is taken counts for all its kinds, and the next
-    is one of the kind that counts least, among equals of the rarest. Of one kind turns are taken in all halves of the state:
-    a limit may be wrong only where another number is small.
+    is one of the kind that counts least, among equals of the rarest. Of one kind turns are taken all over the state: a limit
+    may be wrong only where another number is small, or below zero.
     """
-    halves = _halves(turns)
-    met: Counter[tuple[Kind, object]] = Counter()
-
-    def alike(turn: Turn) -> tuple[int, int]:
-        """How many of its kind were taken in the same halves of all numbers, and in those of single ones."""
-        its = halves[id(turn.row)]
-        return met[turn.kind, its], sum(met[turn.kind, half] for half in enumerate(its))
-
+    sides = _sides(turns)
     kinds: dict[Kind, list[Turn]] = {}
     rows: dict[int, list[Turn]] = {}
     for turn in turns:
         kinds.setdefault(turn.kind, []).append(turn)
         rows.setdefault(id(turn.row), []).append(turn)
+    waiting = {
+        kind: _Waiting(alike, np.stack([sides[id(turn.row)] for turn in alike])) for kind, alike in kinds.items()
+    }
     order = sorted(kinds, key=lambda kind: (len(kinds[kind]), kind))
     count = Counter({kind: 2 for kind in order if kinds[kind][0].trend})  # as if some had been taken
     chosen: list[Turn] = []
     while order and len(chosen) < most:
         kind = min(order, key=lambda each: count[each])
-        waiting = kinds[kind]
-        turn = waiting.pop(min(range(len(waiting)), key=lambda place: alike(waiting[place])))
-        met.update((kind, half) for half in (halves[id(turn.row)], *enumerate(halves[id(turn.row)])))
-        if not waiting:
+        turn = waiting[kind].take()
+        if not waiting[kind].left.any():
             order.remove(kind)
         if together := rows.pop(id(turn.row), None):
             chosen.append(turn)
@@ -158,19 +154,44 @@ def spread(turns: Sequence[Turn], most: int) -> list[Turn]:
     return chosen
 
 
-def _halves(turns: Sequence[Turn]) -> dict[int, bytes]:
-    """For each row, by its id, a 1 for each float of the state that is above its median where the row begins, else a 0; that
-    which moves is not looked at."""
+class _Waiting:
+    """Turns of one kind: each that is taken is one of those whose surroundings were met least.
+
+    Args:
+        sides: `[N, E]` of the N turns: on which side of its median each of E numbers is.
+    """
+
+    def __init__(self, turns: Sequence[Turn], sides: Array) -> None:
+        self.left = np.ones(len(turns), bool)
+        self._turns, self._sides = turns, sides
+        places: dict[bytes, int] = {}
+        self._place = np.array([places.setdefault(row.tobytes(), len(places)) for row in sides])
+        self._met_together = np.zeros(len(places), np.int64)
+        self._met = np.zeros((sides.shape[1], SIDES), np.int64)
+
+    def take(self) -> Turn:
+        """The next one: where all numbers together were met least, among equals where each by itself was."""
+        each = np.arange(self._sides.shape[1])
+        alone = self._met[each, self._sides].sum(axis=1)
+        number = int(np.lexsort((alone, self._met_together[self._place], ~self.left))[0])
+        self.left[number] = False
+        self._met_together[self._place[number]] += 1
+        self._met[each, self._sides[number]] += 1
+        return self._turns[number]
+
+
+def _sides(turns: Sequence[Turn]) -> dict[int, Array]:
+    """For each row, by its id: whether each number of the state is below its median, at it, or above, where the row begins;
+    that which moves is not looked at."""
     rows = {id(turn.row): turn.row for turn in turns}
-    halves: dict[int, list[bool]] = {number: [] for number in rows}
-    if not rows:
-        return {}
-    for path, array in next(iter(rows.values())).start.state.items():
-        if array.dtype.kind == "f":
-            values = np.stack([row.start.state[path].ravel()[:MOST_HALVED] for row in rows.values()])
-            for (number, row), above in zip(rows.items(), values > np.median(values, axis=0), strict=True):
-                halves[number] += [False] * above.size if path == row.path else above.tolist()
-    return {number: bytes(each) for number, each in halves.items()}
+    sides: dict[int, list[Array]] = {number: [np.zeros(0, np.int64)] for number in rows}
+    for path in next(iter(rows.values())).start.state if rows else ():
+        values = np.stack([row.start.state[path].ravel()[:MOST_NUMBERS] for row in rows.values()]).astype(np.float64)
+        median = np.median(values, axis=0)
+        above = (values >= median).astype(np.int64) + (values > median)
+        for (number, row), side in zip(rows.items(), above, strict=True):
+            sides[number].append(np.zeros_like(side) if path == row.path else side)
+    return {number: np.concatenate(each) for number, each in sides.items()}
 
 
 def _turns(pair: Pair, count: int) -> tuple[list[Turn], bool]:

@@ -153,12 +153,21 @@ def test_of_many_turns_each_kind_gets_its_share_and_no_row_is_taken_twice() -> N
     assert len(spread(rare, 40)) == 3
 
 
-def test_of_one_kind_turns_are_taken_in_all_halves_of_the_other_numbers() -> None:
+def test_of_one_kind_turns_are_taken_on_all_sides_of_the_other_numbers() -> None:
     places = [(x, float(free)) for x in (-1.0, 1.0) for free in (-3, 3)]
     begun = [a_start((x, 0.0), 0, free) for x, free in places]
     usual = [Row(begun[0], "state/n", 0, 0, 9, lambda place: {}) for _ in range(60)]
     others = [Row(start, "state/n", 0, 0, 9, lambda place: {}) for start in begun[1:] for _ in range(20)]
     turns = [Turn(row, "terminated", 0.0, 1.0, False, np.zeros(1)) for row in (*others, *usual)]
+    chosen = [turn.row.start for turn in spread(turns, 12)]
+    assert [sum(each is start for each in chosen) for start in begun] == [3, 3, 3, 3]
+
+
+def test_of_one_kind_turns_are_taken_on_both_sides_of_what_is_mostly_zero_and_at_whole_numbers() -> None:
+    begun = [a_start((x, 0.0), n, 0.0) for x, n in ((0.0, 0), (-1.0, 0), (1.0, 0), (0.0, 7))]
+    usual = [Row(begun[0], "state/free", 0, 0, 9, lambda place: {}) for _ in range(60)]
+    others = [Row(start, "state/free", 0, 0, 9, lambda place: {}) for start in begun[1:] for _ in range(4)]
+    turns = [Turn(row, "terminated", 0.0, 1.0, False, np.zeros(1)) for row in (*usual, *others)]
     chosen = [turn.row.start for turn in spread(turns, 12)]
     assert [sum(each is start for each in chosen) for start in begun] == [3, 3, 3, 3]
 
