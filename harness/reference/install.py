@@ -26,6 +26,7 @@ from packaging.version import Version
 
 import harness.protocol.worker
 from harness.errors import SetupError
+from harness.reference import npm
 from harness.reference.building import run_step
 from harness.reference.sandbox import Installed
 from harness.support.home import KEY_DIGITS, locked, lockstep_home
@@ -139,7 +140,11 @@ def reference_command(task: Task, environment: Installed) -> tuple[list[str], di
         command = [str(environment.python), "-c", START, str(harness.protocol.worker.__file__), adapter]
         return command, {**WORKER_ENVIRONMENT, **variables}
     program, *arguments = (_filled(part, locations) for part in task.reference.command)
-    found = shutil.which(program if os.sep not in program else str(task.directory / program))
+    path = os.environ.get("PATH", os.defpath)
+    if task.reference.npm is not None:
+        path = f"{npm.program(environment).parent}{os.pathsep}{path}"
+        variables = npm.variables(environment) | variables
+    found = shutil.which(program if os.sep not in program else str(task.directory / program), path=path)
     if found is None:
         raise SetupError(
             f"there is no program `{program}`",
@@ -194,9 +199,9 @@ def _build(task: Task, interpreter: Interpreter, prefix: Path, progress: Progres
     run_step(
         [str(interpreter.path), "-m", "venv", str(prefix)], task, made_by, "the environment could not be made", prefix
     )
-    if reference.requirements:
-        progress(f"installing {', '.join(reference.requirements)}")
-        _pip_install(task, built, reference.requirements)
+    if requirements := (*reference.requirements, *npm.wheels(task)):
+        progress(f"installing {', '.join(requirements)}")
+        _pip_install(task, built, requirements)
     missing = _missing_pins(task, built, interpreter.version) if reference.adapter is not None else []
     if missing:
         progress(f"installing {', '.join(missing)} for the worker")
@@ -204,11 +209,15 @@ def _build(task: Task, interpreter: Interpreter, prefix: Path, progress: Progres
     if coverage and reference.adapter is not None:
         progress("installing coverage.py")
         _pip_install(task, built, [f"coverage=={_coverage_pin(interpreter.version)}"])
+    from_npm = npm.packages(task) if reference.npm is not None else []
+    if reference.npm is not None:
+        progress(f"installing {', '.join(from_npm) or 'nothing'} with npm")
+        npm.install(task, built)
     if reference.build is not None:
         progress(f"running {reference.build}" + (" for coverage" if coverage else ""))
         _run_script(task, built, reference.build, prefix, {COVERAGE_VARIABLE: "1"} if coverage else {}, network=True)
     packages = run_step([str(built.python), "-c", _LIST], task, built, "its contents could not be listed").split()
-    _write_marker(prefix, {"python": str(interpreter.version), "packages": packages})
+    _write_marker(prefix, {"python": str(interpreter.version), "packages": packages, "npm": from_npm})
     progress(f"the environment of {task.name} is ready")
 
 
@@ -275,15 +284,18 @@ def _key(task: Task, interpreter: Interpreter, coverage: bool) -> str:
         "script": task.reference.build,
         "build": {name: _file_key(path) for name, path in _build_files(task).items()},
     }
+    if task.reference.npm is not None:
+        described["npm"] = npm.wheels(task)
     if coverage:
         described["coverage"] = _coverage_pin(interpreter.version)
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:KEY_DIGITS]
 
 
 def _build_files(task: Task) -> dict[str, Path]:
-    """What a build can read, by its place in the task: all of `reference/` but the adapter, which may change freely."""
+    """What a build can read, by its place in the task: all of `reference/` but the adapter, which may change freely; where
+    no script builds, what npm reads alone."""
     if task.reference.build is None:
-        return {}
+        return npm.files(task)
     adapter = (task.reference.adapter or "").rpartition(":")[0]
     files = sorted(path for path in (task.directory / REFERENCE_DIRECTORY).rglob("*") if path.is_file())
     named = {path.relative_to(task.directory).as_posix(): path for path in files if "__pycache__" not in path.parts}
@@ -313,7 +325,7 @@ def _python_in(prefix: Path) -> Path:
 
 def _needs_environment(task: Task) -> bool:
     reference = task.reference
-    return reference.adapter is not None or bool(reference.requirements) or reference.build is not None
+    return bool(reference.adapter or reference.requirements or reference.build or reference.npm)
 
 
 def _harness_environment() -> Installed:

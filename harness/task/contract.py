@@ -139,6 +139,7 @@ class Reference:
         command: a program that speaks the protocol itself, run in the task directory.
         python: version specifier of the interpreter (`>=3.8,<3.12`); None takes the one that runs the harness.
         requirements: what pip installs into its environment, pinned.
+        npm: the `package.json` in `reference/` of its packages, with a lock file beside it, or None.
         build: a script in `reference/` that finishes its environment after pip, or None.
         environment: variables for the worker; `{prefix}` stands for the root of its environment, `{task}` for the
             task directory.
@@ -151,6 +152,7 @@ class Reference:
     command: tuple[str, ...] = ()
     python: str | None = None
     requirements: tuple[str, ...] = ()
+    npm: str | None = None
     build: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -150,6 +150,7 @@ def _schema(directory: Path) -> Kind:
                         "command": array_of(text(), at_least=1),
                         "python": kinds.interpreter,
                         "requirements": requirements,
+                        "npm": kinds.file_in(directory, below=REFERENCE_DIRECTORY, suffix="/package.json"),
                         "build": kinds.file_in(directory, below=REFERENCE_DIRECTORY, suffix=".py"),
                         "environment": table_of(_variable, kinds.identifier),
                         "options": table_of(anything, kinds.identifier),

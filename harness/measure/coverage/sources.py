@@ -12,7 +12,7 @@ from harness.task.contract import Task
 PYTHON, NODE, C = "Python", "Node", "C"
 LANGUAGES = {
     ".py": PYTHON,
-    **dict.fromkeys((".js", ".mjs", ".cjs"), NODE),
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"), NODE),
     **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp"), C),
 }
 

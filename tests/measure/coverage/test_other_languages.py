@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verify.questions import Questions
 from tests.paths import TESTS
-from tests.tools import needs
+from tests.tools import needs, node_of_a_wheel
 
 HERE = Path(__file__).parent
 COIN_RUN = TESTS / "protocol" / "node"
@@ -117,6 +118,25 @@ def test_in_javascript_a_branch_that_no_level_reaches_is_named_and_one_that_a_le
     done, total = reached.branches()
     assert 0 < done <= total
     assert refused in reached.files[name].lines
+
+
+def test_in_typescript_lines_are_counted_where_they_stand(coin_run: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    carried = node_of_a_wheel()  # one that takes types away, which not every Node.js on PATH does
+    assert carried is not None, "run `make setup`"
+    monkeypatch.setenv("PATH", os.path.dirname(carried), prepend=os.pathsep)
+    reference, toml = coin_run.directory / "reference", coin_run.directory / "task.toml"
+    code = (reference / "server.mjs").read_text()
+    typed = code.replace("this.late = true", "const late: { is: boolean } = { is: true }; this.late = late.is")
+    (reference / "server.mts").write_text(typed)
+    (reference / "server.mjs").unlink()
+    toml.write_text(toml.read_text().replace("server.mjs", "server.mts"))
+    late = line(reference / "server.mts", "const late: ")
+    reached = measure(
+        load_task(coin_run.directory), {1: plays((3, [DOWN])), 2: plays((3, [DOWN, 0, DOWN, 0, DOWN, 0]))}
+    )
+    assert (reached.not_measured, [found.error for found in reached.levels.values()]) == ((), ["", ""])
+    assert late not in reached.levels[1].lines["reference/server.mts"]
+    assert late in reached.levels[2].lines["reference/server.mts"]
 
 
 def test_of_what_v8_tells_a_line_is_reached_if_any_of_its_code_was() -> None:
