@@ -102,14 +102,17 @@ def new(
 
 
 def _first_entries(task: Task, progress: Progress) -> tuple[tuple[str, ...], int, list[str]]:
-    """Measure what the reference's rounding forgives and what its explorations reach, and add both to the task's file.
+    """Find what bounds the state, what the reference's rounding forgives and what its explorations reach, and add it all to
+    the task's file.
 
     Returns:
-        The leaves that have a tolerance, the number of requirements, and what to say of both.
+        The leaves that have a tolerance, the number of requirements, and what to say of it all.
     """
     from harness.errors import EnvironmentFailure
     from harness.reference.install import setup as build
     from harness.reference.start import start_references
+    from harness.task.load import load_task
+    from harness.verify.first_bounds import write_first_bounds
     from harness.verify.first_requirements import write_first_requirements
     from harness.verify.rounding.first_tolerances import write_first_tolerances
 
@@ -118,6 +121,9 @@ def _first_entries(task: Task, progress: Progress) -> tuple[tuple[str, ...], int
     environment = build(task)
     try:
         with closing(start_references(task, environment)) as reference:
+            if bounded := write_first_bounds(task, reference):
+                task = load_task(task.directory)
+                said.append(f"bounds were written for {', '.join(bounded)}: those of the observation that shows it")
             progress("measuring how far rounding carries a step", 0, 1)
             try:
                 tolerant = write_first_tolerances(task, environment, reference)

@@ -19,6 +19,7 @@ from harness.model import STATE, Array, Case, Leaf, Trajectory, is_reward
 from harness.task.contract import Task
 from harness.verdict import CheckResult, Outcome
 from harness.verify.adjacent import Ends, turning_points
+from harness.verify.levels import beside
 from harness.verify.levels.rows import Row, rows_from, starts
 from harness.verify.localise import localise
 from harness.verify.pair import Pair, step_case
@@ -80,13 +81,13 @@ def possible(pair: Pair) -> bool:
 
 def check(pair: Pair) -> CheckResult:
     """Find boundaries on the reference, and compare both sides on them."""
+    found, few_rewards = boundaries(pair)
     inexact = inexact_leaf(pair.task)
-    if inexact is not None:
-        detail = f"{inexact} may be off by a tolerance, and with it whatever is compared with a limit"
-        return CheckResult(NAME, Outcome.SKIPPED, detail=detail)
-    found = boundaries(pair)
-    cases = [_case(turn.row, place) for turn, ends in found for place in _around(turn.row, ends)]
-    expected = [played for played in _played(pair, cases) if played is not None]
+    if inexact is None:
+        cases = [_case(turn.row, place) for turn, ends in found for place in _around(turn.row, ends)]
+        expected = [played for played in _played(pair, cases) if played is not None]
+    else:
+        expected = _beside(pair, found, few_rewards)
     if not expected:
         return CheckResult(NAME, Outcome.SKIPPED, detail="no outcome of a step turns over between the states tried")
     pair.witness(expected)
@@ -100,11 +101,14 @@ def check(pair: Pair) -> CheckResult:
             return CheckResult(NAME, Outcome.FAIL, examples=len(expected), divergences=(divergence,))
     counts = Counter(turn.path.removeprefix(STATE) for turn, _ in found)
     told = ", ".join(f"{path} {count}" for path, count in sorted(counts.items()))
-    return CheckResult(NAME, Outcome.PASS, examples=len(expected), detail=f"{len(found)} boundaries: {told}")
+    beside = "" if inexact is None else f"; beside them, as {inexact} may be off by a tolerance"
+    return CheckResult(NAME, Outcome.PASS, examples=len(expected), detail=f"{len(found)} boundaries: {told}{beside}")
 
 
-def boundaries(pair: Pair) -> list[tuple[Turn, Ends]]:
-    """Turns, each with the two adjacent places of its row between which it lies; only the reference is asked."""
+def boundaries(pair: Pair) -> tuple[list[tuple[Turn, Ends]], bool]:
+    """Turns, each with the two adjacent places of its row between which it lies, and whether rewards are few; only the
+    reference is asked.
+    """
     sequences = pair.task.budgets.sequences
     rounds = max(8 * np.dtype(leaf.dtype).itemsize for leaf in pair.task.state.values() if _is_float(leaf))
     turns, few_rewards = _turns(pair, STARTS * sequences)
@@ -120,7 +124,33 @@ def boundaries(pair: Pair) -> list[tuple[Turn, Ends]]:
         ]
 
     found = turning_points([(turn.row.begin, turn.row.end) for turn in turns], at_first_end)
-    return [(turn, ends) for turn, ends in zip(turns, found, strict=True) if ends is not None]
+    return [(turn, ends) for turn, ends in zip(turns, found, strict=True) if ends is not None], few_rewards
+
+
+def _beside(pair: Pair, found: Sequence[tuple[Turn, Ends]], few_rewards: bool) -> list[Trajectory]:
+    """What the reference does beside limits, as far as it does the same all around."""
+    rng = pair.random(f"{NAME}/corners")
+    cases = [
+        (turn, _case(turn.row, place)) for turn, ends in found for place in beside.places(pair.task, turn.row, ends)
+    ]
+    around = [[case, *beside.corners(pair.task, case, rng)] for _, case in cases]
+    answers = iter(_played(pair, [case for each in around for case in each]))
+    told = [path for path, leaf in pair.task.outputs.items() if is_reward(path) or not _is_float(leaf)]
+
+    def alike(turn: Turn, one: Trajectory, other: Trajectory | None) -> bool:
+        def outcome(of: Trajectory, path: str) -> Array:
+            return _outcome(of, path, turn.row.path, few_rewards)
+
+        return other is not None and all(
+            np.array_equal(outcome(one, path), outcome(other, path)) for path in (*told, turn.path)
+        )
+
+    certain = []
+    for (turn, _), each in zip(cases, around, strict=True):
+        first, *others = [next(answers) for _ in each]
+        if first is not None and all(alike(turn, first, other) for other in others):
+            certain.append(first)
+    return certain
 
 
 def spread(turns: Sequence[Turn], most: int) -> list[Turn]:

@@ -36,7 +36,7 @@ HEAD = """
 # Rounding. {steps} steps of this reference were repeated with what `sin`, `**` and the like return off by two units in the
 # last place, and each sum, product and quotient by one: so other mathematical libraries, fused multiply-adds or sums in
 # another order round. A leaf may be {margin} times as far off as it moved. Where a leaf of the state may be off, each step
-# is compared from the reference's own state, and limits are not compared to the last bit (docs/levels.md). A leaf without a
+# is compared from the reference's own state, and limits beside them, not to the last bit (docs/levels.md). A leaf without a
 # line has to be equal in every bit: take away the lines that a candidate does without.
 [tolerance]
 """

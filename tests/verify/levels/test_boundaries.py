@@ -208,14 +208,6 @@ def test_a_limit_that_is_off_by_bits_in_the_step_alone_is_found(walk: Walk, wron
 
 
 @pytest.mark.slow
-def test_where_the_state_may_be_off_by_a_tolerance_limits_are_not_judged(walk: Walk) -> None:
-    walk.edit("task.toml", [("reward = { atol = 1e-6 }", 'reward = { atol = 1e-6 }\n"state/place" = { rtol = 1e-12 }')])
-    found = boundaries_of(walk.verify((2,)))
-    assert found.outcome is Outcome.SKIPPED
-    assert "state/place may be off by a tolerance" in found.detail
-
-
-@pytest.mark.slow
 def test_states_that_the_reference_refuses_are_left_out(walk: Walk) -> None:
     walk.edit(
         "reference/adapter.py",

@@ -1,0 +1,108 @@
+"""The first bounds of a new task's state: those of the observation, where that shows the state as it is.
+
+Without bounds tests begin only at states that episodes come to, and random play does not come to a goal that must be sought.
+What a reference says of its observations holds for the numbers of its state that are observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from harness.errors import Raised
+from harness.model import Array, Leaf, Trajectory
+from harness.protocol.environment import Pool
+from harness.support.files import write_durably
+from harness.task.contract import TASK_FILE, Task
+from harness.task.leaf_values import anywhere
+from harness.verify.pair import step_case
+
+SEED = 7
+EPISODES = 16
+HORIZON = 400
+DISTINCT = 8
+"""A number that took fewer values may be like another by chance."""
+TRIED = 64
+"""States within the bounds from which the reference must go on."""
+
+
+def write_first_bounds(task: Task, reference: Pool) -> tuple[str, ...]:
+    """Find bounds, and put them into the task's file; returns the leaves that got some.
+
+    Raises:
+        EnvironmentFailure: the reference could not answer; nothing was written.
+    """
+    if "restore" not in reference.spec.capabilities:
+        return ()
+    played = reference.drive("random", range(EPISODES), HORIZON)
+    found = {path: leaf for path, leaf in first_bounds(task, played).items() if _holds(task, reference, leaf, played)}
+    file = task.directory / TASK_FILE
+    lines = file.read_text(encoding="utf-8").split("\n")
+    for path, leaf in found.items():
+        [number] = [number for number, line in enumerate(lines) if line.startswith(f'"{path}" = {{ dtype')]
+        low, high = (np.asarray(bound).tolist() for bound in (leaf.low, leaf.high))
+        lines[number] = lines[number].removesuffix(" }") + f", low = {low}, high = {high} }}"
+    if found:
+        write_durably(file, "\n".join(lines).encode())
+    return tuple(found)
+
+
+def first_bounds(task: Task, played: Sequence[Trajectory]) -> dict[str, Leaf]:
+    """Float leaves of the state without bounds, each number of which is one of an observation with finite bounds."""
+    observed = [
+        (column, ends)
+        for path, leaf in task.outputs.items()
+        if path.split("/", maxsplit=1)[0] == "observation" and np.dtype(leaf.dtype).kind == "f"
+        for column, ends in zip(_columns(played, path), _ends_of(leaf), strict=True)
+        if np.isfinite(ends).all() and len(np.unique(column)) >= DISTINCT
+    ]
+    found = {}
+    for path, leaf in task.state.items():
+        if np.dtype(leaf.dtype).kind != "f" or leaf.low is not None or leaf.high is not None:
+            continue
+        ends = [
+            next((ends for seen, ends in observed if np.array_equal(seen, column.astype(seen.dtype))), None)
+            for column in _columns(played, path)
+        ]
+        if ends and None not in ends:
+            low, high = np.array(ends, np.float64).T.reshape(2, *leaf.shape)
+            found[path] = replace(leaf, low=low, high=high)
+    return found
+
+
+def _columns(played: Sequence[Trajectory], path: str) -> Array:
+    """The values of each number of a leaf in all timesteps, `[numbers, timesteps]`."""
+    return np.concatenate([one.leaves[path].reshape(one.timesteps, -1) for one in played]).T
+
+
+def _ends_of(leaf: Leaf) -> list[tuple[float, float]]:
+    """The bounds of each number of a leaf, as few digits as tell them in its dtype: 0.07 and not 0.07000000029802322."""
+    sides = ((-np.inf if leaf.low is None else leaf.low), (np.inf if leaf.high is None else leaf.high))
+    lows, highs = (np.broadcast_to(np.asarray(side, leaf.dtype), leaf.shape).ravel() for side in sides)
+    return [(float(str(low)), float(str(high))) for low, high in zip(lows, highs, strict=True)]
+
+
+def _holds(task: Task, reference: Pool, leaf: Leaf, played: Sequence[Trajectory]) -> bool:
+    """Whether the reference takes states within these bounds as they are, and goes on from there."""
+    rng = np.random.default_rng(SEED)
+    steps = [(one, int(rng.integers(one.timesteps - 1))) for one in (played[n % len(played)] for n in range(TRIED))]
+    cases = [
+        step_case(
+            {**one.state(step), leaf.path: value},
+            {path: array[step] for path, array in one.case.actions.items()},
+            one.case.seed,
+            "first bounds",
+        )
+        for (one, step), value in zip(steps, anywhere(leaf, rng, TRIED), strict=True)
+    ]
+    try:
+        answers = reference.rollout(cases)
+    except Raised:
+        return False
+    return all(
+        np.array_equal(answer.leaves[leaf.path][0], case.start[leaf.path])
+        for case, answer in zip(cases, answers, strict=True)
+        if case.start is not None
+    )
