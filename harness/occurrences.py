@@ -120,10 +120,12 @@ class Occurrences:
 
     @property
     def never(self) -> tuple[str, ...]:
-        """What never occurred, by the names that a task's requirements have. An end that is both at once is left out: most
-        environments know none."""
+        """What never occurred, by the names that a task's requirements have. Both ends in one step are
+        expected only where each came alone: most environments know but one."""
+        alone, both = ENDS[:2], ENDS[2]
         return (
-            *(f"end {kind}" for kind in ENDS[:2] if not self.ends.get(kind)),
+            *(f"end {kind}" for kind in alone if not self.ends.get(kind)),
+            *([f"end {both}"] if all(map(self.ends.get, alone)) and not self.ends.get(both) else []),
             *(f"{path} {value}" for path, values in self.untaken.items() for value in values),
             *(f"{path} {side}" for path, sides in self.unreached.items() for side in sides),
         )

@@ -123,7 +123,7 @@ def _first_entries(task: Task, progress: Progress) -> tuple[tuple[str, ...], int
         with closing(start_references(task, environment)) as reference:
             if bounded := write_first_bounds(task, reference):
                 task = load_task(task.directory)
-                said.append(f"bounds were written for {', '.join(bounded)}: those of the observation that shows it")
+                said.append(f"bounds were written for {', '.join(bounded)}: what an observation shows, or counts steps")
             progress("measuring how far rounding carries a step", 0, 1)
             try:
                 tolerant = write_first_tolerances(task, environment, reference)

@@ -1,7 +1,8 @@
-"""The first bounds of a new task's state: those of the observation, where that shows the state as it is.
+"""The first bounds of a new task's state: those of the observation that shows it as it is, and those of a clock.
 
-Without bounds tests begin only at states that episodes come to, and random play does not come to a goal that must be sought.
-What a reference says of its observations holds for the numbers of its state that are observed.
+Without bounds tests begin only at states that episodes come to, and random play does not come to a goal that must be
+sought. What a reference says of its observations holds for the numbers of its state that are observed. And what counts the
+steps of an episode takes each value up to the limit at which episodes are cut.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def write_first_bounds(task: Task, reference: Pool) -> tuple[str, ...]:
     if "restore" not in reference.spec.capabilities:
         return ()
     played = reference.drive("random", range(EPISODES), HORIZON)
-    found = {path: leaf for path, leaf in first_bounds(task, played).items() if _holds(task, reference, leaf, played)}
+    proposed = first_bounds(task, played) | clock_bounds(task, played)
+    found = {path: leaf for path, leaf in proposed.items() if _holds(task, reference, leaf, played)}
     file = task.directory / TASK_FILE
     lines = file.read_text(encoding="utf-8").split("\n")
     for path, leaf in found.items():
@@ -70,6 +72,28 @@ def first_bounds(task: Task, played: Sequence[Trajectory]) -> dict[str, Leaf]:
             low, high = np.array(ends, np.float64).T.reshape(2, *leaf.shape)
             found[path] = replace(leaf, low=low, high=high)
     return found
+
+
+def clock_bounds(task: Task, played: Sequence[Trajectory]) -> dict[str, Leaf]:
+    """The whole number of the state that rises by one in each step, from where it begins to where episodes are cut.
+
+    None where there are several: they belong together, and a test would move them apart.
+    """
+    cut = {one.steps for one in played if one.leaves["truncated"][-1] and not one.leaves["terminated"][-1]}
+    clocks = [
+        leaf
+        for path, leaf in task.state.items()
+        if np.dtype(leaf.dtype).kind in "iu" and leaf.shape == () and all(_counts(one.leaves[path]) for one in played)
+    ]
+    begins = {int(one.leaves[leaf.path][0]) for one in played for leaf in clocks}
+    if len(clocks) != 1 or len(cut) != 1 or len(begins) != 1 or clocks[0].low is not None or clocks[0].high is not None:
+        return {}
+    [leaf], [steps], [first] = clocks, cut, begins
+    return {leaf.path: replace(leaf, low=first, high=first + steps - 1)}
+
+
+def _counts(values: Array) -> bool:
+    return bool(np.all(np.diff(values.astype(np.int64)) == 1))
 
 
 def _columns(played: Sequence[Trajectory], path: str) -> Array:

@@ -15,7 +15,7 @@ from harness.reference.install import setup
 from harness.reference.start import start_references
 from harness.task.contract import Task
 from harness.task.load import load_task
-from harness.verify.first_bounds import first_bounds, write_first_bounds
+from harness.verify.first_bounds import clock_bounds, first_bounds, write_first_bounds
 from tests.paths import WALK
 from tests.verify.levels.conftest import Walk
 
@@ -69,6 +69,39 @@ def test_what_hardly_changes_and_what_has_bounds_is_left_alone() -> None:
     assert first_bounds(a_task(seen=seen, state=Leaf("state/place", "float64", (1,))), [told(rest, rest)]) == {}
     bounded = Leaf("state/place", "float64", (1,), [-3.0], [3.0])
     assert first_bounds(a_task(seen=seen, state=bounded), [told(states, states)]) == {}
+
+
+def counted(*lengths: int, first: int = 0, cut: Sequence[int] = (5,), **others: int) -> list[Trajectory]:
+    """Episodes of these lengths with a clock that begins at `first`; those of the lengths `cut` are truncated."""
+    played = []
+    for length in lengths:
+        clock = np.arange(first, first + length + 1, dtype=np.int32)
+        ends = {"terminated": np.zeros(length + 1, bool), "truncated": np.zeros(length + 1, bool)}
+        ends["truncated" if length in cut else "terminated"][-1] = True
+        leaves = {f"state/{name}": clock * by for name, by in others.items()}
+        played.append(Trajectory(Case(1, {}), {"state/clock": clock, **leaves, **ends}, None))
+    return played
+
+
+@pytest.mark.parametrize(
+    ("played", "bounds"),
+    [
+        (counted(3, 5, 5), (0, 4)),
+        (counted(3, 5, first=1), (1, 5)),
+        (counted(3, 4), None),
+        (counted(3, 5, cut=(3, 5)), None),
+        (counted(3, 5, other=1), None),
+        (counted(3, 5, other=2), (0, 4)),
+        ([*counted(3, 5), *counted(5, first=2)], None),
+    ],
+    ids=["a clock", "that begins at 1", "never cut", "cut early", "two clocks", "another counter", "another beginning"],
+)
+def test_a_clock_has_the_values_up_to_the_limit(played: list[Trajectory], bounds: tuple[int, int] | None) -> None:
+    leaves = {path: Leaf(path, "int32") for path in played[0].leaves if path.startswith("state/")}
+    found = clock_bounds(replace(load_task(WALK), leaves=leaves), played)
+    assert {path: (leaf.low, leaf.high) for path, leaf in found.items()} == (
+        {} if bounds is None else {"state/clock": bounds}
+    )
 
 
 @pytest.mark.parametrize(

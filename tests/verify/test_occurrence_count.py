@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness.model import Case, Leaf, Trajectory
-from harness.occurrences import Occurrences
+from harness.occurrences import ENDS, Occurrences
 from harness.task.contract import Candidate, Reference, Task
 from harness.task.require import Requirement
 from harness.verdict import Outcome
@@ -108,6 +108,20 @@ def test_portions_and_order_do_not_matter() -> None:
         played = [trajectory(rng, rewards) for _ in range(80)]
         whole = counted(task(), played, 80)
         assert counted(task(), played, 1) == whole == counted(task(), played[::-1], 13)
+
+
+@pytest.mark.parametrize(
+    ("ends", "never"),
+    [
+        ((3, 4, 0), ["end both"]),
+        ((3, 4, 1), []),
+        ((3, 0, 0), ["end truncated"]),
+        ((0, 0, 0), ["end terminated", "end truncated"]),
+    ],
+)
+def test_both_ends_at_once_are_missed_where_each_came_alone(ends: tuple[int, ...], never: list[str]) -> None:
+    table = Occurrences(10, 100, dict(zip(ENDS, ends, strict=True)), {}, None)
+    assert list(table.never) == never
 
 
 def test_of_many_rewards_range_and_signs_are_told() -> None:
