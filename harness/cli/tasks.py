@@ -121,9 +121,12 @@ def _first_entries(task: Task, progress: Progress) -> tuple[tuple[str, ...], int
     environment = build(task)
     try:
         with closing(start_references(task, environment)) as reference:
-            if bounded := write_first_bounds(task, reference):
-                task = load_task(task.directory)
+            bounded, unbounded = write_first_bounds(task, reference)
+            task = load_task(task.directory)
+            if bounded:
                 said.append(f"bounds were written for {', '.join(bounded)}: what an observation shows, or counts steps")
+            if unbounded:
+                said.append(f"bounds were taken from {', '.join(unbounded)}: other leaves have to move with them")
             progress("measuring how far rounding carries a step", 0, 1)
             try:
                 tolerant = write_first_tolerances(task, environment, reference)

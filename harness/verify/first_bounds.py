@@ -7,18 +7,19 @@ steps of an episode takes each value up to the limit at which episodes are cut.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from harness.errors import Raised
 from harness.model import Array, Leaf, Trajectory
 from harness.protocol.environment import Pool
 from harness.support.files import write_durably
 from harness.task.contract import TASK_FILE, Task
 from harness.task.leaf_values import anywhere
 from harness.verify.pair import step_case
+from harness.verify.refusals import answered
 
 SEED = 7
 EPISODES = 16
@@ -29,26 +30,38 @@ TRIED = 64
 """States within the bounds from which the reference must go on."""
 
 
-def write_first_bounds(task: Task, reference: Pool) -> tuple[str, ...]:
-    """Find bounds, and put them into the task's file; returns the leaves that got some.
+def write_first_bounds(task: Task, reference: Pool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Find bounds, and put them into the task's file; and take away those within which the reference does not keep a state.
+
+    Returns:
+        The leaves that got some, and those that lost theirs: where one leaf moves, another has to move with it.
 
     Raises:
         EnvironmentFailure: the reference could not answer; nothing was written.
     """
     if "restore" not in reference.spec.capabilities:
-        return ()
+        return (), ()
     played = reference.drive("random", range(EPISODES), HORIZON)
     proposed = first_bounds(task, played) | clock_bounds(task, played)
-    found = {path: leaf for path, leaf in proposed.items() if _holds(task, reference, leaf, played)}
+    found = {path: leaf for path, leaf in proposed.items() if all(_kept(task, reference, leaf, played))}
+    stated = [leaf for leaf in task.state.values() if leaf.low is not None and leaf.high is not None]
+    lost = [leaf.path for leaf in stated if False in _kept(task, reference, leaf, played)]
     file = task.directory / TASK_FILE
     lines = file.read_text(encoding="utf-8").split("\n")
-    for path, leaf in found.items():
+    for path in (*found, *lost):
         [number] = [number for number, line in enumerate(lines) if line.startswith(f'"{path}" = {{ dtype')]
-        low, high = (np.asarray(bound).tolist() for bound in (leaf.low, leaf.high))
-        lines[number] = lines[number].removesuffix(" }") + f", low = {low}, high = {high} }}"
-    if found:
+        lines[number] = re.sub(r"(, low = .*)? \}$", _bounds(found.get(path)) + " }", lines[number])
+    if found or lost:
         write_durably(file, "\n".join(lines).encode())
-    return tuple(found)
+    return tuple(found), tuple(lost)
+
+
+def _bounds(leaf: Leaf | None) -> str:
+    """Bounds as a task file has them."""
+    if leaf is None:
+        return ""
+    low, high = (np.asarray(bound).tolist() for bound in (leaf.low, leaf.high))
+    return f", low = {low}, high = {high}"
 
 
 def first_bounds(task: Task, played: Sequence[Trajectory]) -> dict[str, Leaf]:
@@ -108,10 +121,12 @@ def _ends_of(leaf: Leaf) -> list[tuple[float, float]]:
     return [(float(str(low)), float(str(high))) for low, high in zip(lows, highs, strict=True)]
 
 
-def _holds(task: Task, reference: Pool, leaf: Leaf, played: Sequence[Trajectory]) -> bool:
-    """Whether the reference takes states within these bounds as they are, and goes on from there."""
+def _kept(task: Task, reference: Pool, leaf: Leaf, played: Sequence[Trajectory]) -> list[bool | None]:
+    """Of states that differ from those of episodes in this leaf alone, anywhere within its bounds: whether the reference
+    begins a step at them as they are; None where it refuses.
+    """
     rng = np.random.default_rng(SEED)
-    steps = [(one, int(rng.integers(one.timesteps - 1))) for one in (played[n % len(played)] for n in range(TRIED))]
+    steps = [(one, int(rng.integers(one.steps))) for one in (played[n % len(played)] for n in range(TRIED))]
     cases = [
         step_case(
             {**one.state(step), leaf.path: value},
@@ -121,12 +136,10 @@ def _holds(task: Task, reference: Pool, leaf: Leaf, played: Sequence[Trajectory]
         )
         for (one, step), value in zip(steps, anywhere(leaf, rng, TRIED), strict=True)
     ]
-    try:
-        answers = reference.rollout(cases)
-    except Raised:
-        return False
-    return all(
-        np.array_equal(answer.leaves[leaf.path][0], case.start[leaf.path])
+    answers = answered(reference.rollout, cases)
+    return [
+        None
+        if answer is None
+        else all(np.array_equal(answer.leaves[path][0], array) for path, array in (case.start or {}).items())
         for case, answer in zip(cases, answers, strict=True)
-        if case.start is not None
-    )
+    ]

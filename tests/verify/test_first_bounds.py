@@ -122,7 +122,30 @@ def test_bounds_are_written_where_the_reference_goes_on_within_them(
     task = load_task(walk.directory)
     before = (walk.directory / "task.toml").read_text()
     with closing(start_references(task, setup(task))) as reference:
-        assert write_first_bounds(task, reference) == found
+        assert write_first_bounds(task, reference) == (found, ())
     after = (walk.directory / "task.toml").read_text()
     assert after == (before.replace(UNBOUNDED[0][1], LINE) if found else before)
     assert load_task(walk.directory).leaves["state/place"].low == (-5.0 if found else None)
+
+
+@pytest.mark.parametrize(
+    ("planted", "lost"),
+    [
+        ("", ()),
+        ("        self._place = 0.0 if 4.999 < abs(self._place) < 5.0 else self._place\n", ("state/place",)),
+        ("        self._place = self._place if self._steps < 30 else 0.0\n", ("state/place", "state/steps")),
+        ("        if self._steps > 30:\n            raise ValueError('too late')\n", ()),
+    ],
+    ids=["honest", "moves it", "moves another", "refuses some"],
+)
+def test_bounds_within_which_a_state_is_not_kept_are_taken_away(
+    tmp_path: Path, planted: str, lost: tuple[str, ...]
+) -> None:
+    walk = Walk(tmp_path / "walk")
+    walk.edit("reference/adapter.py", [(RESTORES, RESTORES + planted)])
+    task = load_task(walk.directory)
+    with closing(start_references(task, setup(task))) as reference:
+        assert write_first_bounds(task, reference) == ((), lost)
+    after = load_task(walk.directory).state
+    assert {path for path, leaf in after.items() if leaf.low is None} == set(lost)
+    assert all((leaf.low is None) == (leaf.high is None) for leaf in after.values())
