@@ -36,7 +36,7 @@ ROWS = 20
 """Rows from each of these states."""
 FEW_REWARDS = 16
 """Up to so many different rewards each is an outcome of its own; of more only the sign is."""
-BITS = 80
+BITS = 160
 """Rounds of halving in all rows together, as a multiple of the task's budget of sequences: 64 are those of one float64."""
 MOST_NUMBERS = 64
 """Of an array so many are looked at where turns are chosen that lie apart."""
