@@ -30,7 +30,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_pip_is_asked_for_its_settings_and_nobody_else(here: Path) -> None:
-    list(building._named_by_pip({}))
+    list(building._named_by_settings({}, ()))
     assert not (here / "mark").exists()
 
 

@@ -8,6 +8,7 @@ when it is asked for samples, and lets every episode of a batch begin alike, wou
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -135,7 +136,10 @@ def laws_of_batch(pair: Pair, played: Sequence[Trajectory], stream: str) -> dict
             if draw.law is not None or wanted is not None:
                 name = f"{draw.name} at {moment}"
                 seed = pair.derive(f"{stream}/{name}")
-                found[name] = test_law(np.stack(taken), draw, wanted, situations=_numbers(situations), seed=seed)
+                known = _numbers(situations)
+                alike = np.stack([*known.values(), _slots(situations)], axis=1)
+                _, groups = np.unique(alike, axis=0, return_inverse=True)
+                found[name] = test_law(np.stack(taken), draw, wanted, situations=known, alike=groups, seed=seed)
                 if moment == "step" and blind and draw.law is not None:
                     found[name] += _independent_of_actions(pair, played, draw, stream)
     for moment in MOMENTS:
@@ -178,8 +182,12 @@ def _made_together(played: Sequence[Trajectory], draws: Sequence[TaskDraw], mome
     return found
 
 
-def reference_draws(pair: Pair, draw: TaskDraw, moment: str) -> Array | None:
-    """What chance gave the reference under this name, `[N, *draw.shape]`; None where it reports no such draws."""
+def reference_draws(pair: Pair, draw: TaskDraw, moment: str, *, firsts: bool = False) -> Array | None:
+    """What chance gave the reference under this name, `[N, *draw.shape]`; None where it reports no such draws.
+
+    Args:
+        firsts: only what it gave first in each timestep.
+    """
     if "draws" not in pair.reference.spec.capabilities:
         return None
     count = min(pair.task.budgets.samples, REFERENCE_DRAWS)
@@ -188,7 +196,14 @@ def reference_draws(pair: Pair, draw: TaskDraw, moment: str) -> Array | None:
         trajectories = pair.reference.drive("random", seeds, 0)
     else:
         trajectories = pair.reference.drive("random", seeds[: max(1, count // REFERENCE_STEPS)], REFERENCE_STEPS)
-    values, _ = _taken(trajectories, draw, moment)
+    values, places = _taken(trajectories, draw, moment)
+    if firsts:
+        earlier = [None, *((id(trajectory), timestep) for trajectory, timestep in places)]
+        values = [
+            value
+            for value, (trajectory, timestep), before in zip(values, places, earlier, strict=False)
+            if (id(trajectory), timestep) != before
+        ]
     return np.stack(values) if values else None
 
 
@@ -224,6 +239,16 @@ def _numbers(situations: Sequence[tuple[Trajectory, int]]) -> dict[str, Array]:
         for index, values in enumerate(column.reshape(len(column), size).T):
             numbers[element_name(path, index, array.shape[1:])] = orderable(values)
     return numbers
+
+
+def _slots(situations: Sequence[tuple[Trajectory, int]]) -> Array:
+    """How many draws of the name its timestep took before each: a law that is not stated may be another for each."""
+    taken: Counter[tuple[int, int]] = Counter()
+    slots = []
+    for trajectory, timestep in situations:
+        slots.append(taken[id(trajectory), timestep])
+        taken[id(trajectory), timestep] += 1
+    return np.array(slots)
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
     samples = _samples(pair, draws, moment, states) if own is None else _taken(own, draws)
     for draw in draws:
         check = f"law of {draw.name} at {moment}"
-        wanted = reference_draws(pair, draw, moment) if draw.law is None else None
+        wanted = reference_draws(pair, draw, moment, firsts=own is None) if draw.law is None else None
         if draw.law is None and wanted is None:
             yield CheckResult(check, Outcome.SKIPPED, detail="no law is stated and the reference reports no such draws")
         elif not len(samples[draw.name]):
@@ -129,15 +129,14 @@ def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
             # As many from each state, in their order.
             of = np.repeat(np.arange(len(states)), len(samples[draw.name]) // max(1, len(states)))
             situations = {STATE_NUMBER: of} if len(states) > 1 else None
-            results = test_law(samples[draw.name], draw, wanted, situations=situations, seed=pair.derive(check))
+            seed, alike = pair.derive(check), None if situations is None else of
+            results = test_law(samples[draw.name], draw, wanted, situations=situations, alike=alike, seed=seed)
             yield _law_verdict(pair, check, draw.name, results, len(samples[draw.name]))
-    if len(draws) > 1 and all(len(samples[draw.name]) for draw in draws):
+    stated = [draw for draw in draws if draw.law is not None]  # others may depend on each other, as in the reference
+    if len(stated) > 1 and all(len(samples[draw.name]) for draw in stated):
         check = f"independence of draws at {moment}"
-        # The slots of a capacity lie one after the other; draws of one call are compared by their first slots.
-        if own is None:
-            firsts = {d.name: samples[d.name].reshape(-1, d.capacity, *d.shape)[:, 0] for d in draws}
-        else:
-            firsts = _firsts(own, draws)
+        # Draws of one call are compared by their first slots.
+        firsts = {d.name: _first_slots(samples[d.name], d) for d in stated} if own is None else _firsts(own, stated)
         results = independence_of_draws(firsts, seed=pair.derive(check))
         yield _law_verdict(pair, check, ", ".join(firsts), results, len(next(iter(firsts.values()))))
 
@@ -167,7 +166,8 @@ def _states(pair: Pair) -> list[Start]:
 
 
 def _samples(pair: Pair, draws: Sequence[TaskDraw], moment: str, states: Sequence[Start]) -> dict[str, Array]:
-    """Draws of the candidate's sampler by name, each `[count, *draw shape]`, slots of a capacity one after the other.
+    """Draws of the candidate's sampler by name, each `[count, *draw shape]`, slots of a capacity one after the other; of a
+    draw whose law is not stated the first slots alone.
 
     At a step there are as many of each state, in the order of the states.
     """
@@ -185,10 +185,19 @@ def _samples(pair: Pair, draws: Sequence[TaskDraw], moment: str, states: Sequenc
     for arguments in asked:
         answer = {"samples": pair.candidate.ask("sample", **arguments)}
         answers.append(demand_arrays(answer, "samples", (arguments["count"],), shapes, "the candidate, call `sample`"))
-    return {
+    slots = {
         draw.name: np.concatenate([np.asarray(answer[draw.name]) for answer in answers]).reshape(-1, *draw.shape)
         for draw in draws
     }
+    # Whether a later slot is used, and what its law is then, the step decides; a law that is stated is that of all.
+    return {
+        draw.name: slots[draw.name] if draw.law is not None else _first_slots(slots[draw.name], draw) for draw in draws
+    }
+
+
+def _first_slots(samples: Array, draw: TaskDraw) -> Array:
+    """Of samples whose slots lie one after the other the first slots."""
+    return samples.reshape(-1, draw.capacity, *draw.shape)[:, 0]
 
 
 def _share(pair: Pair, moment: str) -> int:

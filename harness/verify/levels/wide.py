@@ -139,13 +139,15 @@ def _told(pair: Pair, chance: Mapping[str, Any], draw: TaskDraw, moment: str) ->
 
 def _across_lanes(pair: Pair, draw: TaskDraw, moment: str, values: Array, taken: Array, stream: str) -> list[LawResult]:
     """Every test of draws as they stand side by side: along the lanes, step after step."""
-    wanted = reference_draws(pair, draw, moment) if draw.law is None else None
+    wanted = reference_draws(pair, draw, moment, firsts=True) if draw.law is None else None
     if draw.law is None and wanted is None:
         return []
     timesteps, numbers = (places[:TESTED] for places in np.nonzero(taken))
     situations = {"the lane's number": numbers, f"the lane's number modulo {PERIOD}": numbers % PERIOD}
     seed = pair.derive(stream)
-    results = test_law(values[timesteps, numbers], draw, wanted, situations=situations, seed=seed)
+    # At a step a law that is not stated may be another in each state.
+    alike = np.arange(len(numbers)) if moment == "step" else None
+    results = test_law(values[timesteps, numbers], draw, wanted, situations=situations, alike=alike, seed=seed)
     return [*results, *independence_of_lanes(draw.name, values, taken, seed=seed)]
 
 

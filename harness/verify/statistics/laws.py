@@ -54,6 +54,9 @@ __all__ = [
     "verdict",
 ]
 
+FEWEST_ALIKE = 256
+"""Ranks in a group of so many correlate with each other by one in so many, which no test here sees."""
+
 
 def test_law(
     samples: Array,
@@ -61,6 +64,7 @@ def test_law(
     reference_samples: Array | None = None,
     *,
     situations: Mapping[str, Array] | None = None,
+    alike: Array | None = None,
     seed: int = 0,
 ) -> list[LawResult]:
     """Every test of the candidate's samples against the law of a draw.
@@ -71,6 +75,8 @@ def test_law(
         draw: the draw, with its law if that is known exactly.
         reference_samples: `[M, *draw.shape]`, the reference's own draws; needed only where no exact law is stated.
         situations: numbers `[N]` by name that were known before each sample was drawn; they change nothing of an exact law.
+        alike: groups `[N]` of samples for which a law that is not stated is the same; None: for all. Only samples of one
+            large group are compared in their order.
         seed: chooses the 64 elements that are looked at, of a draw that has more.
 
     Returns:
@@ -95,7 +101,7 @@ def test_law(
         if reference_samples is None or not len(reference_samples):
             raise ValueError(f"{draw.name}: states no law, so its test needs draws of the reference")
         reference = reference_samples.reshape(len(reference_samples), -1)[:, looked_at].T
-        return _like_reference(names, reference, values, own)
+        return _like_reference(names, reference, values, alike, own)
     excluded = outside_support(names, values, draw.law)
     if excluded is not None:
         return [excluded]
@@ -120,7 +126,9 @@ def _low_bits_in_situations(
     return [] if low is None else law_in_situations(names, low, situations, draw.name, "lowest four bits")
 
 
-def _like_reference(names: Sequence[str], reference: Array, values: Array, rng: np.random.Generator) -> list[LawResult]:
+def _like_reference(
+    names: Sequence[str], reference: Array, values: Array, alike: Array | None, rng: np.random.Generator
+) -> list[LawResult]:
     """Elements `values [E, N]` against the reference's `[E, M]`, and successive samples against each other."""
     columns = Columns(reference, values, list(names))
     results = [compare_columns(columns)]
@@ -129,7 +137,20 @@ def _like_reference(names: Sequence[str], reference: Array, values: Array, rng: 
         pooled = hypotheses.midranks(orderable(np.concatenate([reference, values], axis=-1)))
         expected, actual = np.split(pooled, [reference.shape[-1]], axis=-1)
         results.append(neighbours(names, expected, actual, "elements drawn together", rng))
-    return results + _representation(names, reference, values) + independence_of_samples(names, orderable(values))
+    ordered = orderable(values) if alike is None else _within(orderable(values), alike)
+    return results + _representation(names, reference, values) + independence_of_samples(names, ordered)
+
+
+def _within(values: Array, groups: Array) -> Array:
+    """Each of `values [E, N]` as its rank in its group, between -1/2 and 1/2; 0 in a small group, where ranks tell much of
+    one another.
+    """
+    _, groups = np.unique(groups, return_inverse=True)
+    ranks = np.zeros(values.shape)
+    for group in np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1]):
+        if len(group) >= FEWEST_ALIKE:
+            ranks[:, group] = (hypotheses.midranks(values[:, group]) - 0.5) / len(group) - 0.5
+    return ranks
 
 
 def _representation(names: Sequence[str], reference: Array, values: Array) -> list[LawResult]:

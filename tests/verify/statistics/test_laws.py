@@ -288,6 +288,30 @@ def test_honest_samples_are_like_the_reference(name):
     assert np.mean(np.array(adjusted) < 0.05) <= 0.1
 
 
+STATES = np.repeat(np.arange(8), 300)
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["honest", "each sample is drawn twice"])
+def test_a_law_that_is_not_stated_may_be_another_in_each_situation(again):
+    draw, found = TaskDraw("length", "int64"), []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        ours, theirs = (rng.integers(0, 4 + 4 * STATES) for _ in range(2))
+        ours = np.repeat(ours[::2], 2) if again else ours
+        assert not laws.verdict(laws.test_law(ours, draw, theirs))[0], "in their order they depend on each other"
+        found.append(laws.verdict(laws.test_law(ours, draw, theirs, alike=STATES))[0])
+    assert found == [not again] * 20
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_small_groups_of_samples_accuse_nobody(size):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        groups = rng.integers(0, max(1, 3000 // size), 3000)
+        ours, theirs = (rng.integers(0, 4 + groups) for _ in range(2))
+        assert laws.verdict(laws.test_law(ours, TaskDraw("length", "int64"), theirs, alike=np.sort(groups)))[0]
+
+
 UNLIKE: dict[str, tuple[str, str, Sampler]] = {
     "a smaller atom": (
         "a mixture with an atom", "one value", lambda rng, n: np.where(rng.random(n) < 0.1, 0.0, rng.exponential(size=n))
