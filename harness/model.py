@@ -37,6 +37,11 @@ def is_reward(path: str) -> bool:
     return path == REWARD or path.startswith(f"{REWARD}/")
 
 
+def is_observed(path: str) -> bool:
+    """Whether a leaf is of the observation, of some player's too."""
+    return path.split("/", maxsplit=1)[0] == "observation"
+
+
 def is_of_step(path: str) -> bool:
     """Whether a leaf tells of a step and not of the state after it, so that it is zero at a reset: rewards and ends."""
     return path in ENDINGS or is_reward(path)

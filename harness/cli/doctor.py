@@ -138,15 +138,10 @@ def _compiler() -> Item:
 
 
 def _node() -> Item:
-    item = _program(
-        "node",
-        ["--version"],
-        Health.LIMITED,
-        f"only references in JavaScript without npm packages need Node.js {OLDEST_NODE} or newer",
-    )
+    said = f"only references in JavaScript without npm packages need Node.js {OLDEST_NODE} or newer"
+    item = _program("node", ["--version"], Health.LIMITED, said)
     major = item.found.lstrip("v").split(".")[0]
     if item.health is Health.OK and major.isdigit() and int(major) < OLDEST_NODE:
-        said = f"references in JavaScript without npm packages need Node.js {OLDEST_NODE} or newer"
         return Item("node", Health.LIMITED, item.found, said)
     return item
 

@@ -119,10 +119,9 @@ def installed(task: Task) -> Installed | None:
     if not _needs_environment(task):
         return _harness_environment()
     try:
-        interpreter = find_interpreter(task.reference.python)
+        return _finished(_prefix(task, find_interpreter(task.reference.python)))
     except SetupError:
         return None
-    return _finished(_prefix(task, interpreter))
 
 
 def reference_command(task: Task, environment: Installed) -> tuple[list[str], dict[str, str]]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.model import Array, Leaf, Trajectory
+from harness.model import Array, Leaf, Trajectory, is_observed
 from harness.protocol.environment import Pool
 from harness.support.files import write_durably
 from harness.task.contract import TASK_FILE, Task
@@ -69,7 +69,7 @@ def first_bounds(task: Task, played: Sequence[Trajectory]) -> dict[str, Leaf]:
     observed = [
         (column, ends)
         for path, leaf in task.outputs.items()
-        if path.split("/", maxsplit=1)[0] == "observation" and np.dtype(leaf.dtype).kind == "f"
+        if is_observed(path) and np.dtype(leaf.dtype).kind == "f"
         for column, ends in zip(_columns(played, path), _ends_of(leaf), strict=True)
         if np.isfinite(ends).all() and len(np.unique(column)) >= DISTINCT
     ]

@@ -122,6 +122,7 @@ def test_without_a_lock_file_nothing_is_installed(made: Made) -> None:
     (task.directory / "reference" / npm.LOCK).unlink()
     with pytest.raises(SetupError, match=r"there is no package-lock.json beside reference/package.json"):
         setup(task)
+    assert installed(task) is None
 
 
 def test_node_comes_from_the_pin_unless_the_requirements_name_one(made: Made) -> None:

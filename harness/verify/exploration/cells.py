@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.model import Array, Leaf, Trajectory, is_of_step
+from harness.model import Array, Leaf, Trajectory, is_observed, is_of_step
 from harness.task.contract import Task
 from harness.verify.exploration import classes
 from harness.verify.exploration.classes import CLASSES, COARSE
@@ -44,7 +44,7 @@ class Cells:
     """
 
     def __init__(self, task: Task, rng: np.random.Generator) -> None:
-        leaves = {path: leaf for path, leaf in task.outputs.items() if not (task.state and _is_observed(path))}
+        leaves = {path: leaf for path, leaf in task.outputs.items() if not (task.state and is_observed(path))}
         self._looked_at = {path: _elements(leaf, rng) for path, leaf in leaves.items()}
         kinds = {path: np.dtype(leaf.dtype).kind for path, leaf in leaves.items()}
         self._floats = [path for path, kind in kinds.items() if kind == "f"]
@@ -109,10 +109,6 @@ class Cells:
                 arrays = [array.reshape(len(array), -1)[:, elements] for array in arrays]
             parts.append(np.concatenate(arrays).reshape(timesteps, -1).astype(dtype))
         return np.concatenate(parts, axis=1)
-
-
-def _is_observed(path: str) -> bool:
-    return path.split("/", maxsplit=1)[0] == "observation"
 
 
 def _elements(leaf: Leaf, rng: np.random.Generator) -> Array:

@@ -23,7 +23,7 @@ from harness.candidate.as_user import FINAL, User, ways
 from harness.candidate.faces.leaves import mask_of
 from harness.compare import compare_leaves
 from harness.errors import BadAnswer
-from harness.model import ENDINGS, STATE, Array, Case, Draw, Trajectory, is_of_step
+from harness.model import ENDINGS, STATE, Array, Case, Draw, Trajectory, is_observed, is_of_step
 from harness.protocol.environment import Environment
 from harness.task.contract import Mode
 from harness.verdict import CheckResult, Divergence, Outcome
@@ -250,7 +250,7 @@ class Use:
         order = pair.random("ways of use").permutation(len(ways(pair.task)))
         answer = self._user.play(plan.key_data, actions or plan.actions, plan.env_indices, order)
         shapes = {path: leaf.shape for path, leaf in pair.task.outputs.items() if not path.startswith(STATE)}
-        shapes |= {FINAL + path: shape for path, shape in shapes.items() if path.split("/")[0] == "observation"}
+        shapes |= {FINAL + path: shape for path, shape in shapes.items() if is_observed(path)}
         return {
             way.name: demand_arrays(answer, way.name, way.sizes(plan.steps, len(plan.env_indices)), shapes, USER)
             for way in ways(pair.task)

@@ -137,9 +137,8 @@ def laws_of_batch(pair: Pair, played: Sequence[Trajectory], stream: str) -> dict
                 name = f"{draw.name} at {moment}"
                 seed = pair.derive(f"{stream}/{name}")
                 known = _numbers(situations)
-                alike = np.stack([*known.values(), _slots(situations)], axis=1)
-                _, groups = np.unique(alike, axis=0, return_inverse=True)
-                found[name] = test_law(np.stack(taken), draw, wanted, situations=known, alike=groups, seed=seed)
+                alike = _alike(known, situations) if draw.law is None else None
+                found[name] = test_law(np.stack(taken), draw, wanted, situations=known, alike=alike, seed=seed)
                 if moment == "step" and blind and draw.law is not None:
                     found[name] += _independent_of_actions(pair, played, draw, stream)
     for moment in MOMENTS:
@@ -198,12 +197,7 @@ def reference_draws(pair: Pair, draw: TaskDraw, moment: str, *, firsts: bool = F
         trajectories = pair.reference.drive("random", seeds[: max(1, count // REFERENCE_STEPS)], REFERENCE_STEPS)
     values, places = _taken(trajectories, draw, moment)
     if firsts:
-        earlier = [None, *((id(trajectory), timestep) for trajectory, timestep in places)]
-        values = [
-            value
-            for value, (trajectory, timestep), before in zip(values, places, earlier, strict=False)
-            if (id(trajectory), timestep) != before
-        ]
+        values = [value for value, slot in zip(values, _slots(places), strict=True) if slot == 0]
     return np.stack(values) if values else None
 
 
@@ -239,6 +233,12 @@ def _numbers(situations: Sequence[tuple[Trajectory, int]]) -> dict[str, Array]:
         for index, values in enumerate(column.reshape(len(column), size).T):
             numbers[element_name(path, index, array.shape[1:])] = orderable(values)
     return numbers
+
+
+def _alike(known: Mapping[str, Array], situations: Sequence[tuple[Trajectory, int]]) -> Array:
+    """Groups of draws of which all is the same that was known before them, and the slot."""
+    _, groups = np.unique(np.stack([*known.values(), _slots(situations)], axis=1), axis=0, return_inverse=True)
+    return groups
 
 
 def _slots(situations: Sequence[tuple[Trajectory, int]]) -> Array:

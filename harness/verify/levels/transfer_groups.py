@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-from harness.model import REWARD, Array, Trajectory
+from harness.model import REWARD, Array, Trajectory, is_observed
 from harness.training.opponents import Table
 from harness.training.trained import Trained
 from harness.verify.levels.transfer_policies import CANDIDATE, REFERENCE
@@ -145,7 +145,7 @@ def shares_of(ended: Array) -> dict[str, Any]:
 
 def _visited(played: Sequence[Trajectory]) -> Array:
     """What episodes showed, every so many timesteps, as columns `[elements, timesteps]`."""
-    paths = [path for path in played[0].leaves if path.split("/", 1)[0] == "observation"]
+    paths = [path for path in played[0].leaves if is_observed(path)]
     columns = [
         np.concatenate([one.leaves[path].reshape(one.timesteps, -1) for one in played]) for path in sorted(paths)
     ]
