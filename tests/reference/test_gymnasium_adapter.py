@@ -84,12 +84,18 @@ def test_what_others_draw_after_a_refused_timestep_is_not_the_environments(adapt
     assert log.taken() == []
 
 
-@pytest.mark.parametrize("values", [[0.5, np.float32(0.25)], [np.float32(0.25), 0.5]], ids=["narrow last", "wide last"])
-def test_a_float_that_is_narrow_at_times_is_written_back_in_the_kind_that_it_had(values: list[Any]) -> None:
+def describing() -> tuple[Any, Any]:
+    """The modules by which `lockstep new` describes values, and reads and writes them."""
     path = list(sys.path)
     load(f"{ROOT / 'harness/authoring/templates/gymnasium_describe.py'}:Unusable")
-    describe, state = (sys.modules.pop(name) for name in ("gymnasium_describe", "gymnasium_state"))
     sys.path[:] = path
+    describe, state = (sys.modules.pop(name) for name in ("gymnasium_describe", "gymnasium_state"))
+    return describe, state
+
+
+@pytest.mark.parametrize("values", [[0.5, np.float32(0.25)], [np.float32(0.25), 0.5]], ids=["narrow last", "wide last"])
+def test_a_float_that_is_narrow_at_times_is_written_back_in_the_kind_that_it_had(values: list[Any]) -> None:
+    describe, state = describing()
     found, leaves, _ = describe.described(values)
     assert leaves == {"": {"dtype": "float64", "shape": []}, "_narrow": {"dtype": "bool", "shape": []}}
     owner = SimpleNamespace()
@@ -101,3 +107,22 @@ def test_a_float_that_is_narrow_at_times_is_written_back_in_the_kind_that_it_had
         owner.speed = None
         state.write(owner, "state/speed", described, timestep)
         assert (type(owner.speed), owner.speed) == (type(value), value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "law"),
+    [
+        ((20,), {}, {"kind": "integers", "low": 0, "high": 19}),
+        ((3,), {"p": [0.5, 0.25, 0.25]}, {"kind": "categorical", "probabilities": [0.5, 0.25, 0.25]}),
+        (([0, 1, 2],), {"size": 2}, {"kind": "integers", "low": 0, "high": 2}),
+        ((4,), {"size": 2, "replace": False}, None),
+        (([1, 2, 4],), {}, None),
+        (([0.0, 1.0],), {}, None),
+        ((["a", "b"],), {}, None),
+    ],
+)
+def test_a_choice_among_whole_numbers_from_zero_on_has_a_law(
+    arguments: tuple[Any, ...], options: dict[str, Any], law: dict[str, Any] | None
+) -> None:
+    describe, _ = describing()
+    assert describe.law_of([("choice", arguments, options)] * 2) == law

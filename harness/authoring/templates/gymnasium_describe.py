@@ -231,6 +231,20 @@ def _integers(
     return {"kind": "integers", "low": first, "high": last if endpoint else last - 1}
 
 
+def _choice(
+    a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+) -> dict[str, Any] | None:
+    """Of whole numbers from zero on; without replacement no element is like another."""
+    several = size is not None and np.prod(size) > 1
+    values = np.asarray(a) if np.ndim(a) else np.arange(a)
+    if not np.array_equal(values, np.arange(len(values))) or values.dtype.kind not in "iu" or (several and not replace):
+        return None
+    count = len(values)
+    if p is None:
+        return {"kind": "integers", "low": 0, "high": count - 1}
+    return {"kind": "categorical", "probabilities": [float(share) for share in p]}
+
+
 def _python_normal(mu: float = 0.0, sigma: float = 1.0) -> dict[str, Any]:
     return _normal(mu, sigma)
 
@@ -241,6 +255,7 @@ _LAWS = {
     "normal": _normal,
     "standard_normal": lambda size=None, dtype=None, out=None: _normal(),
     "integers": _integers,
+    "choice": _choice,
     "randint": lambda low, high=None, size=None, dtype=None: _integers(low, high),
     "random_sample": lambda size=None: _uniform(),
     "rand": lambda *shape: _uniform(),

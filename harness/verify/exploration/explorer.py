@@ -10,7 +10,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from harness.verify.exploration.archive import Archive
 from harness.verify.exploration.cells import Cells
 from harness.verify.exploration.declared import Declared
 from harness.verify.exploration.entry import Entry
+from harness.verify.forcing import Forcing
 from harness.verify.refusals import answered
 from harness.verify.suite.client import Shown
 
@@ -47,6 +48,10 @@ SEVERAL = 8
 STICKINESS = (0.8, 0.95, 1.0)
 BY_POLICY = 2
 """Which one of BEGIN_EVERY waves it is in which the reference's policies go on from rare states."""
+BY_CHANCE = 3
+"""The same for waves in which chance is forced, where it can be: what it brings rarely is as near as anything else."""
+RAREST = 1e-6
+"""Numbers are forced as far out in their law as the last of so many draws."""
 BY_FEATURE = 4
 """Of so many states that are gone on from, one is chosen by the declared features that show there, where any do."""
 AHEAD = 2
@@ -121,6 +126,7 @@ class Explorer:
         # How to play on where the reference's own worker chooses the actions: it sees each mask, and has the policies.
         ways = [("random", 0.0), self._policies[0]] if self._masked else []
         self._ways = [*ways, *((policy, 0.0) for policy in own)] if "after" in reference.spec.capabilities else []
+        self._forcing = Forcing(task, reference) if restores and Forcing.possible(task, "step") else None
         self.steps = 0
 
     @property
@@ -188,9 +194,11 @@ class Explorer:
         turn, way = divmod(number, BEGIN_EVERY)
         if not way or not self._archive.entries:
             return self._begun(turn, left, budget)
+        if self._forcing is not None and way == BY_CHANCE:
+            return self._forced_on(self._forcing, left)
         if self._ways and (self._masked or way == BY_POLICY):
             return self._driven_on(number, left)
-        leads = self._going_on(left)
+        leads = self._going_on(left, 1 if self._masked else max(LENGTHS))
         return partial(self._play, leads), sum(BEGINNING + lead.case.length for lead in leads)
 
     def _begun(self, number: int, left: int, budget: int) -> tuple[Callable[[], Played], int]:
@@ -232,12 +240,11 @@ class Explorer:
 
         return play, sum(BEGINNING + lead.case.length + horizon for lead in leads)
 
-    def _going_on(self, left: int) -> list[Lead]:
+    def _going_on(self, left: int, longest: int) -> list[Lead]:
         """Cases that go on from rare states under actions that are chosen here, as many as the budget has room for."""
         task, rng = self._task, self._rng
-        longest = 1 if self._masked else max(LENGTHS)
         count = self._fitting(longest)
-        lengths = np.ones(count, int) if self._masked else rng.choice(LENGTHS, count)
+        lengths = np.ones(count, int) if longest == 1 else rng.choice(LENGTHS, count)
         actions = lasting(task.actions, rng, count, longest)
 
         def actions_of(entry: Entry, first: int | None, number: int) -> Mapping[str, Array]:
@@ -245,6 +252,24 @@ class Explorer:
             return self._after(entry, chosen, first)
 
         return self._leads(actions_of, count, 0, left)
+
+    def _forced_on(self, forcing: Forcing, left: int) -> tuple[Callable[[], Played], int]:
+        """What plays one step from each of some rare states twice: as its seed has it, and with one number of its draws far
+        out in its law.
+        """
+        leads = self._going_on(left // 2, 1)
+        chosen = self._rng.random((len(leads), 3)).tolist()
+
+        def play() -> Played:
+            free = self._play(leads).answers
+            forced = [
+                (played, lead)
+                for (before, lead), (which, far, side) in zip(free, chosen, strict=False)
+                if (played := _forced(forcing, before, which, far, side)) is not None
+            ]
+            return Played([*free, *forced], len(leads) + len(forced))
+
+        return play, 2 * sum(BEGINNING + lead.case.length for lead in leads)
 
     def _leads(self, actions_of: ActionsOf, count: int, further: int, left: int) -> list[Lead]:
         """At most `count` cases from rare states, where each action is tried, as far as the budget has room; each takes so
@@ -297,6 +322,20 @@ class Explorer:
 
 def _played(leads: Sequence[Lead], answers: Sequence[Trajectory | None]) -> Played:
     return Played([(each, lead) for each, lead in zip(answers, leads, strict=True) if each is not None], len(leads))
+
+
+def _forced(forcing: Forcing, played: Trajectory, which: float, far: float, side: float) -> Trajectory | None:
+    """A step once more, with one number of its draws moved; three numbers from [0, 1) say which one, how far, and to which
+    side.
+    """
+    slots = forcing.slots(played.draws[-1], played.steps) if played.draws else []
+    if not slots:
+        return None
+    slot = slots[int(which * len(slots))]
+    quantile = RAREST**far / 2
+    draw = (played.draws or ())[slot.timestep][slot.number]
+    value = forcing.at_quantile(draw, quantile if side < 0.5 else 1 - quantile)
+    return forcing.play(replace(played.case, draws=played.draws), slot, value)
 
 
 def _joined(case: Case, actions: Mapping[str, Array]) -> Mapping[str, Array]:

@@ -15,7 +15,7 @@ import hypothesis.strategies as st
 from harness.model import Case
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify import strategies
-from harness.verify.levels import boundaries
+from harness.verify.levels import boundaries, draw_limits
 from harness.verify.levels.by_itself import strayed
 from harness.verify.levels.property import playable
 from harness.verify.localise import localise
@@ -46,6 +46,8 @@ def checks(pair: Pair) -> Iterator[CheckResult]:
     yield _search(pair, "sequences", partial(strategies.simplest_failure, _anywhere(pair)))
     if boundaries.possible(pair):
         yield boundaries.check(pair)
+    if draw_limits.possible(pair):
+        yield draw_limits.check(pair)
 
 
 def _anywhere(pair: Pair) -> st.SearchStrategy[Case]:

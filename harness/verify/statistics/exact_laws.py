@@ -38,7 +38,7 @@ def outside_support(names: Sequence[str], values: Array, law: Law) -> LawResult 
     elif law.kind == "normal":
         wrong, expected = ~np.isfinite(values), "a finite value"
     elif law.kind == "integers":
-        first, last = _integer_bounds(law, values.dtype)
+        first, last = integer_bounds(law, values.dtype)
         wrong, expected = (values < first) | (values > last), f"an integer from {first} to {last}"
     else:
         possible = np.flatnonzero(np.array(law.probabilities) > 0)
@@ -103,7 +103,7 @@ def repeated_samples(name: str, flat: Array, law: Law) -> list[LawResult]:
         probabilities = np.array(law.probabilities) / sum(law.probabilities)
         chance = float((probabilities**2).sum())
     elif law.kind == "integers":
-        first, last = _integer_bounds(law, flat.dtype)
+        first, last = integer_bounds(law, flat.dtype)
         chance = 1.0 / (last - first + 1)
     else:
         chance = _resolution(law, flat.dtype)
@@ -332,11 +332,11 @@ def _distribution_function(values: Array, law: Law) -> Array:
 
 def _offsets(values: Array, law: Law) -> tuple[int, int, Array]:
     """The first integer of a law, how many it has, and values as offsets from the first: exact for any range of 64 bits."""
-    first, last = _integer_bounds(law, values.dtype)
+    first, last = integer_bounds(law, values.dtype)
     return first, last - first + 1, values.astype(np.uint64) - np.uint64(first % 2**64)  # wraps
 
 
-def _integer_bounds(law: Law, dtype: np.dtype) -> tuple[int, int]:
+def integer_bounds(law: Law, dtype: np.dtype) -> tuple[int, int]:
     """First and last integer of a law; what a float cannot say exactly of a 64-bit range, the dtype does."""
     if dtype.kind == "b":
         return 0, 1

@@ -96,3 +96,15 @@ def test_what_is_played_beyond_the_horizon_fits_into_memory(
     pair.task = replace(pair.task, budgets=replace(pair.task.budgets, horizon=12))
     monkeypatch.setattr(module, "WAVE_BYTES", 16 * pair.task.timestep_bytes)
     assert max(one.steps for one in whole(explored(pair)[0])) == 16
+
+
+def farthest_gust(played: list[Trajectory]) -> float:
+    """Of all gusts of wind the strongest: one in 30,000 is 4 standard deviations from the mean."""
+    return max(abs(float(draw.value)) for one in played for draws in one.draws or () for draw in draws)
+
+
+def test_what_chance_hardly_ever_brings_is_forced(make_pair: MakePair, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = make_pair(8)
+    assert (farthest_gust(explored(pair)[0]) > 4.2) is pair.can_restore
+    monkeypatch.setattr(module, "BY_CHANCE", module.BEGIN_EVERY)
+    assert farthest_gust(explored(pair)[0]) < 4.2

@@ -1,0 +1,165 @@
+"""Chance that is forced: one of a step's draws is moved within its stated law, and the draws after it adapt.
+
+An event that chance brings once in ten thousand steps is a matter of one number; a tape can hold any value of its law. After
+another value a step may need other draws than it took: a storm that breaks out has a length, too. What follows is found by
+trying: what followed elsewhere after the same draws, and the step's own draws with one more or fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from harness.model import Array, Case, Draw, Trajectory
+from harness.protocol.environment import Pool
+from harness.task.contract import Mode, Task, TaskDraw
+from harness.verify.refusals import answered
+from harness.verify.statistics.exact_laws import integer_bounds
+
+MOST_TAILS = 16
+"""Other draws that are tried after one that was moved."""
+FAR = 1e-12
+"""Of a law without ends this quantile and its counterpart are the ends."""
+Draws = tuple[Draw, ...]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One number that chance decided: the timestep, the position among its draws, and inside the draw, in a flat view."""
+
+    timestep: int
+    number: int
+    index: int
+
+
+class Forcing:
+    """Plays steps with draws that were never made.
+
+    Args:
+        reference: which judges whether draws belong together: it refuses draws that are left over, or missing.
+    """
+
+    def __init__(self, task: Task, reference: Pool) -> None:
+        self._task, self._reference = task, reference
+        self._examples: dict[str, Draw] = {}
+        self._tails: dict[tuple[bool, tuple[str, ...]], dict[tuple[str, ...], Draws]] = {}
+
+    @staticmethod
+    def possible(task: Task, *moments: str) -> bool:
+        """Whether draws of these moments can be moved: those with a stated law, each of whose values is known to occur."""
+        stated = [draw for draw in task.draws.values() if draw.law is not None]
+        return task.mode is Mode.TAPE and any(draw.occurs_at(moment) for draw in stated for moment in moments)
+
+    def slots(self, draws: Draws, timestep: int) -> list[Slot]:
+        """All numbers of a timestep's draws that can be moved."""
+        return [
+            Slot(timestep, number, index)
+            for number, draw in enumerate(draws)
+            if self._task.draws[draw.name].law is not None
+            for index in range(draw.value.size)
+        ]
+
+    def at_quantile(self, draw: Draw, quantile: float) -> Any:
+        """The value of a draw's law at this quantile, in the draw's dtype."""
+        return at_quantile(self._task.draws[draw.name], quantile)
+
+    def play(self, case: Case, slot: Slot, value: Any) -> Trajectory | None:
+        """What the reference does in a case, whose draws are given, with one number moved; None where it takes no draws that
+        are tried after it.
+        """
+        assert case.draws is not None
+        draws = case.draws[slot.timestep]
+        head = (*draws[: slot.number], _moved(draws[slot.number], slot.index, value))
+        for tail in islice(self._may_follow(draws, slot), MOST_TAILS):
+            tape = (*case.draws[: slot.timestep], (*head, *tail), *case.draws[slot.timestep + 1 :])
+            [played] = answered(self._reference.rollout, [replace(case, draws=tape)])
+            if played is not None and self._has_room(played):
+                self.learn(played)
+                return played
+        return None
+
+    def learn(self, played: Trajectory) -> None:
+        """Note which draws a trajectory has, and which follow upon which."""
+        for timestep, draws in enumerate(played.draws or ()):
+            names = tuple(draw.name for draw in draws)
+            for number, draw in enumerate(draws, start=1):
+                self._examples.setdefault(draw.name, draw)
+                following = self._tails.setdefault((timestep == 0, names[:number]), {})
+                following.setdefault(names[number:], draws[number:])
+
+    def _may_follow(self, draws: Draws, slot: Slot) -> Iterator[Draws]:
+        """Draws that may follow upon the one that was moved, no two with the same names; first what followed upon it."""
+        own, tried = draws[slot.number + 1 :], set()
+        before = tuple(draw.name for draw in draws[: slot.number + 1])
+        known = self._tails.get((slot.timestep == 0, before), {})
+        for tail in [own, *known.values(), *self._variants(own, "step" if slot.timestep else "reset")]:
+            names = tuple(draw.name for draw in tail)
+            if names not in tried:
+                tried.add(names)
+                yield tail
+
+    def _variants(self, own: Draws, moment: str) -> Iterator[Draws]:
+        """A timestep's own draws with one more or fewer at the beginning, or another one there; and none."""
+        more = [self._example(draw) for draw in self._task.draws.values() if draw.occurs_at(moment)]
+        yield own[1:]
+        for draw in more:
+            yield (draw, *own)
+        yield ()
+        for draw in more:
+            yield (draw, *own[1:])
+
+    def _example(self, draw: TaskDraw) -> Draw:
+        if draw.name not in self._examples:
+            middle = at_quantile(draw, 0.5) if draw.law is not None else 0
+            return Draw(draw.name, np.full(draw.shape, middle, draw.dtype))
+        return self._examples[draw.name]
+
+    def _has_room(self, played: Trajectory) -> bool:
+        """Whether no draw occurs more often in a timestep than the task states: what a candidate has room for."""
+        return all(
+            sum(draw.name == name for draw in draws) <= self._task.draws[name].capacity
+            for draws in played.draws or ()
+            for name in {draw.name for draw in draws}
+        )
+
+
+def ends(draw: TaskDraw) -> tuple[Any, Any]:
+    """The lowest and the highest value of a draw's law, in the draw's dtype."""
+    law, dtype = draw.law, np.dtype(draw.dtype)
+    assert law is not None
+    if law.kind == "uniform":
+        low, high = dtype.type(law.low), dtype.type(law.high)
+        return low, np.nextafter(high, low)
+    if law.kind == "integers":
+        first, last = integer_bounds(law, dtype)
+        return dtype.type(first), dtype.type(last)
+    if law.kind == "categorical":
+        possible = np.flatnonzero(np.array(law.probabilities) > 0)
+        return dtype.type(possible[0]), dtype.type(possible[-1])
+    return at_quantile(draw, FAR), at_quantile(draw, 1 - FAR)
+
+
+def at_quantile(draw: TaskDraw, quantile: float) -> Any:
+    """The value of a draw's law at a quantile between 0 and 1, in the draw's dtype."""
+    law, dtype = draw.law, np.dtype(draw.dtype)
+    assert law is not None
+    if law.kind == "normal":
+        return dtype.type(law.mean + law.std * special.ndtri(quantile))
+    low, high = ends(draw)
+    if law.kind == "categorical":
+        shares = np.cumsum(law.probabilities) / sum(law.probabilities)
+        return dtype.type(np.searchsorted(shares, quantile, side="right").clip(low, high))
+    if law.kind == "integers":
+        return dtype.type(int(low) + min(int(quantile * (int(high) - int(low) + 1)), int(high) - int(low)))
+    return np.clip(dtype.type(law.low + quantile * (law.high - law.low)), low, high)
+
+
+def _moved(draw: Draw, index: int, value: Any) -> Draw:
+    array: Array = np.array(draw.value)
+    array.flat[index] = value
+    return Draw(draw.name, array)
