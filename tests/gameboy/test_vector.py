@@ -108,7 +108,7 @@ def test_states_and_snapshots_come_back_with_their_rows(gameboy: ModuleType) -> 
     assert envs.save(1) == state and np.array_equal(envs.observation[1], seen) and envs.ram[1, 0] == count
     envs.load(0, state)
     assert envs.save(0) == state and np.array_equal(envs.observation[0], seen)
-    other = gameboy.VecGameBoy(rom("bricks"), 1, 8, mode="hardware")
+    other = gameboy.VecGameBoy(rom("bricks"), 1, 8, sound=False)
     for take in (lambda: other.restore(0, kept), lambda: other.load(0, state)):
         with pytest.raises(ValueError, match="another cartridge, boot ROM or option"):
             take()
@@ -184,7 +184,6 @@ def test_wrong_roms_are_refused(gameboy: ModuleType, case: str) -> None:
         ({"num_envs": 0}, "is 0; expected 1 to"),
         ({"frame_skip": 0}, "is 0; expected 1 to"),
         ({"boot_rom": b"short"}, "the boot ROM has 5 bytes; expected 256"),
-        ({"mode": "exact"}, 'there is no mode "exact"'),
         ({"downsample": 3, "grayscale": True}, "3 times smaller"),
         ({"downsample": 2}, "shades have no averages"),
         ({"stack": 0}, "stack is 0; expected 1"),
@@ -249,18 +248,15 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("mode", ["pyboy", "hardware"])
 @pytest.mark.parametrize("case", HOSTILE)
-def test_programs_that_go_astray_have_frames_all_the_same(
-    gameboy: ModuleType, tmp_path: Path, case: str, mode: str
-) -> None:
+def test_programs_that_go_astray_have_frames_all_the_same(gameboy: ModuleType, tmp_path: Path, case: str) -> None:
     image = program(tmp_path, HOSTILE[case])
-    quick, plain = (gameboy.Console(image, mode=mode, shortcuts=shortcuts) for shortcuts in (True, False))
+    quick, plain = (gameboy.Console(image, shortcuts=shortcuts) for shortcuts in (True, False))
     for frame in range(30):
         quick.run(1, frame * 37 & 0xFF)
         plain.run(1, frame * 37 & 0xFF)
     assert quick.save() == plain.save()
-    copy = gameboy.Console(image, mode=mode)
+    copy = gameboy.Console(image)
     copy.load(quick.save())
     copy.run(5)
     quick.run(5)

@@ -28,7 +28,6 @@ pub struct Batch {
 struct MadeOf {
     cartridge: Arc<Cartridge>,
     boot_rom: Option<Vec<u8>>,
-    mode: String,
     sound: bool,
 }
 
@@ -43,11 +42,11 @@ pub struct Snapshot {
 impl Snapshot {
     /// A console of these parts in a state that was saved.
     #[new]
-    fn new(rom: &[u8], boot_rom: Option<Vec<u8>>, mode: String, sound: bool, state: &[u8]) -> PyResult<Self> {
-        let options = options(boot_rom.as_deref(), &mode, sound, true)?;
+    fn new(rom: &[u8], boot_rom: Option<Vec<u8>>, sound: bool, state: &[u8]) -> PyResult<Self> {
+        let options = options(boot_rom.as_deref(), sound, true)?;
         let cartridge = cartridge(rom)?;
         let inner = lockstep_gameboy_batch::Snapshot::of(cartridge.clone(), options, state).map_err(refused)?;
-        Ok(Self { inner, made_of: Arc::new(MadeOf { cartridge, boot_rom, mode, sound }) })
+        Ok(Self { inner, made_of: Arc::new(MadeOf { cartridge, boot_rom, sound }) })
     }
 
     /// How pickle makes it again.
@@ -55,8 +54,7 @@ impl Snapshot {
         let (py, Self { inner, made_of }) = (slf.py(), slf.get());
         let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
         let boot_rom = made_of.boot_rom.as_deref().map(bytes);
-        let parts =
-            (bytes(made_of.cartridge.rom()), boot_rom, made_of.mode.as_str(), made_of.sound, bytes(&inner.save()));
+        let parts = (bytes(made_of.cartridge.rom()), boot_rom, made_of.sound, bytes(&inner.save()));
         Ok((slf.get_type(), parts.into_pyobject(py)?))
     }
 }
@@ -65,7 +63,7 @@ impl Snapshot {
 impl Batch {
     /// Consoles that were just switched on.
     #[new]
-    #[pyo3(signature = (rom, count, frame_skip, *, boot_rom, mode, sound, grayscale, downsample, stack, addresses, threads))]
+    #[pyo3(signature = (rom, count, frame_skip, *, boot_rom, sound, grayscale, downsample, stack, addresses, threads))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -73,7 +71,6 @@ impl Batch {
         count: usize,
         frame_skip: u32,
         boot_rom: Option<&[u8]>,
-        mode: &str,
         sound: bool,
         grayscale: bool,
         downsample: usize,
@@ -82,7 +79,7 @@ impl Batch {
         threads: usize,
     ) -> PyResult<Self> {
         let picture = Picture::new(grayscale, downsample, stack).map_err(refused)?;
-        let options = options(boot_rom, mode, sound, true)?;
+        let options = options(boot_rom, sound, true)?;
         let cartridge = cartridge(rom)?;
         let held = cartridge.clone();
         let inner =
@@ -90,7 +87,7 @@ impl Batch {
         let inner = inner.map_err(refused)?;
         tell_of_threads(py, threads, inner.threads())?;
         let boot_rom = boot_rom.map(<[u8]>::to_vec);
-        let made_of = Arc::new(MadeOf { cartridge: held, boot_rom, mode: mode.to_owned(), sound });
+        let made_of = Arc::new(MadeOf { cartridge: held, boot_rom, sound });
         Ok(Self { inner, shape: picture.shape(), made_of })
     }
 

@@ -20,9 +20,9 @@ pub struct Console(GameBoy);
 impl Console {
     /// A console that was just switched on.
     #[new]
-    #[pyo3(signature = (rom, *, boot_rom=None, mode="pyboy", sound=true, shortcuts=true))]
-    fn new(rom: &[u8], boot_rom: Option<&[u8]>, mode: &str, sound: bool, shortcuts: bool) -> PyResult<Self> {
-        Ok(Self(GameBoy::new(cartridge(rom)?, options(boot_rom, mode, sound, shortcuts)?)))
+    #[pyo3(signature = (rom, *, boot_rom=None, sound=true, shortcuts=true))]
+    fn new(rom: &[u8], boot_rom: Option<&[u8]>, sound: bool, shortcuts: bool) -> PyResult<Self> {
+        Ok(Self(GameBoy::new(cartridge(rom)?, options(boot_rom, sound, shortcuts)?)))
     }
 
     /// Run so many frames with these buttons held (a bit for each); the last is drawn if `render`.

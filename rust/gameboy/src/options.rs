@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lockstep_gameboy_batch::BatchError;
-use lockstep_gameboy_batch::core::{Cartridge, Mode, Options, Sound, StateError};
+use lockstep_gameboy_batch::core::{Cartridge, Options, Sound, StateError};
 use lockstep_python::calls::team_error;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -25,8 +25,8 @@ pub fn cartridge(rom: &[u8]) -> PyResult<Arc<Cartridge>> {
 /// The options of a console.
 ///
 /// # Errors
-/// ValueError: the boot ROM has another size, or there is no such mode.
-pub fn options(boot_rom: Option<&[u8]>, mode: &str, sound: bool, shortcuts: bool) -> PyResult<Options> {
+/// ValueError: the boot ROM has another size.
+pub fn options(boot_rom: Option<&[u8]>, sound: bool, shortcuts: bool) -> PyResult<Options> {
     let boot_rom = boot_rom
         .map(|bytes| {
             <[u8; 256]>::try_from(bytes)
@@ -34,17 +34,8 @@ pub fn options(boot_rom: Option<&[u8]>, mode: &str, sound: bool, shortcuts: bool
                 .map_err(|_| PyValueError::new_err(format!("the boot ROM has {} bytes; expected 256", bytes.len())))
         })
         .transpose()?;
-    let mode = match mode {
-        "pyboy" => Mode::PyBoy,
-        "hardware" => Mode::Hardware,
-        other => {
-            return Err(PyValueError::new_err(format!(
-                "there is no mode {other:?}; expected \"pyboy\" or \"hardware\""
-            )));
-        }
-    };
     let sound = if sound { Sound::On { sample_rate: SAMPLE_RATE } } else { Sound::Off };
-    Ok(Options { boot_rom, sound, mode, shortcuts })
+    Ok(Options { boot_rom, sound, shortcuts })
 }
 
 /// What a batch refused.

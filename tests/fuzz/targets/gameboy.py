@@ -22,7 +22,6 @@ STATE_HEADER = struct.Struct("<8sHQQQ")
 """Magic, version, whose state it is, length and checksum of what follows."""
 WORD = (1 << 64) - 1
 PRIME = 0x100000001B3
-MODES = ("pyboy", "hardware")
 FRAMES = 4
 PIECES = (
     "e0 00", "e0 01", "e0 02", "e0 04", "e0 05", "e0 06", "e0 07", "e0 0f", "e0 40", "e0 41", "e0 42", "e0 43", "e0 45",
@@ -83,7 +82,7 @@ def programs(directory: Path) -> Target:
     def run(data: bytes) -> None:
         head = data[0] if data else 0
         image = program(TYPES[head % len(TYPES)], data[1:])
-        options: dict[str, Any] = {"mode": MODES[head >> 6 & 1], "sound": head < 128}
+        options: dict[str, Any] = {"sound": head < 128}
         quick, plain = (module.Console(image, shortcuts=shortcuts, **options) for shortcuts in (True, False))
         for frame in range(FRAMES):
             for console in (quick, plain):

@@ -131,8 +131,8 @@ fn a_snapshot_goes_into_any_place_of_its_kind() {
     let (b, seen) = batch.seen();
     b.restore(1, &kept, seen).unwrap();
     assert_eq!(batch.batch.save(1).unwrap(), state);
-    let hardware = Options { sound: gameboy_core::Sound::Off, ..Options::default() };
-    let other = Batch::new(cartridge(), hardware, 1, 1, picture(), vec![], 1).unwrap().snapshot(0).unwrap();
+    let silent = Options { sound: gameboy_core::Sound::Off, ..Options::default() };
+    let other = Batch::new(cartridge(), silent, 1, 1, picture(), vec![], 1).unwrap().snapshot(0).unwrap();
     let (b, seen) = batch.seen();
     assert_eq!(b.restore(0, &other, seen), Err(BatchError::OtherSnapshot));
 }

@@ -16,7 +16,6 @@ class Console:
         rom: bytes,
         *,
         boot_rom: bytes | None = None,
-        mode: str = "pyboy",
         sound: bool = True,
         shortcuts: bool = True,
     ) -> Console:
@@ -64,7 +63,7 @@ class Console:
 class Snapshot:
     """A console as it was. It can be pickled: with its ROM and its whole state."""
 
-    def __new__(cls, rom: bytes, boot_rom: bytes | None, mode: str, sound: bool, state: bytes) -> Snapshot:
+    def __new__(cls, rom: bytes, boot_rom: bytes | None, sound: bool, state: bytes) -> Snapshot:
         """A console of these parts in a state that was saved."""
 
 @final
@@ -78,7 +77,6 @@ class Batch:
         frame_skip: int,
         *,
         boot_rom: bytes | None,
-        mode: str,
         sound: bool,
         grayscale: bool,
         downsample: int,

@@ -41,7 +41,6 @@ class VecGameBoy:
         num_envs: how many consoles.
         frame_skip: frames of a step. The buttons are held for all of them, and the last one alone is drawn.
         boot_rom: the 256 bytes that run first; without them a console begins where its own boot ROM ends.
-        mode: `pyboy`, equal to PyBoy 2.8.0, or `hardware`, nearer to the console (docs/gameboy.md).
         sound: whether programs can read the sound chip, as PyBoy's `sound_emulated`. Nothing is ever heard.
         grayscale: greys (255 white, 153, 85, 0 black) in place of shades (0 white to 3 black).
         downsample: 1, 2, 4, 8 or 16: so many times smaller in both directions, by the mean of each block; needs `grayscale`.
@@ -72,7 +71,6 @@ class VecGameBoy:
         frame_skip: int,
         *,
         boot_rom: bytes | None = None,
-        mode: str = "pyboy",
         sound: bool = True,
         grayscale: bool = False,
         downsample: int = 1,
@@ -90,7 +88,7 @@ class VecGameBoy:
         image = rom if isinstance(rom, bytes) else Path(rom).read_bytes()
         self._count = num_envs
         self._batch = Batch(
-            image, num_envs, frame_skip, boot_rom=boot_rom, mode=mode, sound=sound, grayscale=grayscale,
+            image, num_envs, frame_skip, boot_rom=boot_rom, sound=sound, grayscale=grayscale,
             downsample=downsample, stack=stack, addresses=addresses_of("ram", ram), threads=threads,
         )  # fmt: skip
         pictures, lines, columns = self._batch.shape

@@ -19,14 +19,10 @@ def gameboy() -> None:
 @command("check-roms", "run every test ROM of a folder", "lockstep gameboy check-roms roms/")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
-    "--mode", type=click.Choice(["hardware", "pyboy"]), default="hardware", show_default=True,
-    help="What to run them as: the console, as far as the emulator goes, or PyBoy.",
-)  # fmt: skip
-@click.option(
     "--frames", type=click.IntRange(1, 1_000_000), default=FRAMES, show_default=True,
     help="Give a ROM up after so many frames; a second has 59.7.",
 )  # fmt: skip
-def check_roms(output: Output, folder: Path, mode: str, frames: int) -> int:
+def check_roms(output: Output, folder: Path, frames: int) -> int:
     """Run every `.gb` below a folder and say which of them pass, fail or say nothing.
 
     A test ROM speaks over the serial port, in memory at 0xA000, in registers at `ld b, b`, by its screen, which is
@@ -40,7 +36,7 @@ def check_roms(output: Output, folder: Path, mode: str, frames: int) -> int:
     results = []
     with output.progress() as progress:
         console = module(lambda line: progress(line, 0, 1)).Console
-        for result in check(folder, lambda rom: console(rom, mode=mode), frames):
+        for result in check(folder, console, frames):
             results.append(result)
             progress(f"{result.rom}: {result.outcome}", len(results), 0)
     worst = Outcome.worst([result.outcome for result in results])
@@ -50,13 +46,12 @@ def check_roms(output: Output, folder: Path, mode: str, frames: int) -> int:
     passed = sum(result.outcome is Outcome.PASS for result in results)
     document = {
         "folder": str(folder),
-        "mode": mode,
         "frames": frames,
         "outcome": str(worst),
         "passed": passed,
         "roms": [result.to_json() for result in results],
     }
-    output.emit(document, table, "", f"{passed} of {len(results)} passed, run as {mode}")
+    output.emit(document, table, "", f"{passed} of {len(results)} passed")
     exits = {Outcome.PASS: EXIT_OK, Outcome.FAIL: EXIT_FAIL, Outcome.INCONCLUSIVE: EXIT_INCONCLUSIVE}
     return exits.get(worst, EXIT_ERROR)
 

@@ -1,7 +1,7 @@
 //! The memory map: what answers at which address, and what has to have run up to which clock before it does.
 
 use crate::console::GameBoy;
-use crate::dma;
+use crate::{dma, serial};
 
 /// What a read gives where nothing answers.
 const OPEN: u8 = 0xFF;
@@ -18,10 +18,10 @@ impl GameBoy {
         self.cpu.clock + u64::from(self.cpu.lead)
     }
 
-    /// Whether the running access finds video and object memory locked while the screen reads them: in PyBoy that of
-    /// three instructions, on the console every one.
+    /// Whether the running access finds video and object memory locked while the screen reads them: that of three
+    /// instructions.
     fn sees_locks(&self) -> bool {
-        self.cpu.lead != 0 || self.hardware
+        self.cpu.lead != 0
     }
 
     /// Reads as the processor does.
@@ -58,7 +58,6 @@ impl GameBoy {
             }
             0xA000..=0xFDFF => self.mapper.read(&self.cartridge, address, self.cpu.clock),
             0xFE00..=0xFE9F => self.read_oam(address),
-            0xFEA0..=0xFEFF if self.hardware => 0,
             0xFEA0..=0xFEFF => self.unusable[usize::from(address - 0xFEA0)],
             0xFF00..=0xFFFF => self.load_io(address as u8),
         }
@@ -94,7 +93,6 @@ impl GameBoy {
                 self.mapper.write(&self.cartridge, address, value, self.cpu.clock);
             }
             0xFE00..=0xFE9F => self.write_oam(address, value),
-            0xFEA0..=0xFEFF if self.hardware => {}
             0xFEA0..=0xFEFF => self.unusable[usize::from(address - 0xFEA0)] = value,
             0xFF00..=0xFFFF => self.store_io(address as u8, value),
         }
@@ -139,9 +137,7 @@ impl GameBoy {
         let due = self.dma.due(self.cpu.clock + u64::from(lead));
         while self.dma.done < due {
             let address = self.dma.next_address();
-            // The console's copy finds nothing locked.
-            let value = if self.hardware { self.peek(address).unwrap_or(OPEN) } else { self.load8(address) };
-            self.ppu.oam[usize::from(self.dma.done)] = value;
+            self.ppu.oam[usize::from(self.dma.done)] = self.load8(address);
             self.dma.done += 1;
         }
         if self.dma.done == dma::LENGTH {
@@ -178,7 +174,7 @@ impl GameBoy {
             0x00 => self.joypad.read(),
             0x01 | 0x02 => {
                 self.run_serial();
-                if low == 0x01 { self.serial.data() } else { self.serial.control() }
+                if low == 0x01 { serial::NOTHING } else { self.serial.control() }
             }
             0x04..=0x07 => {
                 self.run_timer();

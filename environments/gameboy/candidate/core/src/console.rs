@@ -29,16 +29,6 @@ pub enum Sound {
     },
 }
 
-/// Whom the console is equal to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// PyBoy 2.8.0, with its quirks.
-    #[default]
-    PyBoy,
-    /// The console itself, as far as this emulator goes: `docs/gameboy.md` lists which quirks of PyBoy it leaves out.
-    Hardware,
-}
-
 /// What a console is built with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -47,8 +37,6 @@ pub struct Options {
     pub boot_rom: Option<Arc<[u8; 256]>>,
     /// The sound chip.
     pub sound: Sound,
-    /// Whom the console is equal to.
-    pub mode: Mode,
     /// Whether time is passed over in which nothing happens: units without an event, loops that wait. Nothing but the
     /// speed depends on it.
     pub shortcuts: bool,
@@ -57,7 +45,7 @@ pub struct Options {
 impl Default for Options {
     /// PyBoy's defaults, without a boot ROM.
     fn default() -> Self {
-        Self { boot_rom: None, sound: Sound::On { sample_rate: 48_000 }, mode: Mode::PyBoy, shortcuts: true }
+        Self { boot_rom: None, sound: Sound::On { sample_rate: 48_000 }, shortcuts: true }
     }
 }
 
@@ -84,8 +72,6 @@ pub struct GameBoy {
     /// The clock at which the last slice of the processor's time ended.
     pub(crate) slice_end: u64,
     pub(crate) shortcuts: bool,
-    /// The console's ways, and not PyBoy's.
-    pub(crate) hardware: bool,
     identity: u64,
 }
 
@@ -108,7 +94,6 @@ clone_in_place!(GameBoy {
     buttons,
     slice_end,
     shortcuts,
-    hardware,
     identity,
 });
 
@@ -119,20 +104,19 @@ impl GameBoy {
             Sound::Off => (false, 1),
             Sound::On { sample_rate } => (true, sample_rate),
         };
-        let hardware = options.mode == Mode::Hardware;
         let mut console = Self {
             identity: identity(&cartridge, &options),
-            mapper: Mapper::new(&cartridge, hardware),
+            mapper: Mapper::new(&cartridge),
             rom: cartridge.shared_rom(),
             cartridge,
             boot_mapped: options.boot_rom.is_some(),
             boot_rom: options.boot_rom,
             cpu: Cpu::default(),
-            ppu: Ppu::new(hardware),
+            ppu: Ppu::new(),
             apu: Apu::new(emulated, sample_rate),
             timer: Timer::new(),
-            serial: Serial::new(hardware),
-            joypad: Joypad::new(hardware),
+            serial: Serial::new(),
+            joypad: Joypad::default(),
             dma: Dma::default(),
             wram: Box::new([0; 0x2000]),
             hram: [0; 0x7F],
@@ -140,7 +124,6 @@ impl GameBoy {
             buttons: 0,
             slice_end: 0,
             shortcuts: options.shortcuts,
-            hardware,
         };
         if !console.boot_mapped {
             console.begin_after_boot();
@@ -401,7 +384,6 @@ fn identity(cartridge: &Cartridge, options: &Options) -> u64 {
         Sound::Off => w.u64(0),
         Sound::On { sample_rate } => w.u64(u64::from(sample_rate)),
     }
-    w.bool(options.mode == Mode::Hardware);
     state::fnv1a(&w.bytes)
 }
 

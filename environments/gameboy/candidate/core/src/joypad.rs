@@ -30,41 +30,24 @@ const SELECT_BUTTONS: u8 = 0x20;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Joypad {
-    pub(crate) hardware: bool,
     pub(crate) held: u8,
-    /// What the last write made of P1; on the console the select bits alone.
+    /// What the last write made of P1.
     pub(crate) p1: u8,
 }
 
 impl Joypad {
-    pub(crate) fn new(hardware: bool) -> Self {
-        Self { hardware, ..Self::default() }
-    }
-
-    /// Sets which buttons are held; true where one that was up is now down, and on the console is selected.
+    /// Sets which buttons are held; true where one that was up is now down.
     pub(crate) fn hold(&mut self, buttons: u8) -> bool {
         let pressed = buttons & !self.held != 0;
-        let lines = self.selected_lines();
         self.held = buttons;
-        if self.hardware { lines & !self.selected_lines() != 0 } else { pressed }
+        pressed
     }
 
     pub(crate) fn read(&self) -> u8 {
-        if self.hardware { 0xC0 | self.p1 | self.selected_lines() } else { self.p1 }
-    }
-
-    /// The four lines as the console has them: low where a button of a selected half is held.
-    fn selected_lines(&self) -> u8 {
-        let pad = if self.p1 & SELECT_PAD == 0 { self.held } else { 0 };
-        let buttons = if self.p1 & SELECT_BUTTONS == 0 { self.held >> 4 } else { 0 };
-        !(pad | buttons) & 0xF
+        self.p1
     }
 
     pub(crate) fn write(&mut self, value: u8) {
-        if self.hardware {
-            self.p1 = value & (SELECT_PAD | SELECT_BUTTONS);
-            return;
-        }
         // A select line is active when it is low. With both or neither, no button shows.
         let lines = match (value & SELECT_PAD == 0, value & SELECT_BUTTONS == 0) {
             (true, false) => !self.held & 0xF,

@@ -1,7 +1,7 @@
 //! A monochrome Game Boy that is equal to PyBoy 2.8.0 (`cgb=False`), frame by frame: memory, registers, clocks, screen.
 //!
 //! Equality with PyBoy is the aim, and not with the console. Where the two differ, PyBoy's way is taken and the place
-//! says so; with [`Mode::Hardware`] it is the console's, as far as that was done.
+//! says so.
 //!
 //! ```
 //! use gameboy_core::{button, Cartridge, GameBoy, Options};
@@ -39,7 +39,7 @@ mod state;
 mod timer;
 
 pub use cartridge::{Cartridge, Controller, LARGEST_ROM, RAM_BANK, ROM_BANK, RomError};
-pub use console::{GameBoy, Mode, Options, Sound};
+pub use console::{GameBoy, Options, Sound};
 pub use cpu::Registers;
 pub use joypad::button;
 pub use parts::{Memories, Parts};

@@ -16,7 +16,6 @@ const RTC_REGISTERS: std::ops::RangeInclusive<u16> = 0x08..=0x0C;
 
 #[derive(Debug)]
 pub(crate) struct Mapper {
-    pub(crate) hardware: bool,
     pub(crate) ram: Vec<u8>,
     pub(crate) ram_enabled: bool,
     pub(crate) ram_bank: u16,
@@ -29,7 +28,7 @@ pub(crate) struct Mapper {
     pub(crate) rtc: Rtc,
 }
 
-clone_in_place!(Mapper { hardware, ram, ram_enabled, ram_bank, rom_bank, low_bank, lower, upper, advanced, rtc });
+clone_in_place!(Mapper { ram, ram_enabled, ram_bank, rom_bank, low_bank, lower, upper, advanced, rtc });
 
 /// A write of any value that ends in 0xA enables RAM.
 fn enables(value: u8) -> bool {
@@ -37,9 +36,8 @@ fn enables(value: u8) -> bool {
 }
 
 impl Mapper {
-    pub(crate) fn new(cart: &Cartridge, hardware: bool) -> Self {
+    pub(crate) fn new(cart: &Cartridge) -> Self {
         Self {
-            hardware,
             ram: vec![0; cart.ram_banks() * RAM_BANK],
             ram_enabled: cart.controller() == Controller::None && cart.has_ram(),
             ram_bank: 0,
@@ -132,7 +130,7 @@ impl Mapper {
     /// PyBoy lets a cartridge without a controller switch between its two banks.
     fn write_plain(&mut self, address: u16, value: u8) {
         match address {
-            0x2000..=0x3FFF if !self.hardware => self.rom_bank = u16::from(value.max(1) & 1),
+            0x2000..=0x3FFF => self.rom_bank = u16::from(value.max(1) & 1),
             0xA000..=0xBFFF => self.set_ram_at(0, address, value),
             _ => {}
         }
@@ -250,7 +248,7 @@ mod tests {
 
     fn mapper(kind: u8, banks: usize, ram_size: u8) -> (Cartridge, Mapper) {
         let cart = Cartridge::parse(image(kind, banks, ram_size)).unwrap();
-        let mapper = Mapper::new(&cart, false);
+        let mapper = Mapper::new(&cart);
         (cart, mapper)
     }
 
@@ -277,7 +275,7 @@ mod tests {
     fn a_multicart_selects_games_of_sixteen_banks() {
         let cart = Cartridge::parse(image(0x01, 64, 0)).unwrap();
         assert_eq!(cart.controller(), Controller::Mbc1 { multicart: true });
-        let mut m = Mapper::new(&cart, false);
+        let mut m = Mapper::new(&cart);
         m.write(&cart, 0x4000, 3, 0);
         m.write(&cart, 0x2000, 0x12, 0);
         assert_eq!(m.rom_bank, 0x32);

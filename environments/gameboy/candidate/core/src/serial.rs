@@ -5,10 +5,8 @@ use crate::state::{Reader, StateError, Writer, require};
 
 /// Clocks of a byte: 8 bits of 8192 Hz in PyBoy's count of 128 clocks a bit.
 const BYTE_CLOCKS: u64 = 8 * 128;
-/// Clocks of a byte as the console counts them.
-const HARDWARE_BYTE_CLOCKS: u64 = 8 * 512;
-/// What arrives where no other console is.
-const NOTHING: u8 = 0xFF;
+/// What SB reads as: in PyBoy always what arrives where no other console is.
+pub(crate) const NOTHING: u8 = 0xFF;
 /// Bytes kept before PyBoy's buffer starts again from empty.
 const KEPT: usize = 1024;
 const TRANSFER: u8 = 0x80;
@@ -18,9 +16,6 @@ const SC_UNUSED: u8 = 0b0111_1110;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Serial {
-    pub(crate) hardware: bool,
-    /// SB. PyBoy has none: there it always reads as what arrives.
-    pub(crate) data: u8,
     pub(crate) control: u8,
     pub(crate) sending: bool,
     pub(crate) clock: u64,
@@ -32,11 +27,8 @@ pub(crate) struct Serial {
 }
 
 impl Serial {
-    pub(crate) fn new(hardware: bool) -> Self {
-        let data = if hardware { 0 } else { NOTHING };
+    pub(crate) fn new() -> Self {
         Self {
-            hardware,
-            data,
             control: SC_UNUSED,
             sending: false,
             clock: 0,
@@ -56,20 +48,10 @@ impl Serial {
         if done {
             self.control &= !TRANSFER;
             self.sending = false;
-            self.data = NOTHING;
             self.done_at = NEVER as u64;
         }
         self.until_event = self.done_at.wrapping_sub(now) as i64;
         done
-    }
-
-    /// SB: in PyBoy always what arrives, and on the console what was written until then.
-    pub(crate) fn data(&self) -> u8 {
-        self.data
-    }
-
-    fn byte_clocks(&self) -> u64 {
-        if self.hardware { HARDWARE_BYTE_CLOCKS } else { BYTE_CLOCKS }
     }
 
     pub(crate) fn control(&self) -> u8 {
@@ -82,9 +64,6 @@ impl Serial {
     }
 
     pub(crate) fn set_data(&mut self, value: u8) {
-        if self.hardware {
-            self.data = value;
-        }
         self.sent.push(value);
         if self.sent.len() == KEPT {
             self.sent.clear();
@@ -95,7 +74,7 @@ impl Serial {
         self.control = value | SC_UNUSED;
         // A transfer that the other side clocks never ends, as there is no other side.
         self.sending = value & TRANSFER != 0 && value & INTERNAL_CLOCK != 0;
-        self.done_at = if value & INTERNAL_CLOCK != 0 { self.clock + self.byte_clocks() } else { NEVER as u64 };
+        self.done_at = if value & INTERNAL_CLOCK != 0 { self.clock + BYTE_CLOCKS } else { NEVER as u64 };
         self.until_event = self.done_at.wrapping_sub(self.clock) as i64;
     }
 
@@ -117,9 +96,6 @@ impl Serial {
         w.i64(self.until_event);
         w.u16(self.sent.len() as u16);
         w.raw(&self.sent);
-        if self.hardware {
-            w.u8(self.data);
-        }
     }
 
     pub(crate) fn load(&mut self, r: &mut Reader<'_>) -> Result<(), StateError> {
@@ -131,9 +107,6 @@ impl Serial {
         let kept = usize::from(r.u16()?);
         require(kept < KEPT, "serial bytes")?;
         self.sent = r.raw(kept)?.to_vec();
-        if self.hardware {
-            self.data = r.u8()?;
-        }
         Ok(())
     }
 }
@@ -144,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_byte_on_the_own_clock_takes_1024_clocks() {
-        let mut serial = Serial::new(false);
+        let mut serial = Serial::new();
         serial.tick(100);
         serial.set_data(b'x');
         serial.set_control(0x81);
@@ -152,13 +125,13 @@ mod tests {
         assert!(!serial.tick(1123));
         assert_eq!(serial.control(), 0xFF);
         assert!(serial.tick(1124));
-        assert_eq!((serial.control(), serial.data()), (0x7F, 0xFF));
+        assert_eq!(serial.control(), 0x7F);
         assert_eq!(serial.take(), b"x");
     }
 
     #[test]
     fn a_byte_on_the_others_clock_never_ends() {
-        let mut serial = Serial::new(false);
+        let mut serial = Serial::new();
         serial.set_control(0x80);
         assert!(!serial.tick(1 << 20));
         assert_eq!(serial.control(), 0xFE);
@@ -166,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_1024th_byte_empties_the_buffer() {
-        let mut serial = Serial::new(false);
+        let mut serial = Serial::new();
         for _ in 0..1024 {
             serial.set_data(1);
         }
@@ -175,7 +148,7 @@ mod tests {
 
     #[test]
     fn never_is_a_clock_that_passes() {
-        let mut serial = Serial::new(false);
+        let mut serial = Serial::new();
         serial.tick(NEVER as u64 + 8);
         assert_eq!(serial.until_event, -8);
     }

@@ -268,11 +268,6 @@ impl GameBoy {
     /// PC stays on HALT; who wakes the processor moves it on.
     #[inline(never)]
     fn halt(&mut self) {
-        if self.hardware && !self.cpu.master && self.cpu.master_delay == 0 && self.cpu.pending() != 0 {
-            self.cpu.clock += 4;
-            self.step_in_place();
-            return;
-        }
         self.cpu.pc = self.cpu.pc.wrapping_sub(1);
         self.cpu.halted = true;
         self.cpu.halted_after_ei = self.cpu.master_delay == 1;

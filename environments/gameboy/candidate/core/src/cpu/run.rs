@@ -6,7 +6,6 @@
 
 use crate::console::GameBoy;
 
-const HALT: u8 = 0x76;
 /// Clocks from an interrupt to its first instruction.
 pub(super) const DISPATCH_CLOCKS: u64 = 20;
 
@@ -48,43 +47,15 @@ impl GameBoy {
         self.cpu.bail = false;
         self.cpu.slice_until = end;
         self.cpu.idle.new_slice();
-        if self.hardware {
-            self.run_to(end);
-        } else {
-            while self.cpu.clock < end {
-                self.step();
-                if self.cpu.bail {
-                    break;
-                }
+        while self.cpu.clock < end {
+            self.step();
+            if self.cpu.bail {
+                break;
             }
         }
         if self.cpu.locked {
             self.cpu.clock = end;
         }
-    }
-
-    /// The rest of a slice as the console has it, which looks for interrupts after every instruction.
-    #[cold]
-    #[inline(never)]
-    fn run_to(&mut self, end: u64) {
-        while self.cpu.clock < end && !self.cpu.bail {
-            self.step();
-            self.cpu.bail |= self.cpu.pending() != 0 || self.cpu.touched;
-        }
-    }
-
-    /// The byte behind a HALT that did not halt is read twice: as an opcode, and as what follows it.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn step_in_place(&mut self) {
-        let (opcode, operand) = self.fetch();
-        if opcode == HALT {
-            // It will read itself again, and again.
-            return;
-        }
-        let [low, _] = operand.to_le_bytes();
-        self.cpu.pc = self.cpu.pc.wrapping_add(u16::from(LENGTHS[usize::from(opcode)]) - 1);
-        self.execute(opcode, u16::from_le_bytes([opcode, low]));
     }
 
     /// Wakes the processor where an interrupt is pending, and enters it where IME is set; true where one was pending.

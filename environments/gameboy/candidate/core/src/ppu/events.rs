@@ -89,7 +89,7 @@ impl Ppu {
         self.clock = 0;
         self.target = FIRST_LINE_CLOCKS;
         self.event = Event::Transfer;
-        self.begin_window();
+        self.window_reached = self.wy == 0;
         self.stat.set_mode(Mode::HBlank) | self.compare()
     }
 
@@ -105,16 +105,8 @@ impl Ppu {
         self.clock %= FRAME_CLOCKS;
         self.target = self.target % FRAME_CLOCKS + SCAN_CLOCKS;
         self.event = Event::Transfer;
-        self.begin_window();
-        self.stat.set_mode(Mode::Scan) | self.compare()
-    }
-
-    /// A frame begins.
-    fn begin_window(&mut self) {
         self.window_reached = self.wy == 0;
-        if self.hardware {
-            self.window_line = 0;
-        }
+        self.stat.set_mode(Mode::Scan) | self.compare()
     }
 
     fn begin_hblank(&mut self) -> u8 {

@@ -51,7 +51,6 @@ pub(crate) enum Event {
 
 #[derive(Debug)]
 pub(crate) struct Ppu {
-    hardware: bool,
     pub(crate) vram: Box<[u8; 0x2000]>,
     pub(crate) oam: [u8; 0xA0],
     /// Shades 0 (white) to 3 (black), line by line.
@@ -89,13 +88,11 @@ pub(crate) struct Ppu {
     pub(crate) lyc_changed_while_off: bool,
     /// WY was LY in some line of this frame.
     pub(crate) window_reached: bool,
-    /// The window's own line: in PyBoy the one that was drawn last, which it counts on where line 143 is not drawn; on the
-    /// console the next one.
+    /// The window's own line that was drawn last; PyBoy counts on where line 143 is not drawn.
     pub(crate) window_line: i16,
 }
 
 clone_in_place!(Ppu {
-    hardware,
     vram,
     oam,
     screen,
@@ -128,9 +125,8 @@ clone_in_place!(Ppu {
 });
 
 impl Ppu {
-    pub(crate) fn new(hardware: bool) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            hardware,
             vram: Box::new([0; 0x2000]),
             oam: [0; 0xA0],
             // PyBoy's buffer begins as zeros in red, green and blue, which is the darkest shade.

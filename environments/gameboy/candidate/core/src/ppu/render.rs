@@ -59,22 +59,17 @@ impl Ppu {
         // Colours of background and window, by which objects are hidden.
         let mut behind = [NOTHING; WIDTH];
         if self.enabled(lcdc::WINDOW) && self.window_reached && self.wx < 167 {
-            let next = self.window_line.wrapping_add(1);
-            let line = if self.hardware { self.window_line } else { next };
-            self.window_line = next;
+            self.window_line = self.window_line.wrapping_add(1);
             let left = usize::from(self.wx.saturating_sub(7));
             self.fetch_background(&mut behind[..left]);
             // A window that begins left of the screen begins within a tile.
             let hidden = 7u8.saturating_sub(self.wx);
             let map = self.map(lcdc::WINDOW_MAP);
-            self.fetch_tiles(&mut behind[left..], map, hidden, line as u8);
+            self.fetch_tiles(&mut behind[left..], map, hidden, self.window_line as u8);
         } else if self.enabled(lcdc::BACKGROUND) {
             self.fetch_background(&mut behind);
         }
-        if self.hardware && !self.enabled(lcdc::BACKGROUND) {
-            behind = [0; WIDTH];
-        }
-        if y == HEIGHT - 1 && !self.hardware {
+        if y == HEIGHT - 1 {
             // PyBoy resets the window's line only here, in a frame that is drawn to its end.
             self.window_line = -1;
         }
@@ -145,7 +140,6 @@ impl Ppu {
     fn draw_objects(&self, line: &mut [u8; WIDTH], behind: &[u8; WIDTH]) {
         let (objects, count) = self.line_objects();
         let height = self.object_height();
-        let background = *line;
         for &index in &objects[..count] {
             let at = usize::from(index) * 4;
             let [y, x, tile, flags] = [0, 1, 2, 3].map(|field| self.oam[at + field]);
@@ -164,8 +158,6 @@ impl Ppu {
                 }
                 if flags & BEHIND == 0 || behind[column] == 0 {
                     line[column] = shade(palette, color);
-                } else if self.hardware {
-                    line[column] = background[column];
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::interrupt;
 const ON: u8 = lcdc::ENABLE | lcdc::BACKGROUND | lcdc::TILE_DATA;
 
 fn on(lcdc: u8) -> Ppu {
-    let mut ppu = Ppu::new(false);
+    let mut ppu = Ppu::new();
     ppu.write_lcdc(lcdc);
     ppu.tick(4);
     ppu
@@ -136,7 +136,7 @@ fn solid(ppu: &mut Ppu, tile: usize, color: u8) {
 /// A unit at line `ly` whose map shows tile 0 (colour 0) with tile 1 (colour 1) at column 2, and palettes that change
 /// nothing.
 fn scene(lcdc: u8, ly: u8) -> Ppu {
-    let mut ppu = Ppu::new(false);
+    let mut ppu = Ppu::new();
     ppu.lcdc = lcdc;
     ppu.ly = ly;
     (ppu.bgp, ppu.obp0, ppu.obp1) = (0xE4, 0xE4, 0x1B);
