@@ -28,14 +28,7 @@ pub(crate) struct Serial {
 
 impl Serial {
     pub(crate) fn new() -> Self {
-        Self {
-            control: SC_UNUSED,
-            sending: false,
-            clock: 0,
-            done_at: NEVER as u64,
-            until_event: 0,
-            sent: Vec::new(),
-        }
+        Self { control: SC_UNUSED, sending: false, clock: 0, done_at: NEVER as u64, until_event: 0, sent: Vec::new() }
     }
 
     /// Runs to clock `now`; true where the interrupt is to be requested.
