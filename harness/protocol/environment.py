@@ -27,6 +27,7 @@ from harness.protocol.worker import MAX_SIDE, is_picture
 __all__ = ["DrawSpec", "Environment", "Pool", "ProbeSpec", "Spec", "is_action", "parse_spec", "tape_to_wire"]
 
 T = TypeVar("T")
+Answer = TypeVar("Answer")
 
 PART_BYTES = 256 << 20
 """More than this is not asked for at once: an answer has to fit into one frame, and into memory twice."""
@@ -360,6 +361,10 @@ class Pool:
         """`Environment.drive_after`, spread over the workers; answers in the order of the cases."""
         return self._spread(begun, lambda environment, part: environment.drive_after(part, policy, horizon, stickiness))
 
+    def each(self, items: Sequence[T], ask: Callable[[Environment, T], Answer]) -> list[Answer]:
+        """What is answered to each item by itself, spread over the workers; answers in the order of the items."""
+        return self._spread(items, lambda environment, part: [ask(environment, item) for item in part])
+
     def vector(
         self,
         seeds: Sequence[int],
@@ -377,11 +382,9 @@ class Pool:
             environment.close()
         self._threads.shutdown()
 
-    def _spread(
-        self, items: Sequence[T], work: Callable[[Environment, Sequence[T]], list[Trajectory]]
-    ) -> list[Trajectory]:
+    def _spread(self, items: Sequence[T], work: Callable[[Environment, Sequence[T]], list[Answer]]) -> list[Answer]:
         heap = _Heap(len(items), len(self.environments))
-        done: dict[int, list[Trajectory]] = {}
+        done: dict[int, list[Answer]] = {}
 
         def serve(environment: Environment) -> None:
             size = FIRST_PART
@@ -408,7 +411,7 @@ class Pool:
             raise
         for future in futures:
             future.result()
-        return [trajectory for start in sorted(done) for trajectory in done[start]]
+        return [answer for start in sorted(done) for answer in done[start]]
 
 
 class _Heap:

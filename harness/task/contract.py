@@ -179,6 +179,11 @@ class Candidate:
     timeout_s: float = 120.0
     memory_mb: int = 4096
 
+    @property
+    def narrow(self) -> bool:
+        """Whether it holds numbers of 64 bits in 32."""
+        return self.kind == "jax" and not self.x64
+
 
 @dataclass(frozen=True)
 class Budgets:

@@ -7,7 +7,7 @@ trying: what followed elsewhere after the same draws, and the step's own draws w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -16,13 +16,15 @@ import numpy as np
 from scipy import special
 
 from harness.model import Array, Case, Draw, Trajectory
-from harness.protocol.environment import Pool
+from harness.protocol.environment import Environment, Pool
 from harness.task.contract import Mode, Task, TaskDraw
 from harness.verify.refusals import answered
 from harness.verify.statistics.exact_laws import integer_bounds
 
 MOST_TAILS = 16
 """Other draws that are tried after one that was moved."""
+MOST_LEARNED = 64
+"""Of a timestep's draws those behind so many are not noted."""
 FAR = 1e-12
 """Of a law without ends this quantile and its counterpart are the ends."""
 Draws = tuple[Draw, ...]
@@ -35,6 +37,15 @@ class Slot:
     timestep: int
     number: int
     index: int
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A case, and the value that one number of its draws takes."""
+
+    case: Case
+    slot: Slot
+    value: Any
 
 
 class Forcing:
@@ -55,31 +66,44 @@ class Forcing:
         stated = [draw for draw in task.draws.values() if draw.law is not None]
         return task.mode is Mode.TAPE and any(draw.occurs_at(moment) for draw in stated for moment in moments)
 
-    def slots(self, draws: Draws, timestep: int) -> list[Slot]:
-        """All numbers of a timestep's draws that can be moved."""
-        return [
-            Slot(timestep, number, index)
-            for number, draw in enumerate(draws)
-            if self._task.draws[draw.name].law is not None
-            for index in range(draw.value.size)
-        ]
+    def count(self, draws: Draws) -> int:
+        """How many numbers of a timestep's draws can be moved."""
+        return sum(draw.value.size for draw in draws if self._task.draws[draw.name].law is not None)
+
+    def slot(self, draws: Draws, timestep: int, which: int) -> Slot:
+        """One of the numbers of a timestep's draws that can be moved, in their order."""
+        for number, draw in enumerate(draws):
+            if self._task.draws[draw.name].law is not None:
+                if which < draw.value.size:
+                    return Slot(timestep, number, which)
+                which -= draw.value.size
+        raise IndexError(which)
 
     def at_quantile(self, draw: Draw, quantile: float) -> Any:
         """The value of a draw's law at this quantile, in the draw's dtype."""
         return at_quantile(self._task.draws[draw.name], quantile)
 
-    def play(self, case: Case, slot: Slot, value: Any) -> Trajectory | None:
-        """What the reference does in a case, whose draws are given, with one number moved; None where it takes no draws that
-        are tried after it.
+    def play(self, asked: Sequence[Moved]) -> list[Trajectory | None]:
+        """What the reference does in each of these cases, whose draws are given, with one number moved.
+
+        None where it takes no draws that are tried after it. The workers share the cases; what is learned from one serves
+        the next call, so that answers depend on no order.
         """
+        answers = self._reference.each(asked, self._one)
+        for played in answers:
+            if played is not None:
+                self.learn(played)
+        return answers
+
+    def _one(self, reference: Environment, moved: Moved) -> Trajectory | None:
+        case, slot = moved.case, moved.slot
         assert case.draws is not None
         draws = case.draws[slot.timestep]
-        head = (*draws[: slot.number], _moved(draws[slot.number], slot.index, value))
+        head = (*draws[: slot.number], _moved(draws[slot.number], slot.index, moved.value))
         for tail in islice(self._may_follow(draws, slot), MOST_TAILS):
             tape = (*case.draws[: slot.timestep], (*head, *tail), *case.draws[slot.timestep + 1 :])
-            [played] = answered(self._reference.rollout, [replace(case, draws=tape)])
+            [played] = answered(reference.rollout, [replace(case, draws=tape)])
             if played is not None and self._has_room(played):
-                self.learn(played)
                 return played
         return None
 
@@ -87,7 +111,7 @@ class Forcing:
         """Note which draws a trajectory has, and which follow upon which."""
         for timestep, draws in enumerate(played.draws or ()):
             names = tuple(draw.name for draw in draws)
-            for number, draw in enumerate(draws, start=1):
+            for number, draw in enumerate(draws[:MOST_LEARNED], start=1):
                 self._examples.setdefault(draw.name, draw)
                 following = self._tails.setdefault((timestep == 0, names[:number]), {})
                 following.setdefault(names[number:], draws[number:])

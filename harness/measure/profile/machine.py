@@ -101,7 +101,7 @@ def output_bytes(task: Task) -> int:
     """Bytes of one step's outputs."""
     leaves = [leaf for path, leaf in task.outputs.items() if not path.startswith("state/")]
     sizes = [np.dtype(leaf.dtype).itemsize * math.prod(leaf.shape) for leaf in leaves]
-    narrow = 1 if task.candidate.x64 or task.candidate.kind == "rust" else 2
+    narrow = 2 if task.candidate.narrow else 1
     return sum(
         size // (narrow if np.dtype(leaf.dtype).itemsize == 8 else 1) for size, leaf in zip(sizes, leaves, strict=True)
     )

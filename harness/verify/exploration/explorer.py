@@ -24,7 +24,7 @@ from harness.verify.exploration.archive import Archive
 from harness.verify.exploration.cells import Cells
 from harness.verify.exploration.declared import Declared
 from harness.verify.exploration.entry import Entry
-from harness.verify.forcing import Forcing
+from harness.verify.forcing import Forcing, Moved
 from harness.verify.refusals import answered
 from harness.verify.suite.client import Shown
 
@@ -262,12 +262,10 @@ class Explorer:
 
         def play() -> Played:
             free = self._play(leads).answers
-            forced = [
-                (played, lead)
-                for (before, lead), (which, far, side) in zip(free, chosen, strict=False)
-                if (played := _forced(forcing, before, which, far, side)) is not None
-            ]
-            return Played([*free, *forced], len(leads) + len(forced))
+            moved = [(_moved(forcing, before, *each), lead) for (before, lead), each in zip(free, chosen, strict=False)]
+            asked = [(each, lead) for each, lead in moved if each is not None]
+            forced = _played([lead for _, lead in asked], forcing.play([each for each, _ in asked]))
+            return Played([*free, *forced.answers], len(leads) + len(asked))
 
         return play, 2 * sum(BEGINNING + lead.case.length for lead in leads)
 
@@ -324,18 +322,16 @@ def _played(leads: Sequence[Lead], answers: Sequence[Trajectory | None]) -> Play
     return Played([(each, lead) for each, lead in zip(answers, leads, strict=True) if each is not None], len(leads))
 
 
-def _forced(forcing: Forcing, played: Trajectory, which: float, far: float, side: float) -> Trajectory | None:
-    """A step once more, with one number of its draws moved; three numbers from [0, 1) say which one, how far, and to which
-    side.
-    """
-    slots = forcing.slots(played.draws[-1], played.steps) if played.draws else []
-    if not slots:
+def _moved(forcing: Forcing, played: Trajectory, which: float, far: float, side: float) -> Moved | None:
+    """A step with one number of its draws moved; three numbers from [0, 1) say which one, how far, and to which side."""
+    draws = played.draws[-1] if played.draws else ()
+    count = forcing.count(draws)
+    if not count:
         return None
-    slot = slots[int(which * len(slots))]
+    slot = forcing.slot(draws, played.steps, int(which * count))
     quantile = RAREST**far / 2
-    draw = (played.draws or ())[slot.timestep][slot.number]
-    value = forcing.at_quantile(draw, quantile if side < 0.5 else 1 - quantile)
-    return forcing.play(replace(played.case, draws=played.draws), slot, value)
+    value = forcing.at_quantile(draws[slot.number], quantile if side < 0.5 else 1 - quantile)
+    return Moved(replace(played.case, draws=played.draws), slot, value)
 
 
 def _joined(case: Case, actions: Mapping[str, Array]) -> Mapping[str, Array]:

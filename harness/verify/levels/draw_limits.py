@@ -9,7 +9,7 @@ on either side. A chance of 0.0061 in place of 0.006 shows itself here, and in n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 from harness.model import Case, Trajectory
 from harness.verdict import CheckResult, Outcome
 from harness.verify.adjacent import Ends, number_at, place_of
-from harness.verify.forcing import Forcing, Slot, ends
+from harness.verify.forcing import Forcing, Moved, Slot, ends
 from harness.verify.levels.beside import AWAY
 from harness.verify.localise import localise
 from harness.verify.pair import Pair, step_case
@@ -64,6 +64,16 @@ class Search:
     paths: tuple[str, ...] = ()
     first: tuple[bytes, ...] = ()
 
+    @property
+    def near(self) -> int:
+        """The place that is one part in NEAR of the way from its beginning, and the next one at least."""
+        way = self.end - self.begin
+        return self.begin + (way // NEAR or (1 if way > 0 else -1))
+
+    def at(self, place: int) -> Moved:
+        """The case with the number at a place."""
+        return Moved(self.case, self.slot, number_at(place, self.dtype))
+
 
 def possible(pair: Pair) -> bool:
     """Whether there are draws with stated laws."""
@@ -75,12 +85,9 @@ def check(pair: Pair) -> CheckResult:
     forcing = Forcing(pair.task, pair.reference)
     turns = _limits(forcing, _in_turns(_turning(pair, forcing)), TRIED * pair.task.budgets.sequences)
     inexact = inexact_leaf(pair.task)
-    played = [
-        forcing.play(search.case, search.slot, number_at(place, search.dtype))
-        for search, between in turns
-        for place in _around(search, between, inexact is not None)
-    ]
-    expected = [trajectory for trajectory in played if trajectory is not None]
+    beside = inexact is not None or pair.task.candidate.narrow
+    asked = [search.at(place) for search, between in turns for place in around(search, between, beside)]
+    expected = [trajectory for trajectory in forcing.play(asked) if trajectory is not None]
     if not expected:
         return CheckResult(NAME, Outcome.SKIPPED, detail="no outcome of a step turns over within the laws of its draws")
     pair.witness(expected)
@@ -92,8 +99,8 @@ def check(pair: Pair) -> CheckResult:
             return CheckResult(NAME, Outcome.FAIL, examples=len(expected), divergences=(divergence,))
     counts = Counter(search.name for search, _ in turns)
     told = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
-    beside = "" if inexact is None else f"; beside them, as {inexact} may be off by a tolerance"
-    return CheckResult(NAME, Outcome.PASS, examples=len(expected), detail=f"{len(turns)} limits: {told}{beside}")
+    why = f"; beside them, as {inexact or 'a float'} may be off by a tolerance, or narrower" if beside else ""
+    return CheckResult(NAME, Outcome.PASS, examples=len(expected), detail=f"{len(turns)} limits: {told}{why}")
 
 
 def _turning(pair: Pair, forcing: Forcing) -> list[Search]:
@@ -106,19 +113,15 @@ def _turning(pair: Pair, forcing: Forcing) -> list[Search]:
         forcing.learn(played)
     known = {_names(played) for played in steps}
     found, new = [], Counter[bytes]()
-    for played in steps:  # grows
-        first = 1 if played.case.start is not None else 0
-        slots = forcing.slots((played.draws or ((), ()))[first], first)
-        for pick in rng.permutation(len(slots))[:SLOTS]:
-            for way in _ways(pair, played, slots[pick]):
-                last = forcing.play(way.case, way.slot, number_at(way.end, way.dtype))
-                if last is None:
-                    continue
-                if turning := _turns(forcing, way, played, last):
-                    found.append(turning)
-                if (names := _names(last)) not in known and new[names] < NEW:
-                    new[names] += 1
-                    steps.append(last)
+    while steps:
+        ways = [(way, played) for played in steps for way in _ways(pair, forcing, played, rng)]
+        steps = []
+        for search, last in _ended(forcing, ways):
+            if search.paths:
+                found.append(search)
+            if (names := _names(last)) not in known and new[names] < NEW:
+                new[names] += 1
+                steps.append(last)
     return found
 
 
@@ -133,29 +136,40 @@ def _steps(pair: Pair) -> list[Trajectory]:
     return [played for played in answered(pair.reference.rollout, cases) if played is not None and played.steps]
 
 
-def _ways(pair: Pair, played: Trajectory, slot: Slot) -> list[Search]:
-    """The ways of one number to both ends of its law."""
+def _ways(pair: Pair, forcing: Forcing, played: Trajectory, rng: np.random.Generator) -> Iterator[Search]:
+    """The ways of some numbers of a step's draws, or of a reset's, to both ends of their laws."""
     assert played.draws is not None
-    draw = played.draws[slot.timestep][slot.number]
-    dtype = draw.value.dtype
-    if dtype.kind == "b":
-        return []
-    begin = place_of(draw.value.flat[slot.index], dtype)
-    targets = [place_of(end, dtype) for end in ends(pair.task.draws[draw.name])]
-    case = replace(played.case.cut(1), draws=played.draws)
-    return [Search(case, slot, draw.name, dtype, begin, end) for end in targets if end != begin]
+    timestep = 0 if played.case.start is None else 1
+    draws = played.draws[timestep]
+    count = forcing.count(draws)
+    for which in rng.choice(count, min(SLOTS, count), replace=False) if count else ():
+        slot = forcing.slot(draws, timestep, int(which))
+        draw = draws[slot.number]
+        dtype = draw.value.dtype
+        if dtype.kind == "b":
+            continue
+        begin = place_of(draw.value.flat[slot.index], dtype)
+        case = replace(played.case.cut(1), draws=played.draws)
+        for end in ends(pair.task.draws[draw.name]):
+            if (last := place_of(end, dtype)) != begin:
+                yield Search(case, slot, draw.name, dtype, begin, last)
 
 
-def _turns(forcing: Forcing, way: Search, played: Trajectory, last: Trajectory) -> Search | None:
-    """The same search with what turns over on the way, from what was played to what is at its end; None if nothing does."""
-    before, after = (_outcome(each, way.slot.timestep) for each in (played, last))
-    changed = [path for path in before if before[path] != after[path]]
-    if any(_is_float(played, path) for path in changed):
-        step = (way.end - way.begin) // NEAR
-        near = forcing.play(way.case, way.slot, number_at(way.begin + step, way.dtype)) if step else None
-        told = {} if near is None else _outcome(near, way.slot.timestep)
-        changed = [path for path in changed if not _is_float(played, path) or told.get(path) == before[path]]
-    return replace(way, paths=tuple(changed), first=tuple(before[path] for path in changed)) if changed else None
+def _ended(forcing: Forcing, ways: Sequence[tuple[Search, Trajectory]]) -> Iterator[tuple[Search, Trajectory]]:
+    """Searches with what turns over on their way, from what was played to what is at the end, and what is there.
+
+    Of a float it is looked whether it rests where the search begins.
+    """
+    lasts = forcing.play([way.at(way.end) for way, _ in ways])
+    nears = iter(forcing.play([way.at(way.near) for way, _ in ways]))
+    for (way, played), last, near in zip(ways, lasts, nears, strict=True):
+        if last is not None:
+            timestep = way.slot.timestep
+            before, after = _outcome(played, timestep), _outcome(last, timestep)
+            told = {} if near is None else _outcome(near, timestep)
+            rests = {path for path in before if not _is_float(played, path) or told.get(path) == before[path]}
+            changed = [path for path in before if before[path] != after[path] and path in rests]
+            yield replace(way, paths=tuple(changed), first=tuple(before[path] for path in changed)), last
 
 
 def _outcome(played: Trajectory, timestep: int) -> dict[str, bytes]:
@@ -185,7 +199,7 @@ def _limits(forcing: Forcing, searches: Sequence[Search], most: int) -> list[tup
         while abs(same - other) > 1 and most > 0:
             between = sorted(place for place in places if min(same, other) < place < max(same, other))
             middle = between[len(between) // 2] if between else (same + other) // 2
-            played = forcing.play(search.case, search.slot, number_at(middle, search.dtype))
+            [played] = forcing.play([search.at(middle)])
             most -= 1
             if played is None:
                 break
@@ -213,13 +227,13 @@ def _in_turns(searches: Sequence[Search]) -> list[Search]:
     return [search for turn in zip_longest(*ordered) for search in turn if search is not None]
 
 
-def _around(search: Search, between: Ends, inexact: bool) -> list[int]:
+def around(search: Search, between: Ends, beside: bool) -> list[int]:
     """The two places between which an outcome turns over, and the next on either side; where floats may be off by a
     tolerance, places a little further away, as a candidate may compute chances in float32.
     """
     low, high = sorted((search.begin, search.end))
     places = range(min(between) - 1, max(between) + 2)
-    if inexact and search.dtype.kind == "f":
+    if beside and search.dtype.kind == "f":
         below, above = (number_at(place, search.dtype) for place in (min(between), max(between)))
         reach = AWAY[0] * np.spacing(np.abs(np.float32(below)))
         places = [place_of(search.dtype.type(value), search.dtype) for value in (below - reach, above + reach)]

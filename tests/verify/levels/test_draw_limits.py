@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from harness.model import Draw
+from harness.model import Case, Draw
 from harness.task.contract import Law, TaskDraw
 from harness.verdict import CheckResult, Outcome, Verdict
+from harness.verify.adjacent import number_at, place_of
 from harness.verify.forcing import at_quantile, ends
 from harness.verify.levels import draw_limits
 from tests.verify.levels.conftest import Walk
@@ -92,6 +93,17 @@ def test_a_fault_that_chance_hardly_ever_shows_is_found(make_walk: Callable[[], 
     check = the_check(walk.verify((2,)))
     assert check.outcome is Outcome.FAIL
     assert check.divergences[0].level == 2
+
+
+def test_a_candidate_of_32_bits_is_compared_beside_limits() -> None:
+    dtype = np.dtype("float64")
+    limit, begin, end = (place_of(np.float64(value), dtype) for value in (0.006, 0.5, 0.0))
+    case = Case(1, {"action": np.zeros(1)}, draws=((), (Draw("it", np.array(0.5)),)))
+    search = draw_limits.Search(case, draw_limits.Slot(1, 0, 0), "it", dtype, begin, end)
+    assert draw_limits.around(search, (limit, limit - 1), beside=False) == [limit - 2, limit - 1, limit, limit + 1]
+    below, above = (number_at(place, dtype) for place in draw_limits.around(search, (limit, limit - 1), beside=True))
+    assert np.float32(below) < np.float32(0.006) < np.float32(above)
+    assert below > 0.00599 and above < 0.00601
 
 
 @pytest.mark.slow
