@@ -13,20 +13,17 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from harness.model import Array, Case, Draw, Trajectory
 from harness.protocol.environment import Environment, Pool
 from harness.task.contract import Mode, Task, TaskDraw
+from harness.task.law_values import at_quantile
 from harness.verify.refusals import answered
-from harness.verify.statistics.exact_laws import integer_bounds
 
 MOST_TAILS = 16
 """Other draws that are tried after one that was moved."""
 MOST_LEARNED = 64
 """Of a timestep's draws those behind so many are not noted."""
-FAR = 1e-12
-"""Of a law without ends this quantile and its counterpart are the ends."""
 Draws = tuple[Draw, ...]
 
 
@@ -150,37 +147,6 @@ class Forcing:
             for draws in played.draws or ()
             for name in {draw.name for draw in draws}
         )
-
-
-def ends(draw: TaskDraw) -> tuple[Any, Any]:
-    """The lowest and the highest value of a draw's law, in the draw's dtype."""
-    law, dtype = draw.law, np.dtype(draw.dtype)
-    assert law is not None
-    if law.kind == "uniform":
-        low, high = dtype.type(law.low), dtype.type(law.high)
-        return low, np.nextafter(high, low)
-    if law.kind == "integers":
-        first, last = integer_bounds(law, dtype)
-        return dtype.type(first), dtype.type(last)
-    if law.kind == "categorical":
-        possible = np.flatnonzero(np.array(law.probabilities) > 0)
-        return dtype.type(possible[0]), dtype.type(possible[-1])
-    return at_quantile(draw, FAR), at_quantile(draw, 1 - FAR)
-
-
-def at_quantile(draw: TaskDraw, quantile: float) -> Any:
-    """The value of a draw's law at a quantile between 0 and 1, in the draw's dtype."""
-    law, dtype = draw.law, np.dtype(draw.dtype)
-    assert law is not None
-    if law.kind == "normal":
-        return dtype.type(law.mean + law.std * special.ndtri(quantile))
-    low, high = ends(draw)
-    if law.kind == "categorical":
-        shares = np.cumsum(law.probabilities) / sum(law.probabilities)
-        return dtype.type(np.searchsorted(shares, quantile, side="right").clip(low, high))
-    if law.kind == "integers":
-        return dtype.type(int(low) + min(int(quantile * (int(high) - int(low) + 1)), int(high) - int(low)))
-    return np.clip(dtype.type(law.low + quantile * (law.high - law.low)), low, high)
 
 
 def _moved(draw: Draw, index: int, value: Any) -> Draw:

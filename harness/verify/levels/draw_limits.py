@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from harness.model import Case, Trajectory
+from harness.task.law_values import ends
 from harness.verdict import CheckResult, Outcome
 from harness.verify.adjacent import Ends, number_at, place_of
-from harness.verify.forcing import Forcing, Moved, Slot, ends
+from harness.verify.forcing import Forcing, Moved, Slot
 from harness.verify.levels.beside import AWAY
 from harness.verify.localise import localise
 from harness.verify.pair import Pair, step_case

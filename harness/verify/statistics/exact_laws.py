@@ -9,6 +9,7 @@ from scipy import special
 
 from harness.model import Array
 from harness.task.contract import Law
+from harness.task.law_values import integer_bounds
 from harness.verify.statistics import hypotheses
 from harness.verify.statistics.comparisons import LawResult, worst_result
 
@@ -334,14 +335,6 @@ def _offsets(values: Array, law: Law) -> tuple[int, int, Array]:
     """The first integer of a law, how many it has, and values as offsets from the first: exact for any range of 64 bits."""
     first, last = integer_bounds(law, values.dtype)
     return first, last - first + 1, values.astype(np.uint64) - np.uint64(first % 2**64)  # wraps
-
-
-def integer_bounds(law: Law, dtype: np.dtype) -> tuple[int, int]:
-    """First and last integer of a law; what a float cannot say exactly of a 64-bit range, the dtype does."""
-    if dtype.kind == "b":
-        return 0, 1
-    info = np.iinfo(dtype)
-    return max(int(law.low), int(info.min)), min(int(law.high), int(info.max))
 
 
 def _spacing(law: Law, dtype: np.dtype) -> float:

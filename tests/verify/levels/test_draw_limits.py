@@ -9,9 +9,9 @@ import pytest
 
 from harness.model import Case, Draw
 from harness.task.contract import Law, TaskDraw
+from harness.task.law_values import at_quantile, ends
 from harness.verdict import CheckResult, Outcome, Verdict
 from harness.verify.adjacent import number_at, place_of
-from harness.verify.forcing import at_quantile, ends
 from harness.verify.levels import draw_limits
 from tests.verify.levels.conftest import Walk
 
