@@ -28,12 +28,9 @@ SEED = 5
 SMALL = Settings(predicates=10, steps=60_000, runs=1, exploring=(1,), plant=2)
 
 
-def measured(
-    journals: Path, settings: Settings = SMALL, *, seed: int | None = SEED, exploration: int | None = None
-) -> Curve:
+def measured(journals: Path, settings: Settings = SMALL, *, seed: int | None = SEED, **budgets: int) -> Curve:
     task = load_task(WALK)
-    if exploration is not None:
-        task = replace(task, budgets=replace(task.budgets, exploration=exploration))
+    task = replace(task, budgets=replace(task.budgets, **budgets))
     return measure(task, task.directory, sandboxes.choose(None), settings, seed=seed, journals=journals)
 
 
@@ -94,9 +91,9 @@ def test_a_shortcut_that_counts_steps_that_were_not_compared_is_contradicted_by_
     monkeypatch.setattr(RandomPlay, "batches", remembered)
     monkeypatch.setattr(Meeting, "compared", counting_too_much)
     monkeypatch.setattr(run, "SHARES", (1e-4,))
-    monkeypatch.setattr(run, "TRAINING_LEVEL", 3)  # so that much is missed in truth
+    monkeypatch.setattr(run, "TRAINING_LEVEL", 3)  # so that much is missed in truth, as by small budgets
     settings = replace(SMALL, predicates=20, steps=200_000, plant=4)
-    planted = measured(tmp_path, settings).planted
+    planted = measured(tmp_path, settings, exploration=0, examples=2, sequences=1, episodes=3).planted
     assert all(each.said.startswith("level 1") for each in planted)
     assert CONTRADICTED in [each.outcome for each in planted]
 
