@@ -76,10 +76,6 @@ class Forcing:
                 which -= draw.value.size
         raise IndexError(which)
 
-    def at_quantile(self, draw: Draw, quantile: float) -> Any:
-        """The value of a draw's law at this quantile, in the draw's dtype."""
-        return at_quantile(self._task.draws[draw.name], quantile)
-
     def play(self, asked: Sequence[Moved]) -> list[Trajectory | None]:
         """What the reference does in each of these cases, whose draws are given, with one number moved.
 

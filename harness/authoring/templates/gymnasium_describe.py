@@ -239,9 +239,8 @@ def _choice(
     values = np.asarray(a) if np.ndim(a) else np.arange(a)
     if not np.array_equal(values, np.arange(len(values))) or values.dtype.kind not in "iu" or (several and not replace):
         return None
-    count = len(values)
     if p is None:
-        return {"kind": "integers", "low": 0, "high": count - 1}
+        return _integers(len(values))
     return {"kind": "categorical", "probabilities": [float(share) for share in p]}
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from harness.model import ENDINGS, Array, Case, Trajectory
 from harness.protocol.environment import Pool
 from harness.task.contract import Task
+from harness.task.law_values import at_quantile
 from harness.verify.exploration.actions import FEW, first_actions, lasting, random_legal
 from harness.verify.exploration.archive import Archive
 from harness.verify.exploration.cells import Cells
@@ -262,12 +263,27 @@ class Explorer:
 
         def play() -> Played:
             free = self._play(leads).answers
-            moved = [(_moved(forcing, before, *each), lead) for (before, lead), each in zip(free, chosen, strict=False)]
+            moved = [
+                (self._far_out(forcing, before, *each), lead)
+                for (before, lead), each in zip(free, chosen, strict=False)
+            ]
             asked = [(each, lead) for each, lead in moved if each is not None]
             forced = _played([lead for _, lead in asked], forcing.play([each for each, _ in asked]))
             return Played([*free, *forced.answers], len(leads) + len(asked))
 
         return play, 2 * sum(BEGINNING + lead.case.length for lead in leads)
+
+    def _far_out(self, forcing: Forcing, played: Trajectory, which: float, far: float, side: float) -> Moved | None:
+        """A step with one number of its draws moved; three numbers from [0, 1) say which one, how far, and to which side."""
+        draws = played.draws[-1] if played.draws else ()
+        count = forcing.count(draws)
+        if not count:
+            return None
+        slot = forcing.slot(draws, played.steps, int(which * count))
+        quantile = RAREST**far / 2
+        draw = self._task.draws[draws[slot.number].name]
+        value = at_quantile(draw, quantile if side < 0.5 else 1 - quantile)
+        return Moved(replace(played.case, draws=played.draws), slot, value)
 
     def _leads(self, actions_of: ActionsOf, count: int, further: int, left: int) -> list[Lead]:
         """At most `count` cases from rare states, where each action is tried, as far as the budget has room; each takes so
@@ -320,18 +336,6 @@ class Explorer:
 
 def _played(leads: Sequence[Lead], answers: Sequence[Trajectory | None]) -> Played:
     return Played([(each, lead) for each, lead in zip(answers, leads, strict=True) if each is not None], len(leads))
-
-
-def _moved(forcing: Forcing, played: Trajectory, which: float, far: float, side: float) -> Moved | None:
-    """A step with one number of its draws moved; three numbers from [0, 1) say which one, how far, and to which side."""
-    draws = played.draws[-1] if played.draws else ()
-    count = forcing.count(draws)
-    if not count:
-        return None
-    slot = forcing.slot(draws, played.steps, int(which * count))
-    quantile = RAREST**far / 2
-    value = forcing.at_quantile(draws[slot.number], quantile if side < 0.5 else 1 - quantile)
-    return Moved(replace(played.case, draws=played.draws), slot, value)
 
 
 def _joined(case: Case, actions: Mapping[str, Array]) -> Mapping[str, Array]:

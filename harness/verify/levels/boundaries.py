@@ -9,7 +9,7 @@ candidate sees only these, once and in large batches; random states hardly ever 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,6 +90,23 @@ def check(pair: Pair) -> CheckResult:
         expected = _beside(pair, found, few_rewards)
     if not expected:
         return CheckResult(NAME, Outcome.SKIPPED, detail="no outcome of a step turns over between the states tried")
+    why = "" if inexact is None else f"; beside them, as {inexact} may be off by a tolerance"
+    told = listed(turn.path.removeprefix(STATE) for turn, _ in found)
+    return compared(pair, NAME, expected, f"{len(found)} boundaries: {told}{why}")
+
+
+def listed(names: Iterable[str]) -> str:
+    """Each name with how often it is there."""
+    return ", ".join(f"{name} {count}" for name, count in sorted(Counter(names).items()))
+
+
+def compared(pair: Pair, name: str, expected: Sequence[Trajectory], detail: str) -> CheckResult:
+    """Compare both sides where limits were found; `expected` is what the reference did there.
+
+    Args:
+        name: of the check.
+        detail: what is to be said where both sides are equal.
+    """
     pair.witness(expected)
     # About as many sequences from states, and as long as this, were swept before: what was compiled for them fits these.
     room = (6 * pair.task.budgets.sequences, pair.task.budgets.sequence_length)
@@ -97,12 +114,9 @@ def check(pair: Pair) -> CheckResult:
     differences = pair.differences(expected, [answer for part in parts for answer in pair.follow(part, room=room)])
     for trajectory, difference in zip(expected, differences, strict=True):
         if difference is not None:
-            divergence = localise(pair, trajectory, difference, level=LEVEL, check=NAME)
-            return CheckResult(NAME, Outcome.FAIL, examples=len(expected), divergences=(divergence,))
-    counts = Counter(turn.path.removeprefix(STATE) for turn, _ in found)
-    told = ", ".join(f"{path} {count}" for path, count in sorted(counts.items()))
-    beside = "" if inexact is None else f"; beside them, as {inexact} may be off by a tolerance"
-    return CheckResult(NAME, Outcome.PASS, examples=len(expected), detail=f"{len(found)} boundaries: {told}{beside}")
+            divergence = localise(pair, trajectory, difference, level=LEVEL, check=name)
+            return CheckResult(name, Outcome.FAIL, examples=len(expected), divergences=(divergence,))
+    return CheckResult(name, Outcome.PASS, examples=len(expected), detail=detail)
 
 
 def boundaries(pair: Pair) -> tuple[list[tuple[Turn, Ends]], bool]:

@@ -3,7 +3,7 @@
 A step that fails once in 200 times has a limit like any other: the number that chance drew is below it, or is not. So each
 number of a step's draws is moved to the ends of its stated law, and where another thing happens there, the reference is
 asked for the two adjacent numbers at which it turns over. Candidate and reference take the step with both, and with one more
-on either side. A chance of 0.0061 in place of 0.006 shows itself here, and in no number of episodes that anybody waits for.
+on either side. A chance of 0.0061 in place of 0.006 shows itself here, and in episodes by luck alone.
 """
 
 from __future__ import annotations
@@ -22,14 +22,12 @@ from harness.verdict import CheckResult, Outcome
 from harness.verify.adjacent import Ends, number_at, place_of
 from harness.verify.forcing import Forcing, Moved, Slot
 from harness.verify.levels.beside import AWAY
-from harness.verify.localise import localise
+from harness.verify.levels.boundaries import DRAWS, ORIGIN, compared, listed
 from harness.verify.pair import Pair, step_case
 from harness.verify.refusals import answered
 from harness.verify.resynchronised import inexact_leaf
 
-LEVEL = 2
 NAME = "limits of draws"
-ORIGIN = "level 2"
 STARTS = 4
 """States whose steps are looked at, as a multiple of the task's budget of sequences."""
 RARE_SHARE = 0.5
@@ -41,7 +39,6 @@ TRIED = 60
 """Numbers that are tried in all searches together, as a multiple of the task's budget of sequences."""
 NEAR = 1 << 10
 """A float of the outcome that does not change with the first one part in so many of the way depends on a limit alone."""
-DRAWS = "draws"
 
 
 @dataclass(frozen=True)
@@ -91,17 +88,9 @@ def check(pair: Pair) -> CheckResult:
     expected = [trajectory for trajectory in forcing.play(asked) if trajectory is not None]
     if not expected:
         return CheckResult(NAME, Outcome.SKIPPED, detail="no outcome of a step turns over within the laws of its draws")
-    pair.witness(expected)
-    room = (max(len(expected), 6 * pair.task.budgets.sequences), pair.task.budgets.sequence_length)
-    differences = pair.differences(expected, pair.follow(expected, room=room))
-    for trajectory, difference in zip(expected, differences, strict=True):
-        if difference is not None:
-            divergence = localise(pair, trajectory, difference, level=LEVEL, check=NAME)
-            return CheckResult(NAME, Outcome.FAIL, examples=len(expected), divergences=(divergence,))
-    counts = Counter(search.name for search, _ in turns)
-    told = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
     why = f"; beside them, as {inexact or 'a float'} may be off by a tolerance, or narrower" if beside else ""
-    return CheckResult(NAME, Outcome.PASS, examples=len(expected), detail=f"{len(turns)} limits: {told}{why}")
+    told = listed(search.name for search, _ in turns)
+    return compared(pair, NAME, expected, f"{len(turns)} limits: {told}{why}")
 
 
 def _turning(pair: Pair, forcing: Forcing) -> list[Search]:
@@ -162,7 +151,7 @@ def _ended(forcing: Forcing, ways: Sequence[tuple[Search, Trajectory]]) -> Itera
     Of a float it is looked whether it rests where the search begins.
     """
     lasts = forcing.play([way.at(way.end) for way, _ in ways])
-    nears = iter(forcing.play([way.at(way.near) for way, _ in ways]))
+    nears = forcing.play([way.at(way.near) for way, _ in ways])
     for (way, played), last, near in zip(ways, lasts, nears, strict=True):
         if last is not None:
             timestep = way.slot.timestep
