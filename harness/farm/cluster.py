@@ -67,6 +67,11 @@ class Cluster:
         """As `Engine.slots`: the processors of the cluster's living nodes."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
+    @property
+    def nodes(self) -> int:
+        """As `Engine.nodes`: those of the cluster that live and have processors."""
+        return len(self._living())
+
     def start(self, recipe: Recipe, holds: Holds = hold) -> Member:
         """As `Engine.start`."""
         while True:
@@ -96,6 +101,10 @@ class Cluster:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def _living(self) -> set[str]:
+        """The ids of its nodes that can work."""
+        return {node["NodeID"] for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")}
+
     def _begun(self, recipe: Recipe) -> _Member:
         """An actor on a node that has not refused the recipe; it may have to wait for room.
 
@@ -105,8 +114,7 @@ class Cluster:
         with self._turn:
             refusals = dict(self._refusals.get(recipe, {}))
         try:
-            nodes = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
-            if {node["NodeID"] for node in nodes} <= refusals.keys():
+            if self._living() <= refusals.keys():
                 reasons = "; ".join(refusals.values()) or "none has a processor"
                 raise Refused(
                     f"no node of the cluster can do this: {reasons}",

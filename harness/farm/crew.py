@@ -79,7 +79,8 @@ class Crew:
             Refused: no node can do this work.
             Exception: what a piece raised, or `done` did; what others are at is dropped.
         """
-        shift = _Shift(pieces, done, deadly, self._began, again=self._engine.apart)
+        engine = self._engine
+        shift = _Shift(pieces, done, deadly, self._began, again=engine.apart, elsewhere=engine.nodes > 1)
         with ThreadPoolExecutor(self._size, thread_name_prefix="lockstep-farm") as threads:
             try:
                 for _ in range(self._size):
@@ -133,10 +134,17 @@ class _Shift:
     """What the threads of a crew share while they work."""
 
     def __init__(
-        self, pieces: Iterable[Piece], done: Done, deadly: Deadly, began: Callable[[Piece], None], *, again: bool
+        self,
+        pieces: Iterable[Piece],
+        done: Done,
+        deadly: Deadly,
+        began: Callable[[Piece], None],
+        *,
+        again: bool,
+        elsewhere: bool,
     ) -> None:
         self._waiting = deque(pieces)
-        self._done, self._deadly, self._began, self._again = done, deadly, began, again
+        self._done, self._deadly, self._began, self._again, self._elsewhere = done, deadly, began, again, elsewhere
         self._turn = threading.Condition()
         self._at: dict[str, _At] = {}  # the oldest first
         self._strikes: dict[str, int] = {}
@@ -234,7 +242,9 @@ class _Shift:
 
     def _of_others(self, node: str | None) -> _At | None:
         """A piece of another node, to be done once more."""
-        if not self._again:
+        if not self._again or (
+            node is None and not self._elsewhere
+        ):  # a new member would be beside those that are at it
             return None
         now = time.monotonic()
         few = (at for at in self._at.values() if self._strikes.get(at.piece.key, 0) < STRIKES)

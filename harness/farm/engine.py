@@ -121,6 +121,11 @@ class Engine(Protocol):
         """Whether members can be on several nodes, so that one may be slower than others."""
         ...
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are now."""
+        ...
+
     def start(self, recipe: Recipe, holds: Holds = hold) -> Member:
         """A new member; may be called by several threads.
 

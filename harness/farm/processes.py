@@ -27,7 +27,7 @@ class Processes:
         slots: how many work at once; 0 takes one for each processor.
     """
 
-    name, apart = "processes", False
+    name, apart, nodes = "processes", False, 1
 
     def __init__(self, slots: int = 0) -> None:
         self.slots = slots or len(os.sched_getaffinity(0))

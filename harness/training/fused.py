@@ -189,7 +189,7 @@ class FusedTrainer:
 
 def _spread(count: int) -> jax.sharding.Sharding | None:
     """Axis 0 over as many devices as share it evenly; None where that is one."""
-    devices = jax.devices()
+    devices = jax.local_devices()
     fitting = max(number for number in range(1, len(devices) + 1) if count % number == 0)
     if fitting == 1:
         return None

@@ -24,7 +24,7 @@ Ask = Callable[..., Any]
 class Apart(Processes):
     """Processes that count as being on several nodes."""
 
-    apart = True
+    apart, nodes = True, 3
 
 
 @pytest.fixture
@@ -130,6 +130,23 @@ def test_a_node_that_is_slow_holds_nobody_up(tmp_path: Path) -> None:
     with Uneven(2, silent(tmp_path)) as engine:
         pieces = [Piece(f"piece {n}", "greet", (str(n),)) for n in range(3)]
         assert answers_of(engine, pieces) == {f"piece {n}": f"hello, {n}" for n in range(3)}
+
+
+@pytest.mark.parametrize(("nodes", "begun"), [(1, 1), (3, 2)])
+def test_on_one_node_nobody_begins_only_to_do_what_another_does(nodes: int, begun: int) -> None:
+    with Apart(3) as engine:
+        engine.nodes = nodes
+        together, asked = threading.Barrier(begun, timeout=60.0), list[Recipe]()
+        plain = engine.start
+
+        def start(recipe: Recipe, holds: Holds = hold) -> Member:
+            asked.append(recipe)
+            together.wait()
+            return plain(recipe, holds)
+
+        engine.start = start
+        assert answers_of(engine, [Piece("the only one", "greet", ("you",))]) == {"the only one": "hello, you"}
+    assert len(asked) == begun
 
 
 def test_two_nodes_that_hang_hold_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

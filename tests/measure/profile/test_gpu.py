@@ -50,7 +50,7 @@ def test_a_candidate_of_whole_numbers_is_verified_on_the_gpu(sandbox: str) -> No
 
 
 def test_a_candidate_of_exact_floats_that_the_gpu_rounds_otherwise_is_found(sandbox: str) -> None:
-    document = lockstep("verify", "pong", "--level", "3", "--seed", "5", "--sandbox", sandbox)
+    document = lockstep("verify", "cartpole", "--level", "3", "--seed", "5", "--sandbox", sandbox)
     assert document["verdict"]["outcome"] == "FAIL", document
 
 
