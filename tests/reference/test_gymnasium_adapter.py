@@ -125,4 +125,52 @@ def test_a_choice_among_whole_numbers_from_zero_on_has_a_law(
     arguments: tuple[Any, ...], options: dict[str, Any], law: dict[str, Any] | None
 ) -> None:
     describe, _ = describing()
-    assert describe.law_of([("choice", arguments, options)] * 2) == law
+    assert describe.law_of("choice", [("choice", arguments, options)] * 2) == law
+
+
+@pytest.mark.parametrize("values", [[None, np.zeros(0)], [[[]], [[], []]]], ids=["or nothing", "rows of nothing"])
+def test_a_place_that_holds_no_number_is_no_leaf(values: list[Any]) -> None:
+    describe, _ = describing()
+    assert describe.described(values) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "options", "law"),
+    [
+        ("choice", (["a", "b"],), {}, {"kind": "integers", "low": 0, "high": 1}),
+        ("choice", (["a", "b"],), {"p": [0.75, 0.25]}, {"kind": "categorical", "probabilities": [0.75, 0.25]}),
+        ("choice", (["a", "b"], 2, False), {}, None),
+        ("python_choice", ([[], [1], [2, 3]],), {}, {"kind": "integers", "low": 0, "high": 2}),
+        ("python_sample", (["a", "b"], 2), {}, None),
+    ],
+)
+def test_a_place_in_a_list_has_a_law(
+    name: str, arguments: tuple[Any, ...], options: dict[str, Any], law: dict[str, Any] | None
+) -> None:
+    describe, _ = describing()
+    assert describe.law_of(f"{name}_index", [(name, arguments, options)] * 2) == law
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "told"),
+    [
+        ((np.int64(4), 0.5), {}, "4, 0.5"),
+        ((), {"size": (2, 3), "low": np.float32(0.5)}, "low=0.5, size=[2, 3]"),
+        ((["a", True, None],), {"dtype": np.int32}, "['a', True, None], dtype=int32"),
+        ((np.arange(3),), {}, "[0, 1, 2]"),
+        ((range(100),), {}, None),
+        ((object(),), {}, None),
+        (([object()],), {}, None),
+    ],
+)
+def test_how_a_draw_is_asked_for_is_told_by_numbers_words_and_short_lists(
+    adapter: ModuleType, arguments: tuple[Any, ...], options: dict[str, Any], told: str | None
+) -> None:
+    assert adapter.asked(arguments, options) == told
+
+
+def test_a_draw_has_the_name_of_its_way_and_another_way_the_plain_one(adapter: ModuleType) -> None:
+    log, tape = adapter.Log({"integers": {"3": "", "10": "_b"}}), adapter.Generator(np.random.PCG64(5))
+    with log.timestep():
+        tape.integers(10), tape.integers(3), tape.integers(4), tape.random()
+    assert [name for name, _ in log.taken()] == ["integers_b", "integers", "integers", "random"]

@@ -34,7 +34,7 @@ class Reference:
             self._found = json.load(file)
         self._options = options
         gymnasium_chance.install()
-        self.log = Log()
+        self.log = Log(self._found["names"])
         with self.log.building():
             self.env = make(self._found, options)
         self.core = ([self.env] + [wrapper.env for wrapper in _wrappers(self.env)])[-1]

@@ -43,18 +43,26 @@ WHOLE = AMONG | frozenset(
     "integers randint randrange getrandbits poisson binomial geometric multinomial negative_binomial hypergeometric zipf "
     "logseries multivariate_hypergeometric random_integers tomaxint".split()
 )
+SHORT = 16
 _NUMPYS, _PYTHONS, _UNSEEDED = 1 << 20, (1 << 20) + 1, (1 << 20) + 2
 """Numbers of the generators that modules share, and of those made without a seed; others are numbered as they are made."""
 _GENERATOR, _OLD, _PYTHON = np.random.Generator, np.random.RandomState, random.Random
 
 
 class Log:
-    """The draws of the timestep that is being made: those recorded, and those still to be forced."""
+    """The draws of the timestep that is being made: those recorded, and those still to be forced.
+
+    Args:
+        names: for a draw that is asked for in several ways, how the name of each ends, by what `asked` tells of it; that of
+            any other way has no ending.
+    """
 
     current = None  # type: Log | None
     """Of the environment that is being made or asked; None between two requests."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: dict[str, dict[str, str]] | None = None) -> None:
+        self._names = names or {}
+        self._asked = ""  # type: str | None
         self._recorded = []  # type: list[tuple[str, np.ndarray]]
         self._forced = None  # type: list[Any] | None
         self._wrong = None  # type: ValueError | None
@@ -139,6 +147,7 @@ class Log:
     def _decided(self, name: str, method: Any, arguments: Any, options: Any) -> Any:
         kind = name[len(PYTHON) :] if name.startswith(PYTHON) else name
         values = next(iter(arguments), None) if kind in AMONG else None
+        self._asked = asked(arguments, options) if self._names else None
         before = list(values) if kind == "shuffle" and values is not None else None
         # The generator always decides: its answer has the type and the shape that a forced one must have too.
         answer = method(*arguments, **options)
@@ -178,6 +187,8 @@ class Log:
 
     def _draw(self, name: str, value: np.ndarray) -> np.ndarray:
         label = name + ("_" + "x".join(map(str, value.shape)) if value.shape else "")
+        if label in self._names:
+            label += self._names[label].get(self._asked or "", "")
         drawn = value if self._forced is None else self._next(label, value)
         self._recorded.append((label, np.array(drawn)))
         return drawn
@@ -196,6 +207,28 @@ class Log:
     def _refused(self, why: str) -> ValueError:
         self._wrong = ValueError(why)
         return self._wrong
+
+
+def asked(arguments: Any, options: Any) -> str | None:
+    """How a decision is asked for, where it is by numbers, words and short lists of them; None otherwise."""
+    given = [("", value) for value in arguments] + [(name + "=", options[name]) for name in sorted(options)]
+    plain = [(name, _plain(value)) for name, value in given]
+    return None if any(value is None for _, value in plain) else ", ".join(name + str(value) for name, value in plain)
+
+
+def _plain(value: Any) -> str | None:
+    if value is None or isinstance(value, (bool, str)):
+        return repr(value)
+    if isinstance(value, (int, np.integer)):
+        return repr(int(value))
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    if isinstance(value, type):
+        return value.__name__
+    if isinstance(value, (list, tuple, range, np.ndarray)) and np.shape(value) and len(value) <= SHORT:
+        parts = [_plain(part) for part in value]
+        return None if None in parts else "[{}]".format(", ".join(map(str, parts)))
+    return None
 
 
 def _numbers(answer: Any) -> np.ndarray | None:

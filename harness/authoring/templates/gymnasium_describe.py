@@ -178,9 +178,12 @@ def _plain_leaf(values: list[Any]) -> Any:
 
 
 def _constant_leaf(values: list[Any]) -> Any:
+    """The leaf of such values whether they change or not; None where there is no number in them, for a leaf holds some."""
     arrays = arrays_of(values)
+    if not arrays or not arrays[0].size:
+        return None
     # Some states begin in float32 and go on in float64: the wider one holds both.
-    return arrays and {"dtype": np.result_type(*arrays).name, "shape": list(arrays[0].shape)}
+    return {"dtype": np.result_type(*arrays).name, "shape": list(arrays[0].shape)}
 
 
 def arrays_of(values: list[Any]) -> Any:
@@ -202,12 +205,17 @@ def _kind(value: Any) -> str:
     return "tuple" if isinstance(value, tuple) else KINDS.get(type(value), "scalar")
 
 
-def law_of(calls: list[Any]) -> dict[str, Any] | None:
-    """The law of draws that were all asked for with the same arguments, if it is one that a task file can state."""
-    laws = []
+def law_of(label: str, calls: list[Any]) -> dict[str, Any] | None:
+    """The law of draws of one name that were all asked for with the same arguments, if it is one that a task file can state.
+
+    Args:
+        label: the name of the draws.
+        calls: name, arguments and options of each call.
+    """
+    laws, known = [], _LAWS_OF_PLACES if "_index" in label else _LAWS
     for name, arguments, options in calls:
         try:
-            law = _LAWS[name](*arguments, **options)
+            law = known[name](*arguments, **options)
         except (KeyError, TypeError, ValueError):
             return None
         if law is None or (laws and law != laws[0]):
@@ -231,16 +239,22 @@ def _integers(
     return {"kind": "integers", "low": first, "high": last if endpoint else last - 1}
 
 
-def _choice(
+def _choice(a: Any, *arguments: Any, **options: Any) -> dict[str, Any] | None:
+    """Of whole numbers from zero on, which are their own places."""
+    values = np.asarray(a) if np.ndim(a) else np.arange(a)
+    if not np.array_equal(values, np.arange(len(values))) or values.dtype.kind not in "iu":
+        return None
+    return _place(values, *arguments, **options)
+
+
+def _place(
     a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
 ) -> dict[str, Any] | None:
-    """Of whole numbers from zero on; without replacement no element is like another."""
-    several = size is not None and np.prod(size) > 1
-    values = np.asarray(a) if np.ndim(a) else np.arange(a)
-    if not np.array_equal(values, np.arange(len(values))) or values.dtype.kind not in "iu" or (several and not replace):
+    """Where a choice stands among what it is made from; without replacement no element is like another."""
+    if size is not None and np.prod(size) > 1 and not replace:
         return None
     if p is None:
-        return _integers(len(values))
+        return _integers(len(a))
     return {"kind": "categorical", "probabilities": [float(share) for share in p]}
 
 
@@ -266,3 +280,6 @@ _LAWS = {
     "python_randint": lambda a, b: _integers(a, b, endpoint=True),
     "python_randrange": lambda start, stop=None: _integers(start, stop),
 }  # type: dict[str, Any]
+
+_LAWS_OF_PLACES = {"choice": _place, "python_choice": lambda seq: _integers(len(seq))}  # type: dict[str, Any]
+"""Of draws that are places in a list."""

@@ -199,10 +199,13 @@ class Discovery(WithState):
         """As `measure`; what long episodes bring to light about the state is added to what is known of it."""
         for _ in range(UNFORESEEN):
             try:
-                return self.measure()
+                measured = self.measure()
             except self.adapter.gymnasium_state.Unforeseen as error:
                 self.note_unforeseen(error)
-                self.settle()
+            else:
+                if self.found["draws"] is None or not self.name_draws():
+                    return measured
+            self.settle()
         raise Unusable(
             "its state takes ever new forms: an adapter written by hand (--adapter) can say which of it counts"
         )
@@ -236,7 +239,7 @@ class Discovery(WithState):
         rate = sum(lengths) / (time.perf_counter() - began)
         self.begin_many(reference)
         reference.close()
-        laws = {label: law for label, made in self.calls.items() for law in [law_of(made)] if law is not None}
+        laws = {label: law for label, made in self.calls.items() for law in [law_of(label, made)] if law is not None}
         return {"returns": returns, "lengths": lengths, "steps_per_second": rate, "laws": laws if taped else {}}
 
     def begin_many(self, reference: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from gymnasium_describe import Unusable
+from gymnasium_name_draws import Ways
 from gymnasium_plays import SEEDS, Played, play, same
 
 LARGE_SEED = (1 << 62) + 3
@@ -17,6 +18,10 @@ FEWER = (1 << 32, 1 << 31, 1 << 16)
 
 class WithChance(Played):
     """Finds how an environment decides by chance. Each finding is tried: recorded, and forced under another seed."""
+
+    def __init__(self, directory: str, options: dict[str, Any]) -> None:
+        super().__init__(directory, options)
+        self.ways = Ways(self.adapter.gymnasium_chance.asked)
 
     def find_seeds(self) -> None:
         """Which seeds the environment takes, and whether its generators have to be seeded for it."""
@@ -73,9 +78,6 @@ class WithChance(Played):
     def try_tape(self) -> None:
         """Record every draw, force each tape under another seed, and keep it if nothing differs."""
         self.found["draws"] = {}
-        self.capacity = {}  # type: dict[str, int]
-        self.calls = {}  # type: dict[str, list[Any]]
-        self.tapes = []  # type: list[Any]
         problem = "" if self.deterministic else "its episodes do not repeat"
         try:
             problem = problem or self.record()
@@ -89,15 +91,12 @@ class WithChance(Played):
             self.found["draws"] = None
 
     def record(self) -> str:
+        problem = self.recorded()
+        if not problem and self.name_draws():
+            problem = self.recorded()
+        if problem:
+            return problem
         reference = self.reference()
-        self.note_calls(reference)
-        for seed, expected in enumerate(self.plain):
-            tape = []  # type: list[Any]
-            if not same(play(reference, seed, self.actions_for(seed, self.steps), tape=tape), expected):
-                return "episodes change when its generator is watched"
-            self.tapes.append(tape)
-        if self.seeds_matter and not self.calls:
-            return "its chance comes from no generator of numpy or of Python's random"
         for seed, (tape, expected) in enumerate(zip(self.tapes, self.plain)):
             if not same(play(reference, seed + SEEDS, self.actions_for(seed, self.steps), forced=tape), expected):
                 return (
@@ -107,18 +106,44 @@ class WithChance(Played):
         self.describe_draws(self.tapes)
         return ""
 
+    def recorded(self) -> str:
+        """Record the draws of the known episodes; gives what speaks against it."""
+        self.found["draws"] = {}
+        self.capacity = {}  # type: dict[str, int]
+        self.calls = {}  # type: dict[str, list[Any]]
+        self.tapes = []  # type: list[Any]
+        reference = self.reference()
+        self.note_calls(reference)
+        for seed, expected in enumerate(self.plain):
+            tape = []  # type: list[Any]
+            if not same(play(reference, seed, self.actions_for(seed, self.steps), tape=tape), expected):
+                return "episodes change when its generator is watched"
+            self.tapes.append(tape)
+        reference.close()
+        if self.seeds_matter and not self.calls:
+            return "its chance comes from no generator of numpy or of Python's random"
+        return ""
+
     def note_calls(self, reference: Any) -> None:
-        """From now on, note with which arguments each draw is asked for."""
+        """From now on, note with which arguments each draw is asked for, and where."""
         decide = reference.log.decide
+        plain = {label + end: label for label, ends in self.found["names"].items() for end in ends.values()}
 
         def noting(name: str, method: Any, arguments: Any, options: Any) -> Any:
             before = len(reference.log._recorded)
             answer = decide(name, method, arguments, options)
             for label, _ in reference.log._recorded[before:]:
-                self.calls.setdefault(label, []).append((name, arguments, options))
+                call = (name, arguments, options)
+                self.calls.setdefault(label, []).append(call)
+                self.ways.note(plain.get(label, label), call)
             return answer
 
         reference.log.decide = noting
+
+    def name_draws(self) -> bool:
+        """Give draws that are asked for in several ways a name for each; True where names are others now."""
+        before, self.found["names"] = self.found["names"], self.ways.names()
+        return self.found["names"] != before
 
     def describe_draws(self, tapes: list[Any]) -> None:
         draws = self.found["draws"]

@@ -43,7 +43,7 @@ class Played:
         self.found.update(
             leaves={}, state={}, restore=False, render=False, observe=None, draws=None,
             imports=self.found.get("imports", []), seeds=None, reseed=False, leaks=[], mask=None, texts={},
-            players=self.found.get("players"),
+            players=self.found.get("players"), names={},
         )  # fmt: skip
 
     def save(self) -> None:
