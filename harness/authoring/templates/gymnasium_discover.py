@@ -134,8 +134,13 @@ class Discovery(WithState):
     def declare_players(self, env: Any) -> None:
         """Who plays, in which order, and the leaves that say who is to move, who is alive, and what is legal."""
         names = list(map(self.adapter.leaf_name, env.names))
-        if names != env.names or len(names) < 2:
-            raise Unusable(f"its players are called {env.names}; expected two or more names of letters, digits and `_`")
+        if len(names) < 2:
+            raise Unusable(
+                f"only {', '.join(env.names) or 'nobody'} plays: a game for one is an environment of Gymnasium's, made by a "
+                "function that `--factory` names"
+            )
+        if names != env.names:
+            raise Unusable(f"its players are called {env.names}; expected names of letters, digits and `_`")
         asks = self.drop_out(env)
         self.found["players"] = {"names": names, "order": env.order, "asks": asks}
         for path, value in env.of_players().items():

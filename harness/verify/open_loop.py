@@ -1,0 +1,59 @@
+"""For how long two runs of one environment can be compared that nobody brings together again.
+
+Floats that are rounded otherwise part: slowly at first, and in a chaotic environment by a factor in each step. What can be
+compared then is the beginning. How long that is, is measured on the reference: it plays against itself from a state that is
+a little off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from harness.model import STATE, Array, Case, Trajectory
+from harness.verify.pair import Pair
+
+OFF = 2.0**-40
+"""So much of each float the other start is off: some thousand units in the last place of float64, as much as the steps that
+follow may add that another compiler rounds otherwise.
+"""
+MOST = 8
+
+
+def comparable_steps(pair: Pair, episodes: Sequence[Trajectory]) -> int:
+    """After how many steps from a reset the reference is still within the tolerances of itself, in each of some episodes.
+
+    Args:
+        episodes: with leaves of the state, and with draws where there is a tape.
+    """
+    some = episodes[:: max(1, len(episodes) // MOST)][:MOST]
+    plain, moved = (pair.reference.rollout([_from_start(one, off) for one in some]) for off in (0.0, OFF))
+    seen = [path for path in pair.task.outputs if not path.startswith(STATE)]
+    found = pair.differences(plain, moved, only=seen)
+    return min(one.steps if parted is None else parted.step - 1 for one, parted in zip(plain, found, strict=True))
+
+
+def _from_start(episode: Trajectory, off: float) -> Case:
+    draws = None if episode.draws is None else ((), *episode.draws[1:])
+    start = {path: _moved(np.asarray(value), off) for path, value in episode.state(0).items()}
+    return replace(episode.case, start=start, draws=draws)
+
+
+def _moved(value: Array, off: float) -> Array:
+    return (value * (1.0 + off)).astype(value.dtype) if value.dtype.kind == "f" else value
+
+
+def together(ended: Array, steps: int) -> int:
+    """How many rows of one place of a batch can be compared, if each episode can for so many steps.
+
+    Args:
+        ended: whether an episode ended in a step, bool `[timesteps]`. The next begins in the same row.
+    """
+    begins = 0
+    for end in np.flatnonzero(ended[1:]) + 1:
+        if end - begins > steps:
+            break
+        begins = int(end)
+    return min(len(ended), begins + steps + 1)

@@ -1,0 +1,110 @@
+"""HalfCheetah's reference: the quirks of Gymnasium and MuJoCo that QUIRKS.md states, by their own code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.authoring.conformance import check_reference
+from harness.model import Array, Case, Trajectory
+from harness.protocol.environment import Environment
+from harness.reference.install import setup
+from harness.reference.start import start_reference
+from harness.task.load import load_task
+from harness.verdict import Outcome
+from tests.paths import ENVIRONMENTS
+
+pytestmark = pytest.mark.slow
+TASK = load_task(ENVIRONMENTS / "halfcheetah")
+REST = {
+    "state/qpos": np.array([0.0, -0.12, *[0.0] * 7]),
+    "state/qvel": np.zeros(9),
+    "state/warmstart": np.zeros(9),
+    "state/steps": np.int32(0),
+}
+
+
+@pytest.fixture(scope="module")
+def reference() -> Iterator[Environment]:
+    started = start_reference(TASK, setup(TASK))
+    yield started
+    started.close()
+
+
+def played(reference: Environment, actions: Any, start: dict[str, Array] | None = None, **changed: Any) -> Trajectory:
+    """An episode of these actions, from a reset or a state with some leaves changed."""
+    begun = None if start is None else start | {f"state/{name}": value for name, value in changed.items()}
+    [trajectory] = reference.rollout([Case(1, {"action": np.asarray(actions, np.float32)}, start=begun)])
+    return trajectory
+
+
+def asked(reference: Environment, name: str, **inputs: Any) -> dict[str, Array]:
+    answer = reference.probe(name, {leaf: np.asarray(value)[None] for leaf, value in inputs.items()})
+    return {leaf: value[0] for leaf, value in answer.items()}
+
+
+def test_the_adapter_passes_the_kit() -> None:
+    results = check_reference(lambda: start_reference(TASK, setup(TASK)), TASK)
+    assert not [(each.name, each.detail) for each in results if each.outcome is Outcome.FAIL]
+
+
+def test_the_cost_of_an_action_is_float32(reference: Environment) -> None:
+    action = np.full((1, 6), 0.3, np.float32)
+    trajectory = played(reference, action)
+    speed = np.diff(trajectory.leaves["state/qpos"][:, 0])[0] / 0.05
+    total = np.float32(0)
+    for square in np.square(action[0]):
+        total += square
+    assert trajectory.leaves["reward"][1] == speed - np.float64(np.float32(0.1) * total)
+    assert trajectory.leaves["reward"][1] != speed - 0.1 * np.sum(np.square(action[0].astype(np.float64)))
+
+
+def test_x_changes_nothing_but_itself(reference: Environment) -> None:
+    actions = np.random.default_rng(0).uniform(-1, 1, (20, 6))
+    here, there = (played(reference, actions, REST, qpos=REST["state/qpos"] + [x, *[0.0] * 8]) for x in (0.0, 8.0))
+    assert np.allclose(here.leaves["observation"], there.leaves["observation"], rtol=0, atol=1e-9)
+
+
+def test_a_cheetah_on_its_back_goes_on_until_the_time_limit(reference: Environment) -> None:
+    back = np.array([0.0, -0.5, np.pi, *[0.0] * 6])
+    trajectory = played(reference, np.zeros((20, 6)), REST, qpos=back, steps=np.int32(990))
+    assert trajectory.steps == 10 and trajectory.leaves["truncated"][-1]
+    assert not trajectory.leaves["terminated"].any()
+
+
+def test_a_step_depends_on_the_accelerations_of_the_last_one(reference: Environment) -> None:
+    begun = played(reference, np.zeros((1, 6)))
+    assert not begun.leaves["state/warmstart"][0].any() and begun.leaves["state/warmstart"][1].any()
+    rng, differ = np.random.default_rng(1), 0
+    for _ in range(200):
+        pose = np.concatenate([[0.0, rng.uniform(-0.3, 0.0), rng.uniform(-0.5, 0.5)], rng.uniform(-0.4, 0.4, 6)])
+        given = {"qpos": pose, "qvel": rng.uniform(-5, 5, 9), "action": np.zeros(6, np.float32)}
+        found = [asked(reference, "solver", **given, warmstart=rng.uniform(-800, 800, 9))["qacc"] for _ in range(2)]
+        differ += not np.allclose(*found, rtol=1e-9, atol=1e-6)
+    assert differ > 0
+
+
+def test_a_touch_is_felt_at_once_and_friction_sideways_is_the_ground(reference: Environment) -> None:
+    touching = np.array([0.0, -0.1, 0.1, *[0.0] * 6])
+    while not (contacts := asked(reference, "contacts", qpos=touching))["touches"].any():
+        touching[1] -= 0.005
+    rows = asked(reference, "constraints", qpos=touching, qvel=np.zeros(9))
+    [end, *_] = np.flatnonzero(contacts["touches"])
+    forwards, backwards, sideways = rows["jacobian"][6 + 3 * end : 9 + 3 * end]
+    assert np.allclose((forwards + backwards) / 2, sideways) and not np.allclose(forwards, sideways)
+    assert (rows["strength"][6 + 3 * end : 9 + 3 * end] > 0).all()
+
+
+def test_only_ends_of_capsules_touch_and_only_the_ground(reference: Environment) -> None:
+    folded = np.array([0.0, 5.0, 0.0, 1.05, 0.785, 0.785, -1.0, -1.2, -0.5])
+    assert not asked(reference, "contacts", qpos=folded)["touches"].any()
+
+
+def test_joints_are_free_within_their_range_and_pushed_back_beyond_it(reference: Environment) -> None:
+    pose = np.array([0.0, 1.0, 0.0, 1.06, 0.0, 0.0, -1.01, 0.0, 0.0])
+    limits = asked(reference, "limits", qpos=pose)
+    assert np.allclose(limits["distance"], [-0.01, 0, 0, -0.01, 0, 0])
+    assert limits["towards"].tolist() == [-1, 0, 0, 1, 0, 0]

@@ -1,0 +1,228 @@
+"""Wrong candidates of HalfCheetah: physics with one thing wrong, in every part of MuJoCo's step."""
+
+from __future__ import annotations
+
+from tests.mutants.plant import Mutant
+
+
+def _fault(name: str, file: str, before: str, after: str, path: str, module: str) -> Mutant:
+    return Mutant(name, ((before, after),), 1, path, module=module, file=file)
+
+
+def _kinematics(name: str, file: str, before: str, after: str, path: str = "probe/kinematics/.*") -> Mutant:
+    return _fault(name, file, before, after, path, "kinematics")
+
+
+def _forces(name: str, file: str, before: str, after: str, probe: str) -> Mutant:
+    return _fault(name, file, before, after, f"probe/{probe}/force", "forces")
+
+
+def _constraints(name: str, file: str, before: str, after: str, output: str) -> Mutant:
+    return _fault(name, file, before, after, f"probe/constraints/{output}", "constraints")
+
+
+def _solver(name: str, file: str, before: str, after: str) -> Mutant:
+    return _fault(name, file, before, after, "probe/solver/.*", "solver")
+
+
+def _integration(name: str, file: str, before: str, after: str, path: str = "probe/advance/.*") -> Mutant:
+    return _fault(name, file, before, after, path, "integration")
+
+
+MUTANTS = (
+    _kinematics("the torso hangs a centimetre lower", "physics.py", "qpos[1] + OFFSET[0, 1]", "qpos[1] + 0.69"),
+    _kinematics("bodies turn the other way in z", "physics.py", "cos * vector[:, 1] - sin", "cos * vector[:, 1] + sin"),
+    _kinematics("the front shin hangs on the back leg", "model.py", "(-1, 0, 1, 2, 0, 4, 5)", "(-1, 0, 1, 2, 0, 1, 5)"),
+    _kinematics("the front foot does not turn with its shin", "model.py", "(0, 4), (0, 4, 5)", "(0, 4), (0, 4)"),
+    _kinematics("the head leans by a hundredth less", "model.py", "-np.pi / 2, 0.87,", "-np.pi / 2, 0.86,"),
+    _kinematics("a capsule's far end is its middle", "model.py", "CAPSULE_CENTER - _AXIS]", "CAPSULE_CENTER]"),
+    _kinematics("one center of mass has eight digits", "model.py", "0.15238987816307403", "0.15238988"),
+    _fault(
+        "sliding has armature, too",
+        "model.py",
+        "[0.0] * 3 + [0.1]",
+        "[0.1] * 3 + [0.1]",
+        "probe/mass_matrix/matrix",
+        "inertia",
+    ),
+    _fault(
+        "one moment has nine digits",
+        "model.py",
+        "0.003529109456066946",
+        "0.00352910945",
+        "probe/mass_matrix/.*",
+        "inertia",
+    ),
+    _fault(
+        "one mass has eight digits", "model.py", "1.200836820083682", "1.2008368", "probe/mass_matrix/matrix", "inertia"
+    ),
+    _fault(
+        "moments do not turn with the torso",
+        "physics.py",
+        "[np.zeros((BODIES, 2)), ABOVE]",
+        "[np.zeros((BODIES, 3)), ABOVE[:, 1:]]",
+        "probe/mass_matrix/matrix",
+        "inertia",
+    ),
+    _forces(
+        "one term of turning has the wrong sign",
+        "physics.py",
+        "@ pulled - jnp.square(spin)",
+        "@ pulled + jnp.square(spin)",
+        "bias",
+    ),
+    _forces("hinges are pulled by their own body", "physics.py", "jnp.square(spin[MOUNT])", "jnp.square(spin)", "bias"),
+    _forces("gravity has two digits", "model.py", "GRAVITY = 9.81", "GRAVITY = 9.8", "bias"),
+    _forces(
+        "turning is computed in float32",
+        "physics.py",
+        "spin = jnp.asarray(ABOVE) @ qvel[2:]",
+        "spin = (jnp.asarray(ABOVE) @ qvel[2:]).astype(jnp.float32).astype(jnp.float64)",
+        "bias",
+    ),
+    _forces(
+        "one spring is weaker",
+        "model.py",
+        "180.0, 120.0, 180.0, 120.0, 60.0",
+        "180.0, 120.0, 180.0, 120.0, 59.9",
+        "passive",
+    ),
+    _forces("dampers of one leg are swapped", "model.py", "6.0, 4.5, 3.0, 4.5", "6.0, 3.0, 4.5, 4.5", "passive"),
+    _forces("dampers push", "physics.py", "-STIFFNESS * qpos - DAMPING", "-STIFFNESS * qpos + DAMPING", "passive"),
+    _forces("motors of one leg are swapped", "model.py", "120.0, 60.0, 30.0]", "120.0, 30.0, 60.0]", "actuation"),
+    _fault("one range is narrower", "model.py", "[-0.52, -0.785,", "[-0.52, -0.78,", "probe/limits/.*", "contacts"),
+    _fault(
+        "joints are pushed to the further end",
+        "physics.py",
+        "below < above",
+        "below > above",
+        "probe/limits/towards",
+        "contacts",
+    ),
+    _fault("capsules are thinner", "model.py", "RADIUS = 0.046", "RADIUS = 0.0459", "probe/contacts/.*", "contacts"),
+    _constraints(
+        "the ground pushes at the surface of the capsule",
+        "physics.py",
+        "(distance * 0.5 + RADIUS)",
+        "(distance + RADIUS)",
+        "jacobian",
+    ),
+    _constraints("friction is larger", "model.py", "FRICTION = 0.4", "FRICTION = 0.41", "jacobian"),
+    _constraints("the pyramid has an edge twice", "physics.py", "along_z - FRICTION", "along_z + FRICTION", "jacobian"),
+    _constraints(
+        "contacts are as soft as limits", "model.py", "CONTACT_WIDTH = 0.03, 0.01", "CONTACT_WIDTH = 0.03, 0.03", ".*"
+    ),
+    _constraints(
+        "limits are as hard as contacts", "model.py", "CONTACT_WIDTH = 0.03, 0.01", "CONTACT_WIDTH = 0.01, 0.01", ".*"
+    ),
+    _constraints("the least impedance is larger", "model.py", "= 1e-4, 0.8", "= 2e-4, 0.8", ".*"),
+    _constraints("the most impedance is larger", "model.py", "= 1e-4, 0.8", "= 1e-4, 0.9", ".*"),
+    _constraints(
+        "impedance grows along one parabola",
+        "physics.py",
+        "far <= 0.5, 2 * far * far",
+        "far <= 0.6, 2 * far * far",
+        ".*",
+    ),
+    _constraints(
+        "an edge is as strong as the ground", "physics.py", "[2 * FRICTION * FRICTION] * 48", "[1.0] * 48", "strength"
+    ),
+    _constraints(
+        "friction has no part in the weight", "physics.py", "* (1 + FRICTION * FRICTION)", "* 1.0", "strength"
+    ),
+    _constraints("depth pulls", "physics.py", "- STIFF * impedance", "+ STIFF * impedance", "wanted"),
+    _constraints(
+        "depth counts without impedance", "physics.py", "STIFF * impedance * distance", "STIFF * distance", "wanted"
+    ),
+    _constraints(
+        "wanted accelerations are computed in float32",
+        "physics.py",
+        "-DAMP * (rows @ qvel)",
+        "-DAMP * (rows @ qvel).astype(jnp.float32).astype(jnp.float64)",
+        "wanted",
+    ),
+    _constraints(
+        "two joints' weights are swapped",
+        "model.py",
+        "2.729788644884893, 5.893248984162904",
+        "5.893248984162904, 2.729788644884893",
+        "strength",
+    ),
+    _constraints("a body's weight has seven digits", "model.py", "0.24374928349017175", "0.2437493", "strength"),
+    _solver("sideways friction counts once", "solver.py", "[1.0, 1.0, 2.0] * 16", "[1.0, 1.0, 1.0] * 16"),
+    _solver(
+        "the last step's accelerations are not used",
+        "solver.py",
+        "better = warm[2][0] <= cold[2][0]",
+        "better = jnp.bool(False)",
+    ),
+    _solver(
+        "the last step's accelerations are always used",
+        "solver.py",
+        "better = warm[2][0] <= cold[2][0]",
+        "better = jnp.bool(True)",
+    ),
+    _solver(
+        "the solver stops after one step",
+        "solver.py",
+        "MOST_ITERATIONS, TOLERANCE = 100",
+        "MOST_ITERATIONS, TOLERANCE = 1",
+    ),
+    _solver(
+        "the line search stops after one step",
+        "solver.py",
+        "MOST_SEARCHES, SEARCH_TOLERANCE = 50",
+        "MOST_SEARCHES, SEARCH_TOLERANCE = 1",
+    ),
+    _solver("the line search is coarse", "solver.py", "SEARCH_TOLERANCE = 50, 0.01", "SEARCH_TOLERANCE = 50, 1e6"),
+    _solver("the solver is content too early", "solver.py", "TOLERANCE = 100, 1e-8", "TOLERANCE = 100, 1e-5"),
+    _solver("the solver goes on until nothing is won", "solver.py", " | (scale * to_win < TOLERANCE)", ""),
+    _solver("rows that pull away are held", "solver.py", "jnp.where(slack < 0, strength, 0.0)", "strength"),
+    _integration(
+        "damping is explicit",
+        "env.py",
+        "divided(inertia + TIME_STEP * np.diag(DAMPING), force)",
+        "divided(inertia, force)",
+    ),
+    _integration(
+        "positions move by the velocities before the step",
+        "env.py",
+        "qvel = qvel + TIME_STEP * damped\n    return qpos + TIME_STEP * qvel, qvel",
+        "return qpos + TIME_STEP * qvel, qvel + TIME_STEP * damped",
+    ),
+    _integration(
+        "the solver starts from damped accelerations",
+        "env.py",
+        "return qpos + TIME_STEP * qvel, qvel, qacc",
+        "return qpos + TIME_STEP * qvel, qvel, damped",
+    ),
+    _integration("a step has four parts", "env.py", "SUBSTEPS = 5", "SUBSTEPS = 4", ".*"),
+    _fault(
+        "the control's cost is computed in float64",
+        "env.py",
+        "squares = _float32(",
+        "squares = (",
+        "probe/reward/.*",
+        "reward",
+    ),
+    _fault(
+        "the control's cost is doubled",
+        "env.py",
+        "CONTROL_COST = 0.1",
+        "CONTROL_COST = 0.2",
+        "probe/reward/reward",
+        "reward",
+    ),
+    _fault(
+        "an episode has a step more",
+        "env.py",
+        "state.steps >= STEP_LIMIT",
+        "state.steps > STEP_LIMIT",
+        "truncated",
+        "reward",
+    ),
+    _fault("speed is that of a part of the step", "env.py", "(TIME_STEP * SUBSTEPS)", "TIME_STEP", "reward", "reward"),
+    _fault(
+        "an episode begins with doubled velocities", "env.py", "NOISE * draws", "2 * NOISE * draws", ".*", "integration"
+    ),
+)

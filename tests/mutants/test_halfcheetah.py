@@ -1,0 +1,34 @@
+"""Wrong candidates of HalfCheetah are caught at level 1, and traced to the module that has the fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sandboxes
+from harness.task.load import load_task
+from harness.verify.request import LevelsRequest
+from harness.verify.verifier import Verifier
+from tests.mutants.halfcheetah import MUTANTS
+from tests.mutants.plant import assert_caught, plant
+from tests.paths import ENVIRONMENTS
+from tests.sampling import by_day
+
+pytestmark = pytest.mark.slow
+TASK = load_task(ENVIRONMENTS / "halfcheetah")
+BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
+DAILY = {"hinges are pulled by their own body"}
+
+
+@pytest.fixture(scope="module")
+def verifier() -> Iterator[Verifier]:
+    with Verifier(TASK, sandboxes.choose(None), prepare=True) as started:
+        yield started
+
+
+@pytest.mark.parametrize("name", by_day(BY_NAME, DAILY))
+def test_a_fault_is_caught_and_traced(verifier: Verifier, name: str, tmp_path: Path) -> None:
+    plant(TASK, BY_NAME[name], tmp_path)
+    assert_caught(BY_NAME[name], verifier.verify(tmp_path, LevelsRequest((1,), 3, stop_at_failure=True)))

@@ -1,0 +1,78 @@
+"""For how long open loops can be compared: measured on the reference, which is started a little off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.compare import compare_many
+from harness.model import Case, Leaf, Trajectory
+from harness.task.contract import Tolerance
+from harness.verify.open_loop import comparable_steps, together
+
+STEPS = 60
+LEAVES = {
+    path: Leaf(path, "bool" if path.endswith("ted") else "float64")
+    for path in ("observation", "terminated", "truncated")
+}
+
+
+class Growing:
+    """A number that is multiplied in each step: nothing that it is off grows otherwise."""
+
+    def __init__(self, factor: float) -> None:
+        self._factor = factor
+
+    def rollout(self, cases: Sequence[Case]) -> list[Trajectory]:
+        return [self._played(case) for case in cases]
+
+    def _played(self, case: Case) -> Trajectory:
+        begun = 1.0 if case.start is None else float(case.start["state/n"])
+        numbers = begun * self._factor ** np.arange(case.length + 1)
+        never = np.zeros(case.length + 1, bool)
+        leaves: dict[str, Any] = {"state/n": numbers, "observation": numbers, "terminated": never, "truncated": never}
+        return Trajectory(case, leaves)
+
+
+def pair_of(reference: Growing, atol: float) -> Any:
+    """A stand-in for a pair whose one side is never asked."""
+    tolerances = {"observation": Tolerance(atol=atol)}
+
+    def differences(expected: Any, actual: Any, only: Any) -> Any:
+        kept = [
+            [Trajectory(one.case, {path: one.leaves[path] for path in only}) for one in side]
+            for side in (expected, actual)
+        ]
+        return compare_many(*kept, LEAVES, tolerances)
+
+    outputs = {"state/n": Leaf("state/n", "float64"), **LEAVES}
+    return SimpleNamespace(reference=reference, differences=differences, task=SimpleNamespace(outputs=outputs))
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected"), [(2.0, 20), (1.0, STEPS), (0.5, STEPS)], ids=["chaotic", "neutral", "forgetful"]
+)
+def test_the_reference_tells_after_how_many_steps_it_parts_from_itself(factor: float, expected: int) -> None:
+    """A start that is off by 2^-40, doubled, is beyond 2^-20 in the twenty-first step."""
+    reference = Growing(factor)
+    played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})])
+    assert comparable_steps(pair_of(reference, 2.0**-20 * 1.001), played) == expected
+
+
+@pytest.mark.parametrize(
+    ("ends", "rows"),
+    [([], 6), ([3], 9), ([3, 6], 12), ([7], 6), ([3, 10], 9)],
+    ids=["no end", "an end in time", "two", "an end too late", "the second too late"],
+)
+def test_an_episode_that_ended_in_time_is_followed_by_one_that_begins_alike(ends: list[int], rows: int) -> None:
+    ended = np.zeros(20, bool)
+    ended[ends] = True
+    assert together(ended, 5) == rows
+
+
+def test_no_more_rows_are_compared_than_there_are() -> None:
+    assert together(np.zeros(4, bool), 5) == 4
