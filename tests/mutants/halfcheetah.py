@@ -25,6 +25,11 @@ def _solver(name: str, file: str, before: str, after: str) -> Mutant:
     return _fault(name, file, before, after, "probe/solver/.*", "solver")
 
 
+def _way(name: str, file: str, before: str, after: str) -> Mutant:
+    """A fault that leads the solver another way to nearly the same end: it shows in few steps, and any level may meet them."""
+    return Mutant(name, ((before, after),), 3, ".*", file=file)
+
+
 def _integration(name: str, file: str, before: str, after: str, path: str = "probe/advance/.*") -> Mutant:
     return _fault(name, file, before, after, path, "integration")
 
@@ -150,17 +155,11 @@ MUTANTS = (
     ),
     _constraints("a body's weight has seven digits", "model.py", "0.24374928349017175", "0.2437493", "strength"),
     _solver("sideways friction counts once", "solver.py", "[1.0, 1.0, 2.0] * 16", "[1.0, 1.0, 1.0] * 16"),
-    _solver(
+    _way(
         "the last step's accelerations are not used",
         "solver.py",
         "better = warm[2][0] <= cold[2][0]",
         "better = jnp.bool(False)",
-    ),
-    _solver(
-        "the last step's accelerations are always used",
-        "solver.py",
-        "better = warm[2][0] <= cold[2][0]",
-        "better = jnp.bool(True)",
     ),
     _solver(
         "the solver stops after one step",
@@ -174,9 +173,9 @@ MUTANTS = (
         "MOST_SEARCHES, SEARCH_TOLERANCE = 50",
         "MOST_SEARCHES, SEARCH_TOLERANCE = 1",
     ),
-    _solver("the line search is coarse", "solver.py", "SEARCH_TOLERANCE = 50, 0.01", "SEARCH_TOLERANCE = 50, 1e6"),
+    _way("the line search is coarse", "solver.py", "SEARCH_TOLERANCE = 50, 0.01", "SEARCH_TOLERANCE = 50, 1e6"),
     _solver("the solver is content too early", "solver.py", "TOLERANCE = 100, 1e-8", "TOLERANCE = 100, 1e-5"),
-    _solver("the solver goes on until nothing is won", "solver.py", " | (scale * to_win < TOLERANCE)", ""),
+    _way("the solver goes on until nothing is won", "solver.py", " | (scale * to_win < TOLERANCE)", ""),
     _solver("rows that pull away are held", "solver.py", "jnp.where(slack < 0, strength, 0.0)", "strength"),
     _integration(
         "damping is explicit",
