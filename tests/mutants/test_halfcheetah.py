@@ -33,7 +33,7 @@ def verifier() -> Iterator[Verifier]:
 def test_a_fault_is_caught_and_traced(verifier: Verifier, name: str, tmp_path: Path) -> None:
     mutant = BY_NAME[name]
     plant(TASK, mutant, tmp_path)
-    verdict = verifier.verify(tmp_path, LevelsRequest(tuple(range(1, mutant.level + 1)), 3, stop_at_failure=True))
+    verdict = verifier.verify(tmp_path, LevelsRequest(tuple(range(1, mutant.level + 1)), 3))
     if mutant.level == 1:
         assert_caught(mutant, verdict)
     assert verdict.outcome is Outcome.FAIL, verdict

@@ -3,7 +3,8 @@
 //! A step is five of MuJoCo's. What decides the next one: positions, velocities, and the accelerations of the last one, from
 //! which the solver starts.
 
-mod linear;
+mod blocks;
+mod constraints;
 mod model;
 mod physics;
 mod probes;
@@ -11,9 +12,10 @@ mod solver;
 
 use lockstep_env::{Draw, Draws, Environment, Options, Probe, Random, Refused, Rng, Step, leaves};
 
-use linear::{divided, plus};
+use blocks::{Matrix, plus};
+use constraints::Constraints;
 use model::{DAMPING, DOFS, Dofs, JOINTS, TIME_STEP};
-use physics::{Pose, Rows, actuation, bias, mass_matrix, passive};
+use physics::{Pose, actuation, bias, mass_matrix, passive};
 use solver::Problem;
 
 lockstep_env::environment!(HalfCheetah);
@@ -107,16 +109,16 @@ impl Environment for HalfCheetah {
 pub fn advance(qpos: &Dofs, qvel: &Dofs, action: &[f32; JOINTS], warmstart: &Dofs) -> (Dofs, Dofs, Dofs) {
     let found = solved(qpos, qvel, action, warmstart);
     let mut damped = found.inertia;
-    for dof in 0..DOFS {
-        damped[dof][dof] += TIME_STEP * DAMPING[dof];
+    for joint in 0..JOINTS {
+        damped.leg[joint / 3][joint % 3][joint % 3] += TIME_STEP * DAMPING[3 + joint];
     }
-    let qvel = plus(qvel, TIME_STEP, &divided(&damped, &plus(&found.smooth_force, 1.0, &found.pushed)));
+    let qvel = plus(qvel, TIME_STEP, &damped.divided(&plus(&found.smooth_force, 1.0, &found.pushed)));
     (plus(qpos, TIME_STEP, &qvel), qvel, found.qacc)
 }
 
 /// What the solver found, and what it was asked.
 pub struct Solved {
-    pub inertia: linear::Matrix,
+    pub inertia: Matrix,
     pub smooth_force: Dofs,
     pub qacc: Dofs,
     pub pushed: Dofs,
@@ -127,9 +129,10 @@ pub fn solved(qpos: &Dofs, qvel: &Dofs, action: &[f32; JOINTS], warmstart: &Dofs
     let inertia = mass_matrix(&pose);
     let forces = plus(&passive(qpos, qvel), -1.0, &bias(&pose, qvel));
     let smooth_force = plus(&forces, 1.0, &actuation(action));
-    let smooth = divided(&inertia, &smooth_force);
-    let rows = Rows::of(&pose, qpos, qvel);
-    let (qacc, pushed) = Problem::new(&inertia, &smooth_force, &smooth, &rows).solve(warmstart);
+    let smooth = inertia.divided(&smooth_force);
+    let rows = Constraints::of(&pose, qpos, qvel);
+    let problem = Problem { inertia: &inertia, smooth_force: &smooth_force, smooth: &smooth, rows: &rows };
+    let (qacc, pushed) = problem.solve(warmstart);
     Solved { inertia, smooth_force, qacc, pushed }
 }
 

@@ -16,8 +16,6 @@ pub const TIME_STEP: f64 = 0.01;
 
 /// What each body hangs on; the torso hangs on nothing.
 pub const PARENT: [usize; BODIES] = [0, 0, 1, 2, 0, 4, 5];
-/// The bodies from the torso to each, itself the last.
-pub const CHAIN: [&[usize]; BODIES] = [&[0], &[0, 1], &[0, 1, 2], &[0, 1, 2, 3], &[0, 4], &[0, 4, 5], &[0, 4, 5, 6]];
 /// Where each body hangs on its parent.
 pub const OFFSET: [Vector; BODIES] =
     [[0.0, 0.7], [-0.5, 0.0], [0.16, -0.25], [-0.28, -0.14], [0.5, 0.0], [-0.14, -0.24], [0.13, -0.18]];

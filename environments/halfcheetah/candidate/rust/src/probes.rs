@@ -2,9 +2,9 @@
 
 use lockstep_env::{Probe, leaves, probe};
 
-use crate::linear::Matrix;
+use crate::constraints::{Constraints, ROWS};
 use crate::model::{BODIES, DOFS, Dofs, ENDS, JOINTS, Vector};
-use crate::physics::{Pose, ROWS, Rows};
+use crate::physics::Pose;
 use crate::{advance, physics, rewarded, solved};
 
 leaves! { struct Placed { qpos: Dofs } }
@@ -22,7 +22,7 @@ leaves! {
         end: [Vector; ENDS],
     }
 }
-leaves! { struct Inertia { matrix: Matrix } }
+leaves! { struct Inertia { matrix: [Dofs; DOFS] } }
 leaves! { struct Force { force: Dofs } }
 leaves! { struct Limits { distance: [f64; JOINTS], towards: [f64; JOINTS] } }
 leaves! { struct Contacts { touches: [bool; ENDS], distance: [f64; ENDS], x: [f64; ENDS] } }
@@ -51,7 +51,7 @@ fn kinematics(given: Placed) -> Places {
 }
 
 fn mass_matrix(given: Placed) -> Inertia {
-    Inertia { matrix: physics::mass_matrix(&Pose::of(&given.qpos)) }
+    Inertia { matrix: physics::mass_matrix(&Pose::of(&given.qpos)).whole() }
 }
 
 fn bias(given: Moving) -> Force {
@@ -92,9 +92,10 @@ fn contacts(given: Placed) -> Contacts {
 
 fn constraints(given: Moving) -> Wanted {
     let mut found = Wanted { jacobian: [[0.0; DOFS]; ROWS], wanted: [0.0; ROWS], strength: [0.0; ROWS] };
-    for (place, row) in Rows::of(&Pose::of(&given.qpos), &given.qpos, &given.qvel).placed() {
-        found.jacobian[place] = row.jacobian;
-        (found.wanted[place], found.strength[place]) = (row.wanted, row.strength);
+    let rows = Constraints::of(&Pose::of(&given.qpos), &given.qpos, &given.qvel);
+    for (place, row, wanted, strength) in rows.placed() {
+        found.jacobian[place] = row;
+        (found.wanted[place], found.strength[place]) = (wanted, strength);
     }
     found
 }

@@ -1,8 +1,8 @@
 //! MuJoCo's solver: Newton's method, with its line search, and the three rules by which it ends.
 
-use crate::linear::{Matrix, add_square, divided, dot, plus, times};
+use crate::blocks::{Matrix, dot, plus};
+use crate::constraints::{Constraints, OfRows, ROWS};
 use crate::model::{DOFS, Dofs, SMALLEST};
-use crate::physics::{ROWS, Rows};
 
 const MOST_ITERATIONS: usize = 100;
 const TOLERANCE: f64 = 1e-8;
@@ -12,18 +12,17 @@ const SEARCH_TOLERANCE: f64 = 0.01;
 /// What is to be solved: accelerations at least cost, the cost being how far they are from those without constraints, and
 /// how far rows are from what they want.
 pub struct Problem<'a> {
-    inertia: &'a Matrix,
-    smooth_force: &'a Dofs,
-    smooth: &'a Dofs,
-    rows: &'a Rows,
-    strength: [f64; ROWS],
+    pub inertia: &'a Matrix,
+    pub smooth_force: &'a Dofs,
+    pub smooth: &'a Dofs,
+    pub rows: &'a Constraints,
 }
 
 /// Accelerations, what they are through the matrix of inertia, and by how much each row has more than it wants.
 struct Place {
     qacc: Dofs,
     moved: Dofs,
-    slack: [f64; ROWS],
+    slack: OfRows,
     cost: f64,
 }
 
@@ -32,7 +31,7 @@ struct Line {
     constant: f64,
     linear: f64,
     square: f64,
-    slackening: [f64; ROWS],
+    slackening: OfRows,
 }
 
 /// A place on a line: how far along, the cost there, its slope and its curvature.
@@ -44,21 +43,13 @@ struct Point {
     curve: f64,
 }
 
-impl<'a> Problem<'a> {
-    pub fn new(inertia: &'a Matrix, smooth_force: &'a Dofs, smooth: &'a Dofs, rows: &'a Rows) -> Self {
-        let mut strength = [0.0; ROWS];
-        for (number, row) in rows.rows().iter().enumerate() {
-            strength[number] = row.strength * rows.times(number);
-        }
-        Problem { inertia, smooth_force, smooth, rows, strength }
-    }
-
+impl Problem<'_> {
     /// The accelerations, and the forces of the constraints.
     pub fn solve(&self, warmstart: &Dofs) -> (Dofs, Dofs) {
-        if self.rows.rows().is_empty() {
+        if self.rows.count() == 0 {
             return (*self.smooth, [0.0; DOFS]);
         }
-        let scale = 1.0 / (0..DOFS).map(|dof| self.inertia[dof][dof]).sum::<f64>();
+        let scale = 1.0 / self.inertia.trace();
         let (warm, cold) = (self.place(warmstart), self.place(self.smooth));
         let mut at = if warm.cost <= cold.cost { warm } else { cold };
         let mut pushed = self.pushed(&at.slack);
@@ -68,7 +59,7 @@ impl<'a> Problem<'a> {
         }
         let mut search = self.search(&at.slack, &gradient);
         for _ in 0..MOST_ITERATIONS {
-            let moving = times(self.inertia, &search);
+            let moving = self.inertia.times(&search);
             let line = self.line(&at, &search, &moving);
             let length = dot(&search, &search).sqrt();
             let flat = TOLERANCE * SEARCH_TOLERANCE * length / scale;
@@ -76,7 +67,7 @@ impl<'a> Problem<'a> {
             let before = at.cost;
             at.qacc = plus(&at.qacc, far, &search);
             at.moved = plus(&at.moved, far, &moving);
-            for row in 0..self.rows.rows().len() {
+            for row in 0..self.rows.count() {
                 at.slack[row] += far * line.slackening[row];
             }
             at.cost = self.cost(&at.qacc, &at.moved, &at.slack);
@@ -95,54 +86,49 @@ impl<'a> Problem<'a> {
     }
 
     fn place(&self, qacc: &Dofs) -> Place {
-        let moved = times(self.inertia, qacc);
+        let moved = self.inertia.times(qacc);
         let mut slack = [0.0; ROWS];
-        for (number, row) in self.rows.rows().iter().enumerate() {
-            slack[number] = dot(&row.jacobian, qacc) - row.wanted;
+        self.rows.along(qacc, &mut slack);
+        for row in 0..self.rows.count() {
+            slack[row] -= self.rows.wanted[row];
         }
         Place { qacc: *qacc, moved, slack, cost: self.cost(qacc, &moved, &slack) }
     }
 
-    fn cost(&self, qacc: &Dofs, moved: &Dofs, slack: &[f64; ROWS]) -> f64 {
+    fn cost(&self, qacc: &Dofs, moved: &Dofs, slack: &OfRows) -> f64 {
         let mut pressed = 0.0;
-        for row in 0..self.rows.rows().len() {
+        for row in 0..self.rows.count() {
             if slack[row] < 0.0 {
-                pressed += self.strength[row] * slack[row] * slack[row];
+                pressed += self.rows.strength[row] * slack[row] * slack[row];
             }
         }
         0.5 * pressed + 0.5 * dot(&plus(moved, -1.0, self.smooth_force), &plus(qacc, -1.0, self.smooth))
     }
 
-    fn pushed(&self, slack: &[f64; ROWS]) -> Dofs {
-        let mut force = [0.0; DOFS];
-        for (number, row) in self.rows.rows().iter().enumerate() {
-            if slack[number] < 0.0 {
-                force = plus(&force, -self.strength[number] * slack[number], &row.jacobian);
-            }
+    fn pushed(&self, slack: &OfRows) -> Dofs {
+        let mut push = [0.0; ROWS];
+        for row in 0..self.rows.count() {
+            push[row] = if slack[row] < 0.0 { -self.rows.strength[row] * slack[row] } else { 0.0 };
         }
-        force
+        self.rows.pushed(&push)
     }
 
     fn gradient(&self, moved: &Dofs, pushed: &Dofs) -> Dofs {
         plus(&plus(moved, -1.0, self.smooth_force), -1.0, pushed)
     }
 
-    fn search(&self, slack: &[f64; ROWS], gradient: &Dofs) -> Dofs {
-        let mut hessian = *self.inertia;
-        for (number, row) in self.rows.rows().iter().enumerate() {
-            if slack[number] < 0.0 {
-                add_square(&mut hessian, self.strength[number], &row.jacobian);
-            }
+    fn search(&self, slack: &OfRows, gradient: &Dofs) -> Dofs {
+        let mut pressed = [0.0; ROWS];
+        for row in 0..self.rows.count() {
+            pressed[row] = if slack[row] < 0.0 { self.rows.strength[row] } else { 0.0 };
         }
-        divided(&hessian, gradient).map(|part| -part)
+        self.rows.added(self.inertia, &pressed).divided(gradient).map(|part| -part)
     }
 
     fn line(&self, at: &Place, search: &Dofs, moving: &Dofs) -> Line {
         let pull = plus(&at.moved, -1.0, self.smooth_force);
         let mut slackening = [0.0; ROWS];
-        for (number, row) in self.rows.rows().iter().enumerate() {
-            slackening[number] = dot(&row.jacobian, search);
-        }
+        self.rows.along(search, &mut slackening);
         Line {
             constant: 0.5 * dot(&pull, &plus(&at.qacc, -1.0, self.smooth)),
             linear: dot(search, &pull),
@@ -153,12 +139,12 @@ impl<'a> Problem<'a> {
 
     fn point(&self, at: &Place, line: &Line, far: f64) -> Point {
         let (mut constant, mut linear, mut square) = (0.0, 0.0, 0.0);
-        for row in 0..self.rows.rows().len() {
+        for row in 0..self.rows.count() {
             let (slack, slackening) = (at.slack[row], line.slackening[row]);
             if slack + far * slackening < 0.0 {
-                constant += self.strength[row] * slack * slack;
-                linear += self.strength[row] * slack * slackening;
-                square += self.strength[row] * slackening * slackening;
+                constant += self.rows.strength[row] * slack * slack;
+                linear += self.rows.strength[row] * slack * slackening;
+                square += self.rows.strength[row] * slackening * slackening;
             }
         }
         let (constant, linear) = (line.constant + 0.5 * constant, line.linear + linear);
