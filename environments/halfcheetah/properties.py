@@ -10,7 +10,6 @@ from lockstep import Array, Trajectory, feature, generator, invariant
 STEP_LIMIT = 1000
 SECONDS = 0.05
 RANGES = np.array([(-0.52, 1.05), (-0.785, 0.785), (-0.4, 0.785), (-1.0, 0.7), (-1.2, 0.87), (-0.5, 0.5)])
-JOINTS = ("back_thigh", "back_shin", "back_foot", "front_thigh", "front_shin", "front_foot")
 
 
 def _state(trajectory: Trajectory, name: str) -> Array:
@@ -69,20 +68,25 @@ def an_episode_is_truncated_exactly_at_its_thousandth_step_and_never_fails(traje
 # --- what episodes should reach ---------------------------------------------------------------------------------------
 
 
-def _declare_limits(joint: int, name: str) -> None:
+def _beyond(joint: int, name: str) -> tuple[Any, Any]:
+    """Below and above the range of a joint."""
+
     def below(trajectory: Trajectory) -> Array:
         return _state(trajectory, "qpos")[:, 3 + joint] < RANGES[joint, 0]
 
     def above(trajectory: Trajectory) -> Array:
         return _state(trajectory, "qpos")[:, 3 + joint] > RANGES[joint, 1]
 
-    for reached in (below, above):
-        reached.__name__ = f"the_{name}_is_{reached.__name__}_its_range"
-        feature(reached)
+    below.__name__, above.__name__ = f"the_{name}_is_below_its_range", f"the_{name}_is_above_its_range"
+    return feature(below), feature(above)
 
 
-for _number, _name in enumerate(JOINTS):
-    _declare_limits(_number, _name)
+back_thigh_below, back_thigh_above = _beyond(0, "back_thigh")
+back_shin_below, back_shin_above = _beyond(1, "back_shin")
+back_foot_below, back_foot_above = _beyond(2, "back_foot")
+front_thigh_below, front_thigh_above = _beyond(3, "front_thigh")
+front_shin_below, front_shin_above = _beyond(4, "front_shin")
+front_foot_below, front_foot_above = _beyond(5, "front_foot")
 
 
 @feature
@@ -108,20 +112,19 @@ def the_time_limit_was_reached(trajectory: Trajectory) -> Array:
 # --- where the probes are asked ---------------------------------------------------------------------------------------
 
 
+PLACES = ((0.8, 0.0, 3.1), (0.1, 0.0, 0.4), (-0.5, np.pi, 0.5), (-0.2, 0.0, 1.5))
+"""How high, at which pitch, and how much that varies: in the air, on its feet, on its back, and deep in the ground."""
+
+
 def _poses() -> st.SearchStrategy[Array]:
-    """In the air, on its feet, on its back or deep in the ground; joints a little beyond their ranges at times."""
+    """In one of these places; joints a little beyond their ranges at times."""
 
     def build(seed: int, place: int) -> Array:
         rng = np.random.default_rng(seed)
-        z, pitch = ((0.8, 3.1), (0.1, 0.4), (-0.5, 3.1), (-0.2, 1.5))[place]
+        z, pitch, lean = PLACES[place]
         low, high = RANGES[:, 0] - 0.05 * place, RANGES[:, 1] + 0.05 * place
-        if place == 2:
-            pitch_of = np.pi + rng.uniform(-0.5, 0.5)
-        else:
-            pitch_of = rng.uniform(-pitch, pitch)
-        return np.concatenate(
-            [rng.uniform(-20, 20, 1), [z + rng.uniform(-0.25, 0.15), pitch_of], rng.uniform(low, high)]
-        )
+        whole = [rng.uniform(-20, 20), z + rng.uniform(-0.25, 0.15), pitch + rng.uniform(-lean, lean)]
+        return np.concatenate([whole, rng.uniform(low, high)])
 
     return st.builds(build, st.integers(0, 2**32 - 1), st.integers(0, 3))
 
@@ -155,12 +158,15 @@ def _of_steps() -> st.SearchStrategy[dict[str, Array]]:
     )
 
 
-for _probe in ("kinematics", "mass_matrix", "limits", "contacts"):
-    generator(_probe)(_of_poses)
-for _probe in ("bias", "passive", "constraints"):
-    generator(_probe)(_of_states)
-for _probe in ("solver", "advance"):
-    generator(_probe)(_of_steps)
+kinematics_inputs = generator("kinematics")(_of_poses)
+mass_matrix_inputs = generator("mass_matrix")(_of_poses)
+limits_inputs = generator("limits")(_of_poses)
+contacts_inputs = generator("contacts")(_of_poses)
+bias_inputs = generator("bias")(_of_states)
+passive_inputs = generator("passive")(_of_states)
+constraints_inputs = generator("constraints")(_of_states)
+solver_inputs = generator("solver")(_of_steps)
+advance_inputs = generator("advance")(_of_steps)
 
 
 @generator("actuation")
