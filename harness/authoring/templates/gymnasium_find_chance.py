@@ -77,7 +77,7 @@ class WithChance(Played):
 
     def try_tape(self) -> None:
         """Record every draw, force each tape under another seed, and keep it if nothing differs."""
-        self.found["draws"] = {}
+        self.forget_draws()
         problem = "" if self.deterministic else "its episodes do not repeat"
         try:
             problem = problem or self.record()
@@ -89,6 +89,12 @@ class WithChance(Played):
             self.doubts.append(f"draws cannot be recorded and forced ({problem})")
         elif not self.found["draws"]:
             self.found["draws"] = None
+
+    def forget_draws(self) -> None:
+        self.found["draws"] = {}
+        self.capacity = {}  # type: dict[str, int]
+        self.calls = {}  # type: dict[str, list[Any]]
+        self.tapes = []  # type: list[Any]
 
     def record(self) -> str:
         problem = self.recorded()
@@ -108,10 +114,7 @@ class WithChance(Played):
 
     def recorded(self) -> str:
         """Record the draws of the known episodes; gives what speaks against it."""
-        self.found["draws"] = {}
-        self.capacity = {}  # type: dict[str, int]
-        self.calls = {}  # type: dict[str, list[Any]]
-        self.tapes = []  # type: list[Any]
+        self.forget_draws()
         reference = self.reference()
         self.note_calls(reference)
         for seed, expected in enumerate(self.plain):
