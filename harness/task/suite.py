@@ -7,11 +7,12 @@ sandbox (`harness.verify.suite.server`), and never by the process that holds the
 from __future__ import annotations
 
 import importlib.util
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -76,35 +77,56 @@ class Suite:
 
 def invariant(module: str | None = None) -> Callable[[RowCheck], Invariant]:
     """Declare an invariant of a module, or of the whole environment. It must hold on the reference first."""
-    return lambda check: Invariant(_name(check), module, check)
+    return lambda check: _noted(Invariant(_name(check), module, check), check)
 
 
 def feature(check: RowCheck) -> Feature:
     """Declare a feature that episodes should reach."""
-    return Feature(_name(check), check)
+    return _noted(Feature(_name(check), check), check)
 
 
 def generator(probe: str) -> Callable[[Callable[[], Any]], Generator]:
     """Declare how inputs of a probe are generated, instead of uniformly within the bounds of its leaves."""
-    return lambda make: Generator(probe, make)
+    return lambda make: _noted(Generator(probe, make), make)
 
 
 def sequence(name: str) -> Callable[[Callable[[Task], Any]], Sequence]:
     """Declare sequences for level 2."""
-    return lambda make: Sequence(name, make)
+    return lambda make: _noted(Sequence(name, make), make)
+
+
+Declared = TypeVar("Declared", Invariant, Feature, Generator, Sequence)
+_importing = threading.local()
+"""Has `made` while a file is imported: what it declared, each with its function."""
+
+
+def _noted(declared: Declared, function: Callable[..., Any]) -> Declared:
+    if (made := getattr(_importing, "made", None)) is not None:
+        made.append((declared, function))
+    return declared
 
 
 def load_suite(task: Task) -> Suite:
     """The suite of a task, from its `properties.py` and `interactions.py`; either may be absent.
 
     Raises:
-        TaskError: a file cannot be imported, or names a probe or a module that the task does not have.
+        TaskError: a file cannot be imported, names a probe or a module that the task does not have, or declares something
+            that none of its names holds, so that nothing would be done with it.
     """
     declared: list[Any] = []
+    lost: list[str] = []
     for file in (PROPERTIES_FILE, INTERACTIONS_FILE):
         path = task.directory / file
         if path.is_file():
-            declared.extend(vars(_import(path, f"lockstep_{task.name}_{path.stem}")).values())
+            module, made = _import(path, f"lockstep_{task.name}_{path.stem}")
+            kept = list(vars(module).values())
+            declared.extend(kept)
+            lost += [
+                f"{file}: the {type(item).__name__.lower()} `{_called(item)}` is declared, and no name of the file holds "
+                "it; expected each at the top level, by a name of its own"
+                for item, function in made
+                if getattr(function, "__module__", None) == module.__name__ and not any(item is each for each in kept)
+            ]
     suite = Suite(
         invariants=tuple(item for item in declared if isinstance(item, Invariant)),
         features=tuple(item for item in declared if isinstance(item, Feature)),
@@ -112,15 +134,19 @@ def load_suite(task: Task) -> Suite:
         sequences=tuple(item for item in declared if isinstance(item, Sequence)),
     )
     modules = {module.name for module in task.modules}
-    mistakes = [
-        f"{PROPERTIES_FILE}: the invariant `{item.name}` belongs to module `{item.module}`, which task.toml lacks"
-        for item in suite.invariants
-        if item.module is not None and item.module not in modules
-    ] + [
-        f"{PROPERTIES_FILE}: a generator is for probe `{probe}`, which task.toml lacks"
-        for probe in suite.generators
-        if probe not in task.probes
-    ]
+    mistakes = (
+        lost
+        + [
+            f"{PROPERTIES_FILE}: the invariant `{item.name}` belongs to module `{item.module}`, which task.toml lacks"
+            for item in suite.invariants
+            if item.module is not None and item.module not in modules
+        ]
+        + [
+            f"{PROPERTIES_FILE}: a generator is for probe `{probe}`, which task.toml lacks"
+            for probe in suite.generators
+            if probe not in task.probes
+        ]
+    )
     if mistakes:
         raise TaskError("the suite does not fit the task", where=str(task.directory), mistakes=tuple(mistakes))
     return suite
@@ -131,14 +157,20 @@ def _timesteps(answer: Any, timesteps: int) -> Array:
     return array if array.shape == (timesteps,) else np.broadcast_to(array, (timesteps,))
 
 
+def _called(declared: Any) -> str:
+    return declared.probe if isinstance(declared, Generator) else declared.name
+
+
 def _name(check: Callable[..., Any]) -> str:
     return check.__name__.replace("_", " ")
 
 
-def _import(path: Path, name: str) -> ModuleType:
+def _import(path: Path, name: str) -> tuple[ModuleType, list[tuple[Any, Callable[..., Any]]]]:
+    """A file as a module, and what was declared while it was imported."""
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    _importing.made = made = []
     try:
         with former_names():
             spec.loader.exec_module(module)
@@ -148,4 +180,6 @@ def _import(path: Path, name: str) -> ModuleType:
             where=str(path),
             next_step=f"run `python {path.name}` in the task directory",
         ) from error
-    return module
+    finally:
+        _importing.made = None
+    return module, made

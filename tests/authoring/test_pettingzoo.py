@@ -263,6 +263,18 @@ def test_states_are_restored_out_of_step_with_the_turns(
         assert bool(not_passed(task, installed)) == (change is not None)
 
 
+def test_a_game_for_one_is_refused_with_what_to_do(tmp_path: Path, installed: Installed) -> None:
+    head, turns = (
+        HEAD.replace('["red", "green", "blue"]', '["red"]'),
+        TURNS.replace("% 3] for step in (1, 2, 3)]", "% 1] for step in (1,)]"),
+    )
+    (tmp_path / "game.py").write_text(textwrap.dedent(head) + textwrap.dedent(turns))
+    with pytest.raises(
+        SetupError, match=r"only red plays: a game for one is an environment of Gymnasium's, .* `--factory`"
+    ):
+        new("game", tmp_path / "game", pettingzoo=f"{tmp_path / 'game.py'}:Countdown")
+
+
 @pytest.mark.parametrize(
     ("how", "said"),
     [

@@ -227,6 +227,14 @@ def test_what_an_invariant_or_a_feature_raises_is_said_of_it_alone(serve: Callab
             "belongs to module `other`, which task.toml lacks",
         ),
         ("from lockstep import generator\n@generator('other')\ndef it(): ...\n", "a generator is for probe `other`"),
+        (
+            "invariant()(lambda trajectory: True)\n",
+            "the invariant `<lambda>` is declared, and no name of the file holds it",
+        ),
+        (
+            "@invariant()\ndef it(trajectory): return True\n@invariant()\ndef it(trajectory): return False\n",
+            "the invariant `it` is declared, and no name of the file holds it; expected each at the top level",
+        ),
     ],
 )
 def test_a_wrong_file_of_a_task_is_named_as_before(
