@@ -158,6 +158,8 @@ def test_a_place_in_a_list_has_a_law(
         ((), {"size": (2, 3), "low": np.float32(0.5)}, "low=0.5, size=[2, 3]"),
         ((["a", True, None],), {"dtype": np.int32}, "['a', True, None], dtype=int32"),
         ((np.arange(3),), {}, "[0, 1, 2]"),
+        (([[], [1], [1, 2]],), {}, "[[], [1], [1, 2]]"),
+        ((np.array(3.0),), {}, None),
         ((range(100),), {}, None),
         ((object(),), {}, None),
         (([object()],), {}, None),

@@ -225,7 +225,8 @@ def _plain(value: Any) -> str | None:
         return repr(float(value))
     if isinstance(value, type):
         return value.__name__
-    if isinstance(value, (list, tuple, range, np.ndarray)) and np.shape(value) and len(value) <= SHORT:
+    rows = isinstance(value, (list, tuple, range)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    if rows and len(value) <= SHORT:
         parts = [_plain(part) for part in value]
         return None if None in parts else "[{}]".format(", ".join(map(str, parts)))
     return None
