@@ -22,6 +22,7 @@ from harness.reference.start import start_reference
 from harness.task.contract import Mode, Task
 from harness.task.load import load_task
 from harness.verdict import Outcome
+from tests.authoring.forced import assert_forced
 
 HERE = Installed(Path(sys.prefix), Path(sys.executable))
 HEAD = """import os, random
@@ -148,13 +149,7 @@ def test_each_generator_is_recorded_and_forced(tmp_path: Path, chance: str, made
     directory = new("walk", tmp_path / "walk", factory=written(tmp_path, code))
     task = load_task(directory)
     assert (task.mode, set(task.draws)) == (Mode.TAPE, {draw})
-    reference = start_reference(task, HERE)
-    try:
-        [episode] = reference.drive("random", [3], 20)
-        [forced] = reference.rollout([Case(99, episode.case.actions, draws=episode.draws)])
-        assert forced.digest == episode.digest
-    finally:
-        reference.close()
+    assert_forced(task, HERE)
 
 
 @pytest.mark.slow

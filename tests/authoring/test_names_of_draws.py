@@ -11,12 +11,12 @@ import pytest
 from harness.authoring import scaffold
 from harness.authoring.conformance import check_reference
 from harness.authoring.scaffold import new
-from harness.model import Case
 from harness.reference.install import Installed
 from harness.reference.start import start_reference
 from harness.task.contract import Law, Task
 from harness.task.load import load_task
 from harness.verdict import Outcome
+from tests.authoring.forced import assert_forced
 
 HERE = Installed(Path(sys.prefix), Path(sys.executable))
 WALK = """
@@ -65,13 +65,7 @@ def test_each_way_to_ask_is_a_draw_of_its_own_law(tmp_path: Path) -> None:
     assert "probabilities = [0.75, 0.25]" in (task.directory / "task.toml").read_text()
     results = check_reference(lambda: start_reference(task, HERE), task)
     assert {each.outcome for each in results} <= {Outcome.PASS, Outcome.SKIPPED}
-    reference = start_reference(task, HERE)
-    try:
-        [episode] = reference.drive("random", [3], 20)
-        [forced] = reference.rollout([Case(99, episode.case.actions, draws=episode.draws)])
-        assert forced.digest == episode.digest
-    finally:
-        reference.close()
+    assert_forced(task, HERE)
 
 
 @pytest.mark.slow

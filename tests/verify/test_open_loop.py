@@ -24,15 +24,15 @@ LEAVES = {
 class Growing:
     """A number that is multiplied in each step: nothing that it is off grows otherwise."""
 
-    def __init__(self, factor: float) -> None:
-        self._factor = factor
+    def __init__(self, factor: float, dtype: type = np.float64) -> None:
+        self._factor, self._dtype = factor, dtype
 
     def rollout(self, cases: Sequence[Case]) -> list[Trajectory]:
         return [self._played(case) for case in cases]
 
     def _played(self, case: Case) -> Trajectory:
         begun = 1.0 if case.start is None else float(case.start["state/n"])
-        numbers = begun * self._factor ** np.arange(case.length + 1)
+        numbers = (begun * self._factor ** np.arange(case.length + 1)).astype(self._dtype)
         never = np.zeros(case.length + 1, bool)
         leaves: dict[str, Any] = {"state/n": numbers, "observation": numbers, "terminated": never, "truncated": never}
         return Trajectory(case, leaves)
@@ -61,6 +61,22 @@ def test_the_reference_tells_after_how_many_steps_it_parts_from_itself(factor: f
     reference = Growing(factor)
     played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})])
     assert comparable_steps(pair_of(reference, 2.0**-20 * 1.001), played) == expected
+
+
+@pytest.mark.parametrize(
+    ("atol", "expected"), [(2.0**-44, 2), (2.0**-50, 2), (0.0, STEPS)], ids=["less", "one", "none"]
+)
+def test_a_start_is_off_by_no_more_than_the_tolerances_forgive(atol: float, expected: int) -> None:
+    """So nothing is excused where they forgive nothing, and the first rows are always compared."""
+    reference = Growing(2.0)
+    played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})])
+    assert comparable_steps(pair_of(reference, atol * 1.001), played) == expected
+
+
+def test_a_narrow_float_is_moved_by_its_own_units() -> None:
+    reference = Growing(2.0, np.float32)
+    played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})])
+    assert comparable_steps(pair_of(reference, 2.0**-8 * 1.001), played) == 3
 
 
 @pytest.mark.parametrize(

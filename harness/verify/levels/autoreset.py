@@ -260,24 +260,27 @@ class Use:
 
 def check_used(pair: Pair, answer: Mapping[str, Any], shown: Shown) -> CheckResult:
     """Whether a user sees what the reference confirmed of the batch; `answer` and `shown` are those of `play` and `Use`."""
-    examples, detail, ended = 0, "", np.logical_or(*(answer["leaves"][path] for path in ENDINGS))
-    steps = len(ended) - 1
-    if pair.resynchronised:
-        steps = comparable_steps(pair, list(episodes(pair, answer, answer["actions"], USED)))
-        if steps < len(ended) - 1:
-            detail = f"the first {steps} steps of episodes: in the next the reference parts from itself, moved a little"
+    examples, steps, detail = 0, None, ""
+    ended = np.logical_or(*(answer["leaves"][path] for path in ENDINGS))
     tolerances = dict(pair.task.tolerances)
     tolerances |= {FINAL + path: tolerance for path, tolerance in tolerances.items()}
     for way, outputs in shown.items():
         timesteps, env_indices = outputs["terminated"].shape
         examples += env_indices
         for number in range(env_indices):
-            rows = min(timesteps, together(ended[:, number], steps))
             expected = {
-                path: np.ascontiguousarray(answer["leaves"][_in_batch(path)][:rows, number]) for path in outputs
+                path: np.ascontiguousarray(answer["leaves"][_in_batch(path)][:timesteps, number]) for path in outputs
             }
-            actual = {path: np.ascontiguousarray(array[:rows, number]) for path, array in outputs.items()}
+            actual = {path: np.ascontiguousarray(array[:, number]) for path, array in outputs.items()}
             found = compare_leaves(expected, actual, tolerances)
+            if found is not None and pair.resynchronised:
+                if steps is None:
+                    steps = comparable_steps(pair, list(episodes(pair, answer, answer["actions"], USED)))
+                if found.step >= together(ended[:, number], steps):
+                    detail = (
+                        f"the first {steps} steps of episodes: then the reference parts from itself, moved a little"
+                    )
+                    continue
             if found is not None:
                 divergence = Divergence(
                     None, found.step, found.path, found.expected,
