@@ -79,6 +79,17 @@ def one_line(task: Task) -> st.SearchStrategy[dict[str, Any]]:
     return st.builds(build, st.sampled_from(lines), st.integers(0, 3), st.integers(0, 1), ANY_COLUMNS)
 
 
+@sequence("stones at the top of empty columns")
+def at_the_top(task: Task) -> st.SearchStrategy[dict[str, Any]]:
+    """No game comes to them, but the reference looks at the top cell alone to see whether a column has room."""
+
+    def build(tops: list[int], mover: int, columns: list[int]) -> dict[str, Any]:
+        return _case([tops, *([0] * COLUMNS for _ in range(ROWS - 1))], mover, columns)
+
+    tops = st.lists(st.integers(0, 2), min_size=COLUMNS, max_size=COLUMNS)
+    return st.builds(build, tops, st.integers(0, 1), ANY_COLUMNS)
+
+
 @sequence("any moves from the beginning")
 def any_moves(task: Task) -> st.SearchStrategy[dict[str, Any]]:
     """Also into full columns, which policies never do."""
