@@ -115,3 +115,8 @@ def with_fault(name: str, label: str, before: bytes, after: bytes) -> bytes:
     assert found < start + 200, f"{before.hex()} is not near {label}"
     assert len(before) == len(after)
     return built.image[:found] + after + built.image[found + len(before) :]
+
+
+def self_checks(console: Console) -> list[str]:
+    failures = console.byte("wFailures")
+    return [f"{failures} self-checks failed, number {console.byte('wFailed')} first"] if failures else []

@@ -14,11 +14,13 @@ import pytest
 
 from environments.gameboy.assembler import assemble
 
-from .console import BOOT_FRAMES, NAMES, ROMS, Console, pyboy, rom, with_fault
+from .console import BOOT_FRAMES, NAMES, ROMS, Console, pyboy, rom, self_checks, with_fault
+from .crowds import check_life, check_swarm
 from .models import BUSY_RESULTS, arithmetic_checksum, busy_results, busy_total, visits_checksum
 from .test_assembler import header_faults
 
-SIZES = {"mbc1": 1024, "mbc1ram": 128, "mbc2": 256, "mbc3": 128, "mbc5": 8192}
+MAPPERS = ("mbc1", "mbc1ram", "mbc2", "mbc3", "mbc5")
+SIZES = {"mbc1": 1024, "mbc1ram": 128, "mbc2": 256, "mbc3": 128, "mbc5": 8192, "swarm": 128}
 """KiB; the others have 32."""
 GAMES = ("bricks", "meteors")
 
@@ -66,11 +68,6 @@ def test_the_readme_gives_the_addresses_that_the_rom_has(name: str) -> None:
 
 
 # Each check looks at a ROM's WRAM while it runs and returns what is wrong with it.
-
-
-def self_checks(console: Console) -> list[str]:
-    failures = console.byte("wFailures")
-    return [f"{failures} self-checks failed, number {console.byte('wFailed')} first"] if failures else []
 
 
 def check_busy(console: Console) -> list[str]:
@@ -308,7 +305,9 @@ CHECKS: dict[str, Callable[[Console], list[str]]] = {
     "interrupts": check_interrupts,
     "timers": check_timers,
     "sound": check_sound,
-    **{name: check_mapper(name) for name in SIZES},
+    "life": check_life,
+    "swarm": check_swarm,
+    **{name: check_mapper(name) for name in MAPPERS},
     **{name: check_game(name) for name in GAMES},
 }
 
@@ -350,6 +349,16 @@ FAULTS = [
     ("sound", "FirstLength", b"\x3e\x3c", b"\x3e\x00", "the longest length"),
     ("sound", "Sweep", b"\x3e\x11", b"\x3e\x00", "no sweep"),
     ("sound", "Dac", b"\x3e\xa0", b"\x3e\x00", "a channel without a DAC"),
+    ("life", "Neighbours", b"\x11\xdf\xff", b"\x11\xdd\xff", "another cell in place of one above"),
+    ("life", "Grow", b"\xfe\x03", b"\xfe\x04", "four that let a cell live"),
+    ("life", "CountCell", b"\x81", b"\x3c", "dead cells counted"),
+    ("life", "ShowRows", b"\x1a", b"\xaf", "a column that shows nothing"),
+    ("life", "Main", b"\xcd", b"\x01", "nothing shown"),
+    ("swarm", "Think", b"\xe6\x03", b"\xe6\x01", "two kinds"),
+    ("swarm", "Move", b"\x8a", b"\x82", "parts of a pixel that do not carry"),
+    ("swarm", "Distance", b"\x2f\x3c", b"\x2f\x00", "a distance that is off by one on one side"),
+    ("swarm", "LookAround", b"\x06\x04", b"\x06\x03", "looks at three"),
+    ("swarm", "Place", b"\xe6\x03", b"\xe6\x02", "other tiles"),
     ("mbc1", "SelectBank", b"\x0f", b"\x00", "the upper bits in the wrong place"),
     ("mbc1ram", "EnableRam", b"\x3e\x3a", b"\x3e\x3b", "RAM not enabled"),
     ("mbc2", "SelectBank", b"\xea\x00\x21", b"\xea\x00\x20", "address bit 8 clear"),

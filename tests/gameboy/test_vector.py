@@ -41,6 +41,16 @@ def gameboy(cargo: None) -> ModuleType:
     return crate.gameboy()
 
 
+def test_a_console_begins_with_the_program_that_the_task_is_verified_with(gameboy: ModuleType) -> None:
+    assert boot_rom() == gameboy.BOOT
+    usual, told, without = (
+        gameboy.Console(rom("bricks"), **given) for given in ({}, {"boot_rom": gameboy.BOOT}, {"boot_rom": None})
+    )
+    many, documented = (gameboy.VecGameBoy(rom("bricks"), 1, 1, **given) for given in ({}, {"boot_rom": None}))
+    assert usual.save() == told.save() == many.save(0) != without.save() == documented.save(0)
+    assert (usual.registers()["pc"], without.registers()["pc"]) == (0, 0x100)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_shortcuts_change_nothing_in_any_frame(gameboy: ModuleType, name: str) -> None:
     quick, plain = (gameboy.Console(rom(name), boot_rom=boot_rom(), shortcuts=shortcuts) for shortcuts in (True, False))

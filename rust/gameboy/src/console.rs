@@ -1,5 +1,6 @@
 //! One console, to look at closely.
 
+use lockstep_gameboy_batch::BOOT;
 use lockstep_gameboy_batch::core::{GameBoy, HEIGHT, Registers, WIDTH};
 use numpy::PyArray1;
 use numpy::PyArray2;
@@ -20,7 +21,7 @@ pub struct Console(GameBoy);
 impl Console {
     /// A console that was just switched on.
     #[new]
-    #[pyo3(signature = (rom, *, boot_rom=None, sound=true, shortcuts=true))]
+    #[pyo3(signature = (rom, *, boot_rom=Some(&BOOT[..]), sound=true, shortcuts=true))]
     fn new(rom: &[u8], boot_rom: Option<&[u8]>, sound: bool, shortcuts: bool) -> PyResult<Self> {
         Ok(Self(GameBoy::new(cartridge(rom)?, options(boot_rom, sound, shortcuts)?)))
     }

@@ -75,14 +75,14 @@ def states(directory: Path) -> Target:
 
 
 def programs(directory: Path) -> Target:
-    """A program: a byte for its cartridge and its options, and its code. Both ways of running it come to the same."""
+    """A program: a byte for its cartridge, options and start, and its code. Both ways of running it come to the same."""
     module = gameboy()
     seeds = [bytes([kind]) + bytes.fromhex("".join(PIECES[kind * 5 : kind * 5 + 9])) for kind in range(12)]
 
     def run(data: bytes) -> None:
         head = data[0] if data else 0
         image = program(TYPES[head % len(TYPES)], data[1:])
-        options: dict[str, Any] = {"sound": head < 128}
+        options: dict[str, Any] = {"sound": head < 128, "boot_rom": None if head & 64 else module.BOOT}
         quick, plain = (module.Console(image, shortcuts=shortcuts, **options) for shortcuts in (True, False))
         for frame in range(FRAMES):
             for console in (quick, plain):

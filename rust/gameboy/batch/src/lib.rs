@@ -4,11 +4,13 @@
 //! console has its row; nothing is allocated while they step, and nothing depends on how many threads there are.
 
 mod batch;
+mod boot;
 mod error;
 mod frames;
 mod picture;
 mod start;
 
+pub use boot::BOOT;
 pub use batch::{Batch, Seen, Snapshot};
 pub use error::BatchError;
 pub use picture::Picture;

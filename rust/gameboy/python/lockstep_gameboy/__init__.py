@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lockstep_gameboy._native import Console, Snapshot
+from lockstep_gameboy._native import BOOT, Console, Snapshot
 from lockstep_gameboy.vector import BUTTONS, VecGameBoy, buttons
 
 if TYPE_CHECKING:
     from lockstep_gameboy.vector_env import GameBoyVectorEnv
 
-__all__ = ["BUTTONS", "Console", "Snapshot", "VecGameBoy", "buttons", "make_vec"]
+__all__ = ["BOOT", "BUTTONS", "Console", "Snapshot", "VecGameBoy", "buttons", "make_vec"]
 
 
 def make_vec(rom: bytes | str | Path, num_envs: int, frame_skip: int, **how: Any) -> GameBoyVectorEnv:

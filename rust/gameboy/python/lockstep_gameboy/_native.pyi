@@ -5,6 +5,9 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
+BOOT: bytes
+"""The project's own boot program, 256 bytes."""
+
 Array: TypeAlias = np.ndarray[Any, Any]
 
 @final
@@ -15,7 +18,7 @@ class Console:
         cls,
         rom: bytes,
         *,
-        boot_rom: bytes | None = None,
+        boot_rom: bytes | None = BOOT,
         sound: bool = True,
         shortcuts: bool = True,
     ) -> Console:

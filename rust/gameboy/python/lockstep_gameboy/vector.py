@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lockstep_gameboy._native import Batch, Snapshot
+from lockstep_gameboy._native import BOOT, Batch, Snapshot
 from lockstep_gameboy.checks import addresses_of, counted_up, mask_of, whole, whole_array
 
 Array = np.ndarray[Any, Any]
@@ -40,7 +40,8 @@ class VecGameBoy:
         rom: the ROM's bytes, or the file that holds them. All consoles share it.
         num_envs: how many consoles.
         frame_skip: frames of a step. The buttons are held for all of them, and the last one alone is drawn.
-        boot_rom: the 256 bytes that run first; without them a console begins where its own boot ROM ends.
+        boot_rom: the 256 bytes that run first: the project's own program, with which PyBoy plays the same. With None a
+            console begins as the monochrome one does where its own boot ROM ends.
         sound: whether programs can read the sound chip, as PyBoy's `sound_emulated`. Nothing is ever heard.
         grayscale: greys (255 white, 153, 85, 0 black) in place of shades (0 white to 3 black).
         downsample: 1, 2, 4, 8 or 16: so many times smaller in both directions, by the mean of each block; needs `grayscale`.
@@ -70,7 +71,7 @@ class VecGameBoy:
         num_envs: int,
         frame_skip: int,
         *,
-        boot_rom: bytes | None = None,
+        boot_rom: bytes | None = BOOT,
         sound: bool = True,
         grayscale: bool = False,
         downsample: int = 1,

@@ -26,7 +26,8 @@ def check_roms(output: Output, folder: Path, frames: int) -> int:
     """Run every `.gb` below a folder and say which of them pass, fail or say nothing.
 
     A test ROM speaks over the serial port, in memory at 0xA000, in registers at `ld b, b`, by its screen, which is
-    compared with the picture or the digest beside it, or in high memory (docs/gameboy.md). Needs Rust.
+    compared with the picture or the digest beside it, or in high memory (docs/gameboy.md). It begins where the console's
+    own boot ROM ends. Needs Rust.
     """
     from harness.cli import show
     from harness.verdict import Outcome
@@ -36,7 +37,7 @@ def check_roms(output: Output, folder: Path, frames: int) -> int:
     results = []
     with output.progress() as progress:
         console = module(lambda line: progress(line, 0, 1)).Console
-        for result in check(folder, console, frames):
+        for result in check(folder, lambda rom: console(rom, boot_rom=None), frames):
             results.append(result)
             progress(f"{result.rom}: {result.outcome}", len(results), 0)
     worst = Outcome.worst([result.outcome for result in results])

@@ -78,7 +78,8 @@ impl GameBoy {
         match address {
             0x0000..=0x7FFF => {
                 self.mapper.write(&self.cartridge, address, value, self.cpu.clock);
-                self.cpu.bail = true;
+                self.forget_window();
+                self.cpu.bail();
             }
             0x8000..=0x9FFF => {
                 if self.sees_locks() {
@@ -265,7 +266,7 @@ impl GameBoy {
             _ => {}
         }
         self.cpu.touched = true;
-        self.cpu.bail = true;
+        self.cpu.bail();
     }
 
     fn store_timer(&mut self, low: u8, value: u8) {

@@ -2,7 +2,7 @@
 
 use crate::apu::Apu;
 use crate::cartridge::Cartridge;
-use crate::cpu::{Cpu, Registers};
+use crate::cpu::{Cpu, Registers, Window};
 use crate::dma::Dma;
 use crate::in_place::clone_in_place;
 use crate::joypad::Joypad;
@@ -16,6 +16,11 @@ use std::sync::Arc;
 
 /// A clock that no run reaches; a state beyond it is refused.
 const LAST_CLOCK: u64 = 1 << 62;
+
+/// Where a cartridge has the checksum of its header.
+const HEADER_CHECKSUM: usize = 0x014D;
+/// What DIV counts at 0x0100. The console has 0xABCC there; PyBoy's instructions read four clocks before the console's do.
+const COUNTER_AFTER_BOOT: u16 = 0xABCC + 4;
 
 /// Whether the sound chip runs, as PyBoy's `sound_emulated`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +61,7 @@ pub struct GameBoy {
     pub(crate) rom: Arc<[u8]>,
     pub(crate) boot_rom: Option<Arc<[u8; 256]>>,
     pub(crate) boot_mapped: bool,
+    pub(crate) window: Window,
     pub(crate) mapper: Mapper,
     pub(crate) cpu: Cpu,
     pub(crate) ppu: Ppu,
@@ -80,6 +86,7 @@ clone_in_place!(GameBoy {
     rom,
     boot_rom,
     boot_mapped,
+    window,
     mapper,
     cpu,
     ppu,
@@ -111,6 +118,7 @@ impl GameBoy {
             cartridge,
             boot_mapped: options.boot_rom.is_some(),
             boot_rom: options.boot_rom,
+            window: Window::default(),
             cpu: Cpu::default(),
             ppu: Ppu::new(),
             apu: Apu::new(emulated, sample_rate),
@@ -131,11 +139,13 @@ impl GameBoy {
         console
     }
 
-    /// The state in which Pan Docs ("Power Up Sequence") finds the monochrome console at 0x0100.
+    /// The state in which the monochrome console comes to 0x0100 ("Power Up Sequence" in Pan Docs), as far as there is one here:
+    /// SB reads as ever.
     fn begin_after_boot(&mut self) {
+        let flags = if self.rom_at(HEADER_CHECKSUM) == 0 { 0x80 } else { 0xB0 };
         self.cpu.set_registers(Registers {
             a: 0x01,
-            f: 0xB0,
+            f: flags,
             b: 0x00,
             c: 0x13,
             d: 0x00,
@@ -145,10 +155,25 @@ impl GameBoy {
             sp: 0xFFFE,
             pc: 0x0100,
         });
-        for (register, value) in [(0x00, 0x00), (0x26, 0x80), (0x24, 0x77), (0x25, 0xF3), (0x40, 0x91)] {
-            self.store_io(register, value);
-        }
         self.cpu.requested = interrupt::VBLANK;
+        self.joypad.write(0);
+        self.dma.source = 0xFF;
+        self.ppu.begin_after_boot(0x91);
+        self.timer.counter = COUNTER_AFTER_BOOT;
+        // Channel 1 still plays the chime.
+        for (register, value) in [
+            (0x26, 0x80),
+            (0x10, 0x80),
+            (0x11, 0x80),
+            (0x12, 0xF3),
+            (0x25, 0xF3),
+            (0x24, 0x77),
+            (0x13, 0xC1),
+            (0x14, 0x87),
+        ] {
+            self.apu.write(register - 0x10, value, self.timer.div(), self.timer.counter());
+        }
+        self.apu.follow(self.timer.counter());
     }
 
     /// Holds the buttons whose bits of [`crate::button`] are set and releases the others, from the next frame on. A
@@ -348,6 +373,7 @@ impl GameBoy {
         self.buttons = r.u8()?;
         self.cpu.load(r)?;
         self.mapper.load(r)?;
+        self.forget_window();
         self.ppu.load(r)?;
         self.apu.load(r)?;
         self.timer.load(r)?;

@@ -140,7 +140,8 @@ impl GameBoy {
         let now = parts.clock;
         self.set_buttons(parts.held);
         self.cpu.lead = 0;
-        self.cpu.bail = false;
+        self.cpu.bail();
+        self.forget_window();
         self.cpu.locked = false;
         self.slice_end = now;
         self.timer.seen = now;

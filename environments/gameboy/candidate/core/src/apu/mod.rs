@@ -46,6 +46,8 @@ pub(crate) struct Apu {
     powered: bool,
     clock: u64,
     next_sample: f64,
+    /// The first clock that is not before `next_sample`.
+    sample_clock: u64,
     sample_clocks: f64,
     next_step: u64,
     step: u64,
@@ -72,6 +74,7 @@ impl Apu {
             powered: false,
             clock: 0,
             next_sample: sample_clocks,
+            sample_clock: sample_clocks.ceil() as u64,
             sample_clocks,
             next_step: STEP_CLOCKS,
             step: 3,
@@ -96,7 +99,7 @@ impl Apu {
         while self.clock < now {
             let mut slice = (now - self.clock).min(self.next_step - self.clock);
             if self.sampling {
-                slice = slice.min(self.next_sample.ceil() as u64 - self.clock);
+                slice = slice.min(self.sample_clock - self.clock);
             }
             if self.powered {
                 self.sweep.tick(slice);
@@ -107,11 +110,14 @@ impl Apu {
                 self.sequence();
                 self.next_step += STEP_CLOCKS;
             }
-            while self.clock as f64 >= self.next_sample {
-                self.next_sample += self.sample_clocks;
+            if self.clock >= self.sample_clock {
+                while self.clock as f64 >= self.next_sample {
+                    self.next_sample += self.sample_clocks;
+                }
+                self.sample_clock = self.next_sample.ceil() as u64;
             }
         }
-        self.until_event = self.next_sample.min(self.next_step as f64).ceil() as i64;
+        self.until_event = self.sample_clock.min(self.next_step) as i64;
     }
 
     /// Runs to clock `now`, unless it has run farther.
@@ -142,6 +148,11 @@ impl Apu {
         if self.step % 4 == 3 {
             self.sweep.clock_sweep();
         }
+    }
+
+    /// Clocks the sequencer by DIV, whose counter this is, from the next edge on.
+    pub(crate) fn follow(&mut self, counter: u16) {
+        self.next_step = self.clock + STEP_CLOCKS - u64::from(counter) % STEP_CLOCKS;
     }
 
     /// DIV is about to be reset while it reads `div`, at the clock that was ticked to.
@@ -192,7 +203,7 @@ impl Apu {
         }
         if register == NR52 && value & POWER != 0 && self.delay != Delay::None {
             self.step = 1;
-            self.next_step = self.clock + STEP_CLOCKS - u64::from(counter) % STEP_CLOCKS;
+            self.follow(counter);
         }
     }
 
@@ -303,6 +314,7 @@ impl Apu {
         // A target that has passed would never be reached.
         let near = self.clock as f64 + self.sample_clocks + 1.0;
         require(self.next_sample > self.clock as f64 && self.next_sample <= near, "next sample")?;
+        self.sample_clock = self.next_sample.ceil() as u64;
         require(self.next_step > self.clock && self.next_step - self.clock <= STEP_CLOCKS, "next sound step")?;
         require(self.step < 1 << 62, "sound step")?;
         self.delay = match r.at_most(3, "sound delay")? {

@@ -43,6 +43,92 @@ fn saved(console: &GameBoy) -> Vec<u8> {
     out
 }
 
+/// What Pan Docs ("Power Up Sequence") lists for the monochrome console, as programs read it. SB is 0 there, and in PyBoy never.
+#[rustfmt::skip]
+const AT_POWER_ON: &[(u16, u8)] = &[
+    (0xFF00, 0xCF), (0xFF01, 0xFF), (0xFF02, 0x7E), (0xFF04, 0xAB), (0xFF05, 0x00), (0xFF06, 0x00), (0xFF07, 0xF8),
+    (0xFF0F, 0xE1), (0xFF10, 0x80), (0xFF11, 0xBF), (0xFF12, 0xF3), (0xFF13, 0xFF), (0xFF14, 0xBF), (0xFF16, 0x3F),
+    (0xFF17, 0x00), (0xFF18, 0xFF), (0xFF19, 0xBF), (0xFF1A, 0x7F), (0xFF1B, 0xFF), (0xFF1C, 0x9F), (0xFF1D, 0xFF),
+    (0xFF1E, 0xBF), (0xFF20, 0xFF), (0xFF21, 0x00), (0xFF22, 0x00), (0xFF23, 0xBF), (0xFF24, 0x77), (0xFF25, 0xF3),
+    (0xFF26, 0xF1), (0xFF40, 0x91), (0xFF41, 0x85), (0xFF42, 0x00), (0xFF43, 0x00), (0xFF44, 0x00), (0xFF45, 0x00),
+    (0xFF46, 0xFF), (0xFF47, 0xFC), (0xFF4A, 0x00), (0xFF4B, 0x00), (0xFFFF, 0x00),
+];
+
+#[test]
+fn without_a_boot_rom_the_registers_are_the_documented_ones() {
+    let mut console = console();
+    for &(address, value) in AT_POWER_ON {
+        assert_eq!(console.read(address), value, "{address:04X}");
+    }
+    let r = console.registers();
+    assert_eq!((r.a, r.f, r.b, r.c, r.d, r.e, r.h, r.l), (0x01, 0xB0, 0x00, 0x13, 0x00, 0xD8, 0x01, 0x4D));
+    assert_eq!((r.sp, r.pc), (0xFFFE, 0x0100));
+}
+
+/// The boot ROM adds the header up: without a remainder there is no carry.
+#[test]
+fn a_header_whose_checksum_is_zero_leaves_two_flags_clear() {
+    let mut rom = image(0, 2, 0);
+    let sum = rom[0x14D];
+    rom[0x134] = rom[0x134].wrapping_add(sum);
+    rom[0x14D] = 0;
+    let console = GameBoy::new(Arc::new(Cartridge::parse(rom).unwrap()), Options::default());
+    assert_eq!(console.registers().f, 0x80);
+}
+
+/// The console's own times: gbmicrotest finds line 0's mode 2 after seven machine cycles, and DIV at 0xAC after thirteen.
+#[test]
+fn without_a_boot_rom_a_frame_is_about_to_end() {
+    let mut console = console();
+    let mut seen = Vec::new();
+    for clock in (0..=520).step_by(4) {
+        console.cpu.clock = clock;
+        seen.push((clock, [0xFF41, 0xFF44, 0xFF04].map(|address| console.read(address))));
+    }
+    let first = |at: usize, value: u8| seen.iter().find(|(_, shown)| shown[at] == value).map(|row| row.0);
+    assert_eq!(first(0, 0x86), Some(56), "mode 2");
+    assert_eq!(first(0, 0x87), Some(56 + 80), "mode 3");
+    assert_eq!(first(0, 0x84), Some(56 + 80 + 172), "mode 0");
+    assert_eq!(first(1, 1), Some(56 + 452), "line 1");
+    assert_eq!(first(2, 0xAC), Some(48), "DIV");
+    let mut other = self::console();
+    let state = saved(&other);
+    console.load(&state).unwrap();
+    for _ in 0..3 {
+        other.run_frame(true);
+        console.run_frame(true);
+        assert_eq!(saved(&console), saved(&other));
+    }
+}
+
+#[test]
+fn a_state_brings_its_bank_with_it() {
+    let mut rom = image(0x01, 4, 0);
+    rom[0x4000..0x4003].copy_from_slice(&[0x3C, 0x18, 0xFD]); // bank 1: inc a, for ever
+    rom[0x8000..0x8003].copy_from_slice(&[0x3D, 0x18, 0xFD]); // bank 2: dec a, for ever
+    let cartridge = Arc::new(Cartridge::parse(rom).unwrap());
+    let make = |bank: u8| {
+        let mut console = GameBoy::new(cartridge.clone(), Options { sound: Sound::Off, ..Options::default() });
+        console.write(0x2000, bank);
+        console.set_registers(Registers { a: 100, pc: 0x4000, ..Registers::default() });
+        console.run_frame(false);
+        console.run_frame(false);
+        console
+    };
+    let (up, mut down) = (make(1), make(2));
+    let goes_up = |mut console: GameBoy| {
+        let before = console.registers().a;
+        console.run_slice(16);
+        console.registers().a.wrapping_sub(before) < 100
+    };
+    assert!(goes_up(up.clone()) && !goes_up(down.clone()));
+    let mut loaded = down.clone();
+    loaded.load(&saved(&up)).unwrap();
+    assert!(goes_up(loaded));
+    down.set_parts(&up.parts());
+    assert!(goes_up(down));
+}
+
 #[test]
 fn a_program_runs_by_frames() {
     let mut console = console();

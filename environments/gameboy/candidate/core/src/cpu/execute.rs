@@ -3,7 +3,9 @@
 //! `clock` moves in two parts where PyBoy's does: what is added before an access decides what the access sees, and the
 //! rest is added after it. An access that moves nothing before it happens at the clock at which the instruction began.
 
+use super::fetch::LENGTHS;
 use super::flag::{CARRY, ZERO};
+use super::opcodes::by_opcode;
 use super::{A, B, C, D, E, F, H, L};
 use crate::console::GameBoy;
 
@@ -11,15 +13,26 @@ use crate::console::GameBoy;
 const LOOK_AHEAD: u8 = 4;
 
 impl GameBoy {
-    /// Executes an opcode whose bytes PC has passed. `operand` holds the bytes after it.
+    /// Executes the opcode at `pc`, and returns where the next one is. `operand` holds the bytes after it.
     #[inline(always)]
-    pub(super) fn execute(&mut self, opcode: u8, operand: u16) {
+    pub(super) fn execute(&mut self, opcode: u8, operand: u16, pc: u16) -> u16 {
+        by_opcode!(opcode, OPCODE => self.execute_one(OPCODE, operand, pc))
+    }
+
+    /// [`GameBoy::execute`], which is compiled for each opcode: what it means is known then.
+    #[inline(always)]
+    fn execute_one(&mut self, opcode: u8, operand: u16, pc: u16) -> u16 {
+        let mut next = pc.wrapping_add(u16::from(LENGTHS[usize::from(opcode)]));
         let low = operand as u8;
         match opcode {
             0x00 => self.cpu.clock += 4,
             // STOP on a monochrome console is a short no-operation in PyBoy.
             0x10 => self.cpu.clock += 4,
-            0x76 => self.halt(),
+            0x76 => {
+                // PC stays on HALT; who wakes the processor moves it on.
+                next = pc;
+                self.halt();
+            }
             0xF3 => {
                 self.cpu.idle.disturb();
                 self.cpu.master = false;
@@ -29,7 +42,9 @@ impl GameBoy {
             0xFB => {
                 self.cpu.idle.disturb();
                 if self.cpu.master_delay == 0 {
-                    self.cpu.master_delay = 2;
+                    self.cpu.master_delay = 1;
+                    // The instruction after it is one to look behind.
+                    self.cpu.until = 0;
                 }
                 self.cpu.clock += 4;
             }
@@ -45,6 +60,7 @@ impl GameBoy {
                 self.cpu.clock += 8;
             }
             0x40 => {
+                self.cpu.pc = next;
                 self.cpu.mark = Some(self.cpu.registers());
                 self.cpu.clock += 4;
             }
@@ -224,54 +240,55 @@ impl GameBoy {
             0xCB => self.execute_prefixed(low),
 
             // Jumps.
-            0x18 => self.jump_relative(true, low),
-            0x20 | 0x28 | 0x30 | 0x38 => self.jump_relative(self.condition(opcode), low),
-            0xC3 => self.jump(true, operand),
-            0xC2 | 0xCA | 0xD2 | 0xDA => self.jump(self.condition(opcode), operand),
+            0x18 => next = self.jump_relative(true, low, next),
+            0x20 | 0x28 | 0x30 | 0x38 => next = self.jump_relative(self.condition(opcode), low, next),
+            0xC3 => next = self.jump(true, operand, next),
+            0xC2 | 0xCA | 0xD2 | 0xDA => next = self.jump(self.condition(opcode), operand, next),
             0xE9 => {
-                self.cpu.pc = self.cpu.hl();
+                next = self.cpu.hl();
                 self.cpu.clock += 4;
             }
-            0xCD => self.call(true, operand),
-            0xC4 | 0xCC | 0xD4 | 0xDC => self.call(self.condition(opcode), operand),
+            0xCD => next = self.call(true, operand, next),
+            0xC4 | 0xCC | 0xD4 | 0xDC => next = self.call(self.condition(opcode), operand, next),
             0xC9 => {
                 self.cpu.clock += 4;
-                self.cpu.pc = self.pop();
+                next = self.pop();
             }
             0xC0 | 0xC8 | 0xD0 | 0xD8 => {
                 self.cpu.clock += 8;
                 if self.condition(opcode) {
-                    self.cpu.pc = self.pop();
+                    next = self.pop();
                 }
             }
             0xD9 => {
                 self.cpu.master = true;
                 self.cpu.master_delay = 0;
-                self.cpu.bail = self.cpu.pending() != 0;
+                if self.cpu.pending() != 0 {
+                    self.cpu.bail();
+                }
                 self.cpu.clock += 4;
-                self.cpu.pc = self.pop();
+                next = self.pop();
             }
             0xC7 | 0xCF | 0xD7 | 0xDF | 0xE7 | 0xEF | 0xF7 | 0xFF => {
-                self.push_after(8, self.cpu.pc);
-                self.cpu.pc = u16::from(opcode & 0x38);
+                self.push_after(8, next);
+                next = u16::from(opcode & 0x38);
             }
 
             // No such opcode: PC stays, and no time passes.
             0xD3 | 0xDB | 0xDD | 0xE3 | 0xE4 | 0xEB | 0xEC | 0xED | 0xF4 | 0xFC | 0xFD => {
-                self.cpu.pc = self.cpu.pc.wrapping_sub(1);
+                next = pc;
                 self.cpu.locked = true;
-                self.cpu.bail = true;
+                self.cpu.bail();
             }
         }
+        next
     }
 
-    /// PC stays on HALT; who wakes the processor moves it on.
     #[inline(never)]
     fn halt(&mut self) {
-        self.cpu.pc = self.cpu.pc.wrapping_sub(1);
         self.cpu.halted = true;
         self.cpu.halted_after_ei = self.cpu.master_delay == 1;
-        self.cpu.bail = true;
+        self.cpu.bail();
         self.cpu.clock += 4;
     }
 
@@ -315,43 +332,49 @@ impl GameBoy {
         (self.cpu.r[F] & flag != 0) == (opcode & 0x08 != 0)
     }
 
-    fn jump_relative(&mut self, taken: bool, offset: u8) {
+    #[inline(always)]
+    fn jump_relative(&mut self, taken: bool, offset: u8, next: u16) -> u16 {
         if taken {
             self.cpu.clock += 12;
-            self.jump_to(self.cpu.pc.wrapping_add_signed(i16::from(offset as i8)));
+            self.jump_to(next.wrapping_add_signed(i16::from(offset as i8)), next)
         } else {
             self.cpu.clock += 8;
+            next
         }
     }
 
-    fn jump(&mut self, taken: bool, address: u16) {
+    #[inline(always)]
+    fn jump(&mut self, taken: bool, address: u16, next: u16) -> u16 {
         if taken {
             self.cpu.clock += 16;
-            self.jump_to(address);
+            self.jump_to(address, next)
         } else {
             self.cpu.clock += 12;
+            next
         }
     }
 
     /// Goes on at an address after the clocks of the jump.
-    fn jump_to(&mut self, address: u16) {
-        let back = address < self.cpu.pc;
-        self.cpu.pc = address;
-        if back && self.shortcuts && !self.dma.active {
+    #[inline(always)]
+    fn jump_to(&mut self, address: u16, next: u16) -> u16 {
+        if address < next && self.shortcuts && !self.dma.active {
             self.cpu.jumped_back(address);
         }
+        address
     }
 
-    fn call(&mut self, taken: bool, address: u16) {
+    fn call(&mut self, taken: bool, address: u16, next: u16) -> u16 {
         if taken {
-            self.push_after(16, self.cpu.pc);
-            self.cpu.pc = address;
+            self.push_after(16, next);
+            address
         } else {
             self.cpu.clock += 12;
+            next
         }
     }
 
     /// Pushes after `clocks`: the upper byte then, the lower one four clocks later, and four clocks more.
+    #[inline(always)]
     fn push_after(&mut self, clocks: u64, value: u16) {
         let [high, low] = value.to_be_bytes();
         self.cpu.clock += clocks;
@@ -363,6 +386,7 @@ impl GameBoy {
     }
 
     /// Pops now: the lower byte, the upper one four clocks later, and eight clocks more.
+    #[inline(always)]
     fn pop(&mut self) -> u16 {
         let low = self.load8(self.cpu.sp);
         self.cpu.clock += 4;

@@ -2,12 +2,15 @@
 
 mod alu;
 mod execute;
+mod fetch;
 mod idle;
+mod opcodes;
 mod prefixed;
 mod run;
 
 use crate::interrupt;
 use crate::state::{Reader, StateError, Writer};
+pub(crate) use fetch::Window;
 use idle::Idle;
 
 pub(crate) const B: usize = 0;
@@ -65,11 +68,11 @@ pub(crate) struct Cpu {
     /// An opcode that does not exist was met. PyBoy never returns from there; here the time goes on without the
     /// processor.
     pub(crate) locked: bool,
-    /// The slice of time ends with this instruction.
-    pub(crate) bail: bool,
+    /// The clock at which the slice of time ends, or 0 where it ends with this instruction.
+    pub(crate) until: u64,
     /// A register of a unit was written since the units ran, so that what they wait for may be another.
     pub(crate) touched: bool,
-    /// The clock at which the slice ends.
+    /// The clock at which the slice ends unless an instruction ends it.
     slice_until: u64,
     pub(crate) idle: Idle,
     /// The registers at the last `ld b, b`.
@@ -92,6 +95,12 @@ impl Cpu {
     /// Interrupts that are both requested and enabled.
     fn pending(&self) -> u8 {
         self.requested & self.enabled & interrupt::ALL
+    }
+
+    /// The slice of time ends with this instruction.
+    #[inline]
+    pub(crate) fn bail(&mut self) {
+        self.until = 0;
     }
 
     pub(crate) fn registers(&self) -> Registers {
@@ -134,7 +143,7 @@ impl Cpu {
         self.locked = r.bool("locked")?;
         // Between frames no access is under way.
         self.lead = 0;
-        self.bail = false;
+        self.until = 0;
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! The 256 opcodes behind 0xCB: rotations, shifts, and single bits.
 
 use super::flag::{CARRY, HALF, ZERO};
+use super::opcodes::by_opcode;
 use super::{A, Cpu, F};
 use crate::console::GameBoy;
 
@@ -48,6 +49,12 @@ impl Cpu {
 
 impl GameBoy {
     pub(super) fn execute_prefixed(&mut self, opcode: u8) {
+        by_opcode!(opcode, OPCODE => self.execute_one_prefixed(OPCODE));
+    }
+
+    /// [`GameBoy::execute_prefixed`], which is compiled for each opcode.
+    #[inline(always)]
+    fn execute_one_prefixed(&mut self, opcode: u8) {
         let register = usize::from(opcode & 7);
         let tests = opcode >> 6 == 1;
         if register != AT_HL {

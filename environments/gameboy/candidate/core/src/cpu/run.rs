@@ -9,27 +9,6 @@ use crate::console::GameBoy;
 /// Clocks from an interrupt to its first instruction.
 pub(super) const DISPATCH_CLOCKS: u64 = 20;
 
-/// Bytes of each instruction; a prefixed one is counted whole.
-pub(super) const LENGTHS: [u8; 256] = lengths();
-
-const fn lengths() -> [u8; 256] {
-    let mut out = [1; 256];
-    let mut opcode = 0;
-    while opcode < 256 {
-        out[opcode] = match opcode {
-            0x01 | 0x11 | 0x21 | 0x31 | 0x08 => 3,
-            0xC2 | 0xCA | 0xD2 | 0xDA | 0xC3 | 0xC4 | 0xCC | 0xD4 | 0xDC | 0xCD | 0xEA | 0xFA => 3,
-            0x10 | 0x18 | 0x20 | 0x28 | 0x30 | 0x38 | 0xCB | 0xE0 | 0xE8 | 0xF0 | 0xF8 => 2,
-            _ => match opcode & 0xC7 {
-                0x06 | 0xC6 => 2,
-                _ => 1,
-            },
-        };
-        opcode += 1;
-    }
-    out
-}
-
 impl GameBoy {
     /// Lets the processor run for `budget` clocks, or to the end of the instruction that passes them or bails.
     pub(crate) fn run_slice(&mut self, budget: u64) {
@@ -44,13 +23,15 @@ impl GameBoy {
             self.cpu.clock = end;
             return;
         }
-        self.cpu.bail = false;
+        self.cpu.until = end;
         self.cpu.slice_until = end;
         self.cpu.idle.new_slice();
-        while self.cpu.clock < end {
-            self.step();
-            if self.cpu.bail {
-                break;
+        while self.cpu.clock < self.cpu.until {
+            if self.cpu.master_delay == 0 {
+                self.run_freely();
+            } else {
+                self.step();
+                self.count_delay();
             }
         }
         if self.cpu.locked {
@@ -93,60 +74,42 @@ impl GameBoy {
         self.cpu.clock += DISPATCH_CLOCKS;
     }
 
-    /// One instruction, and what EI left to be done after it.
+    /// Instructions until the slice is over or EI leaves something to be done after the next one.
+    fn run_freely(&mut self) {
+        let mut pc = self.cpu.pc;
+        while self.cpu.clock < self.cpu.until {
+            let (opcode, operand) = self.fetch(pc);
+            pc = self.execute(opcode, operand, pc);
+        }
+        self.cpu.pc = pc;
+        if self.cpu.master_delay != 0 {
+            // EI ends this loop, and not the slice.
+            self.cpu.until = self.cpu.slice_until;
+        }
+    }
+
+    /// One instruction.
     #[inline(always)]
     pub(super) fn step(&mut self) {
-        let (opcode, operand) = self.fetch();
-        self.cpu.pc = self.cpu.pc.wrapping_add(u16::from(LENGTHS[usize::from(opcode)]));
-        self.execute(opcode, operand);
-        if self.cpu.master_delay != 0 {
-            self.cpu.master_delay -= 1;
-            if self.cpu.master_delay == 0 {
-                self.cpu.master = true;
-                // Whatever else the instruction wanted of the slice is forgotten.
-                let pending = self.cpu.pending() != 0;
-                self.cpu.locked &= !pending;
-                self.cpu.bail = pending || self.cpu.locked;
-            }
-        }
+        let (opcode, operand) = self.fetch(self.cpu.pc);
+        self.cpu.pc = self.execute(opcode, operand, self.cpu.pc);
     }
 
-    /// The opcode at PC, and the two bytes after it, where it has them.
-    #[inline(always)]
-    fn fetch(&mut self) -> (u8, u16) {
-        let pc = self.cpu.pc;
-        if self.boot_mapped || pc >= 0x7FFE {
-            return self.fetch_slowly();
+    /// One instruction less until EI holds.
+    pub(super) fn count_delay(&mut self) {
+        if self.cpu.master_delay == 0 {
+            return;
         }
-        // PyBoy takes all three bytes from one bank, and from 0x3FFE on from the switchable one: the bytes that precede
-        // that bank in the ROM.
-        let offset = if pc < 0x3FFE {
-            self.mapper.low_base() + usize::from(pc)
-        } else {
-            (self.mapper.high_base() + usize::from(pc)).wrapping_sub(crate::ROM_BANK)
-        };
-        match self.rom.get(offset..offset.wrapping_add(3)) {
-            Some(&[opcode, low, high]) => (opcode, u16::from_le_bytes([low, high])),
-            _ => {
-                let byte = |i: usize| self.rom_at(offset.wrapping_add(i));
-                (byte(0), u16::from_le_bytes([byte(1), byte(2)]))
+        self.cpu.master_delay -= 1;
+        if self.cpu.master_delay == 0 {
+            self.cpu.master = true;
+            // Whatever else the instruction wanted of the slice is forgotten.
+            let pending = self.cpu.pending() != 0;
+            self.cpu.locked &= !pending;
+            self.cpu.until = self.cpu.slice_until;
+            if pending || self.cpu.locked {
+                self.cpu.bail();
             }
         }
-    }
-
-    /// Through the bus, one machine cycle a byte.
-    #[cold]
-    #[inline(never)]
-    fn fetch_slowly(&mut self) -> (u8, u16) {
-        let pc = self.cpu.pc;
-        let opcode = self.load8(pc);
-        let length = LENGTHS[usize::from(opcode)];
-        let mut operand = [0; 2];
-        for (at, byte) in (1..length).zip(&mut operand) {
-            self.cpu.lead = 4 * at;
-            *byte = self.load8(pc.wrapping_add(u16::from(at)));
-        }
-        self.cpu.lead = 0;
-        (opcode, u16::from_le_bytes(operand))
     }
 }

@@ -1,5 +1,6 @@
+use super::fetch::LENGTHS;
 use super::flag::{CARRY, HALF, SUBTRACT, ZERO};
-use super::run::{DISPATCH_CLOCKS, LENGTHS};
+use super::run::DISPATCH_CLOCKS;
 use super::*;
 use crate::cartridge::tests::image;
 use crate::{Cartridge, GameBoy, Options};
@@ -253,7 +254,8 @@ fn ei_takes_effect_after_the_instruction_that_follows() {
     console.step();
     assert!(!console.cpu.master);
     console.step();
-    assert!(console.cpu.master && console.cpu.bail);
+    console.count_delay();
+    assert!(console.cpu.master && console.cpu.until == 0);
     console.run_slice(4);
     assert_eq!((console.cpu.pc, console.cpu.requested), (0x50, 0));
     assert_eq!(console.wram[0x1FEE..0x1FF0], [0x02, 0xC0]);
@@ -348,4 +350,15 @@ fn an_instruction_across_the_bank_border_is_fetched_from_one_side() {
     console.cpu.pc = 0x3FFE;
     console.step();
     assert_eq!(console.cpu.pc, 0x0034);
+}
+
+#[test]
+fn code_that_switches_its_own_bank_goes_on_in_the_other() {
+    let mut rom = image(0x01, 4, 0);
+    rom[0x4000..0x4006].copy_from_slice(&[0x3E, 0x02, 0xEA, 0x00, 0x20, 0x04]); // ld a, 2; ld [$2000], a; inc b
+    rom[0x8005] = 0x0C; // inc c
+    let mut console = GameBoy::new(Arc::new(Cartridge::parse(rom).unwrap()), Options::default());
+    console.set_registers(Registers { pc: 0x4000, ..Registers::default() });
+    (0..3).for_each(|_| console.step());
+    assert_eq!((console.cpu.r[B], console.cpu.r[C]), (0, 1));
 }

@@ -12,6 +12,8 @@ const SCAN_CLOCKS: u64 = 80;
 const TRANSFER_CLOCKS: u64 = 172;
 /// From the end of horizontal blank, when LY counts, to mode 2.
 const NEXT_LINE_CLOCKS: u64 = 4;
+/// From the end of the boot ROM of the console to line 0.
+const WRAP_CLOCKS: u64 = 56;
 /// The first line after the screen was switched on has no mode 2 and is four clocks short.
 const FIRST_LINE_CLOCKS: u64 = 76;
 
@@ -78,7 +80,20 @@ impl Ppu {
             }
             Event::HBlank => self.begin_hblank(),
             Event::VBlank => self.next_vblank_line(),
+            Event::Wrap => self.end_frame(),
         }
+    }
+
+    /// What the console's own boot ROM leaves: the screen is on, and a frame is about to end.
+    pub(crate) fn begin_after_boot(&mut self, lcdc: u8) {
+        self.lcdc = lcdc;
+        self.stat.set_mode(Mode::VBlank);
+        self.stat.set_coincidence(true);
+        self.event = Event::Wrap;
+        self.target = FRAME_CLOCKS;
+        self.clock = FRAME_CLOCKS - WRAP_CLOCKS;
+        self.until_event = WRAP_CLOCKS as i64;
+        self.until_frame = WRAP_CLOCKS as i64;
     }
 
     /// The first event after switching on: a line without mode 2.

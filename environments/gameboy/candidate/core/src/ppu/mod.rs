@@ -47,6 +47,8 @@ pub(crate) enum Event {
     NextLine,
     /// Mode 2 begins.
     Scan,
+    /// Line 0 begins where LY is 0 already: what a console without a boot ROM begins with.
+    Wrap,
 }
 
 #[derive(Debug)]
@@ -278,10 +280,10 @@ impl Ppu {
         if self.enabled(lcdc::TALL_OBJECTS) { 16 } else { 8 }
     }
 
-    /// Whether an object at `y` of object memory has a row on this line.
+    /// Whether an object at `y` of object memory has a row on this line of the screen.
     fn covers_line(&self, y: u8) -> bool {
-        let row = i32::from(self.ly) + 16 - i32::from(y);
-        (0..i32::from(self.object_height())).contains(&row)
+        // A row above the object wraps to 17 at least.
+        (self.ly + 16).wrapping_sub(y) < self.object_height()
     }
 
     pub(crate) fn save(&self, w: &mut Writer) {
@@ -340,12 +342,13 @@ impl Ppu {
         }
         self.ly = r.at_most(LAST_LINE, "LY")?;
         self.lyc = r.u8()?;
-        self.event = match r.at_most(4, "picture event")? {
+        self.event = match r.at_most(5, "picture event")? {
             0 => Event::Transfer,
             1 => Event::HBlank,
             2 => Event::VBlank,
             3 => Event::NextLine,
-            _ => Event::Scan,
+            4 => Event::Scan,
+            _ => Event::Wrap,
         };
         // Below the screen there is nothing but blank lines to come.
         require(self.event == Event::VBlank || usize::from(self.ly) < HEIGHT, "picture event")?;
