@@ -152,6 +152,7 @@ class Module:
             step=lambda given, to: self.taken.append(given[0]),
         )
         self.environment = SimpleNamespace(vector=lambda *_: nothing)
+        self.Results = lambda *arrays: arrays
 
 
 LEAVES = BYTE | {"observation": leaf("float32"), "reward": leaf("float32")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -91,15 +91,19 @@ def _anywhere(leaf: Leaf, rng: np.random.Generator, count: int) -> Array:
     return rng.integers(leaf.low, leaf.high, count, np.int64, endpoint=True).astype(leaf.dtype)
 
 
+def results(pong: ModuleType, count: int) -> tuple[Array, Array, Array, Any]:
+    """What is seen, rewards and which episodes ended, and all arrays of a step as the module takes them."""
+    seen, last = np.zeros((2, count, 8), np.float32)
+    reward, (terminated, truncated) = np.zeros(count, np.float32), np.zeros((2, count), bool)
+    return seen, reward, terminated, pong.Results([seen], [last], [reward], terminated, truncated)
+
+
 def test_sub_envs_play_as_single_instances_do(pong: ModuleType) -> None:
     count, steps = 33, 60
     vector = pong.environment.vector({}, count, "same_step", 2)
     seeds = np.arange(100, 100 + count)
-    to = SimpleNamespace(
-        seen=[np.zeros((count, 8), np.float32)], last=[np.zeros((count, 8), np.float32)],
-        reward=[np.zeros(count, np.float32)], terminated=np.zeros(count, bool), truncated=np.zeros(count, bool),
-    )  # fmt: skip
-    vector.reset(seeds.tolist(), to.seen)
+    seen_by_all, reward_of_all, terminated, to = results(pong, count)
+    vector.reset(seeds.tolist(), [seen_by_all])
     alone = [pong.environment.instance({}) for _ in seeds]
     for instance, seed in zip(alone, seeds.tolist(), strict=True):
         instance.reset(seed)
@@ -107,11 +111,11 @@ def test_sub_envs_play_as_single_instances_do(pong: ModuleType) -> None:
     for _ in range(steps):
         actions = rng.integers(0, 3, count)
         vector.step([actions], to)
-        assert not to.terminated.any()  # so that single instances need no reset
+        assert not terminated.any()  # so that single instances need no reset
         for env_index, instance in enumerate(alone):
             seen, [reward], *_ = instance.step([actions[env_index : env_index + 1]])
-            assert (to.seen[0][env_index].tobytes(), to.reward[0][env_index]) == (seen[0].tobytes(), reward)
-    assert np.unique(to.seen[0], axis=0).shape[0] > 1
+            assert (seen_by_all[env_index].tobytes(), reward_of_all[env_index]) == (seen[0].tobytes(), reward)
+    assert np.unique(seen_by_all, axis=0).shape[0] > 1
 
 
 @pytest.mark.parametrize(
@@ -124,11 +128,8 @@ def test_sub_envs_play_as_single_instances_do(pong: ModuleType) -> None:
 )
 def test_arrays_of_another_form_are_refused_by_name(pong: ModuleType, action: Array, complaint: str) -> None:
     vector = pong.environment.vector({}, 4, "disabled", 1)
-    to = SimpleNamespace(
-        seen=[np.zeros((4, 8), np.float32)], last=[np.zeros((4, 8), np.float32)],
-        reward=[np.zeros(4, np.float32)], terminated=np.zeros(4, bool), truncated=np.zeros(4, bool),
-    )  # fmt: skip
-    vector.reset([1, 2, 3, 4], to.seen)
+    seen, *_, to = results(pong, 4)
+    vector.reset([1, 2, 3, 4], [seen])
     with pytest.raises(ValueError, match=complaint):
         vector.step([action], to)
 

@@ -1,7 +1,7 @@
 """What a candidate in Rust is compiled to (`rust/python`, `rust/binding`); there is one such module in each package."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -16,14 +16,14 @@ environment: Factory
 class Panicked(RuntimeError):
     """The environment's own code panicked, at a place that standard error names."""
 
-class Results(Protocol):
-    """The arrays of a step."""
+@final
+class Results:
+    """The arrays of a step, one for each leaf."""
 
-    seen: list[Array]
-    last: list[Array]
-    reward: list[Array]
-    terminated: Array
-    truncated: Array
+    def __new__(
+        cls, seen: Sequence[Array], last: Sequence[Array], reward: Sequence[Array], terminated: Array, truncated: Array
+    ) -> Results:
+        """Arrays that are there already: each step writes into them."""
 
 @final
 class Factory:

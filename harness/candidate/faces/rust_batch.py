@@ -85,11 +85,16 @@ class RustBatch:
             None if leaves is None else Actions({path: leaves[path] for path in self._actions}, (count,))
         )
         self.state_paths = [path for path, _, _ in spec["state"]]
-        self._to = _Results(self)
+        self.seen_arrays: list[Array] = list(self.seen.values())
+        """Those of what is seen, as the module takes them."""
+        reward = [array for path, array in self.outcome.items() if path not in ENDINGS]
+        self._to = module.Results(
+            self.seen_arrays, list(self.last.values()), reward, *(self.outcome[path] for path in ENDINGS)
+        )
 
     def reset(self, seeds: Sequence[int]) -> None:
         """Begin an episode in every instance, each from its seed (0 <= seed < 2^64)."""
-        self.vector.reset([whole(f"seeds[{index}]", seed) for index, seed in enumerate(seeds)], self._to.seen)
+        self.vector.reset([whole(f"seeds[{index}]", seed) for index, seed in enumerate(seeds)], self.seen_arrays)
         for array in self.outcome.values():
             array[...] = 0
 
@@ -100,7 +105,7 @@ class RustBatch:
             self.reset(given)
             return
         for env_index, seed in seeds.items():
-            self.vector.reset_env(env_index, seed if seed is None else whole("seed", seed), self._to.seen)
+            self.vector.reset_env(env_index, seed if seed is None else whole("seed", seed), self.seen_arrays)
         for array in self.outcome.values():
             array[begun] = 0
 
@@ -112,8 +117,7 @@ class RustBatch:
         """
         if self._held_against is not None:
             actions = {path: self._held_against.leaf(path, actions[path]) for path in self._actions}
-        given = [_of_dtype(path, actions[path], dtype) for path, dtype in self._actions.items()]
-        self.vector.step(given, self._to)
+        self.vector.step([_of_dtype(path, actions[path], dtype) for path, dtype in self._actions.items()], self._to)
 
     @property
     def reward(self) -> Array:
@@ -130,13 +134,10 @@ class RustBatch:
         """Which episodes were cut short in the last step, bool `[count]`."""
         return self.outcome["truncated"]
 
-    @property
-    def seen_arrays(self) -> list[Array]:
-        """The arrays of what is seen, as the module takes them."""
-        return self._to.seen
-
 
 def _of_dtype(path: str, action: Any, dtype: np.dtype[Any]) -> Array:
+    if type(action) is np.ndarray and action.dtype is dtype and action.flags.c_contiguous:
+        return action  # as nearly always; the rest takes as long as the step of a small batch
     array = np.ascontiguousarray(action)
     if array.dtype == dtype:
         return array
@@ -144,12 +145,3 @@ def _of_dtype(path: str, action: Any, dtype: np.dtype[Any]) -> Array:
     if dtype.kind != "f" and not np.array_equal(cast, array):
         raise ValueError(f"{path}: {array.dtype} was given that {dtype} cannot hold; expected {dtype}")
     return cast
-
-
-class _Results:
-    """The arrays of a step under the names by which the module looks for them."""
-
-    def __init__(self, batch: RustBatch) -> None:
-        self.seen, self.last = list(batch.seen.values()), list(batch.last.values())
-        self.terminated, self.truncated = batch.terminated, batch.truncated
-        self.reward = [array for path, array in batch.outcome.items() if path not in ENDINGS]

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod load;
 mod outputs;
 mod room;
 mod seeds;
@@ -13,6 +14,7 @@ mod team;
 mod watch;
 
 use std::fmt;
+use std::time::Instant;
 
 use lockstep_env::{Chance, Columns, ColumnsMut, Drawn, Environment, Leaves, Options, Refused, Step};
 
@@ -22,6 +24,7 @@ pub use seeds::seed_of;
 pub use team::{Asked, MOST_THREADS, Stop, Team, TeamError};
 pub use watch::Report;
 
+use load::Load;
 use watch::Watch;
 
 /// When an instance whose episode has ended begins the next one, as Gymnasium's `AutoresetMode` has it.
@@ -42,6 +45,7 @@ pub struct Batch<E: Environment> {
     mode: Autoreset,
     team: Team,
     grain: usize,
+    load: Load,
 }
 
 #[derive(Clone, Debug)]
@@ -111,7 +115,7 @@ impl<E: Environment> Batch<E> {
         let sub_envs = many(&sub_env, num_envs, row_bytes::<E>()).map_err(TeamError::NoRoom)?;
         let team = Team::new(threads, "lockstep")?;
         let grain = grain(num_envs, team.threads());
-        Ok(Batch { sub_envs, mode, team, grain })
+        Ok(Batch { sub_envs, mode, team, grain, load: Load::default() })
     }
 
     /// On how many threads they step.
@@ -198,9 +202,20 @@ impl<E: Environment> Batch<E> {
         asked: Asked<'_>,
         work: impl FnOnce(&mut [SubEnv<E>], Autoreset, usize, &Stop<'_>) + Send,
     ) -> Result<(), BatchError> {
-        let Batch { sub_envs, team, grain, mode } = self;
-        let alone = sub_envs.len() <= *grain;
-        Ok(team.work(alone, asked, |stop| work(sub_envs, *mode, *grain, stop))?)
+        let Batch { sub_envs, team, grain, mode, load } = self;
+        let (instances, threads) = (sub_envs.len(), team.threads());
+        if instances <= *grain {
+            return Ok(team.work(true, asked, |stop| work(sub_envs, *mode, *grain, stop))?);
+        }
+        let alone = load.is_small(instances);
+        let grain = if alone { instances } else { *grain };
+        let begin = Instant::now();
+        team.work(alone, asked, |stop| work(sub_envs, *mode, grain, stop))?;
+        match alone {
+            true => load.took_one(instances, begin.elapsed()),
+            false => load.took_many(instances, threads, begin.elapsed()),
+        }
+        Ok(())
     }
 
     /// Go on in one sub-environment from a canonical state, with what is left of its chance or with a seed, and write what

@@ -84,7 +84,11 @@ arrays! {
 }
 
 /// Arrays to be read, one for each leaf, each `[rows, ...]`.
-pub fn read<'py>(leaves: &[Leaf], arrays: &[Bound<'py, PyAny>], rows: usize) -> PyResult<Vec<Read<'py>>> {
+pub fn read<'a, 'py: 'a>(
+    leaves: &[Leaf],
+    arrays: impl ExactSizeIterator<Item = &'a Bound<'py, PyAny>>,
+    rows: usize,
+) -> PyResult<Vec<Read<'py>>> {
     checked(leaves, arrays, |leaf, array| {
         let held = Read::borrow(array, leaf.dtype).map_err(|_| wrong(leaf, rows, array))?;
         if held.is_contiguous() && fits(held.shape(), leaf, rows) { Ok(held) } else { Err(wrong(leaf, rows, array)) }
@@ -92,7 +96,11 @@ pub fn read<'py>(leaves: &[Leaf], arrays: &[Bound<'py, PyAny>], rows: usize) -> 
 }
 
 /// Arrays to be written, one for each leaf, each `[rows, ...]`.
-pub fn written<'py>(leaves: &[Leaf], arrays: &[Bound<'py, PyAny>], rows: usize) -> PyResult<Vec<Written<'py>>> {
+pub fn written<'a, 'py: 'a>(
+    leaves: &[Leaf],
+    arrays: impl ExactSizeIterator<Item = &'a Bound<'py, PyAny>>,
+    rows: usize,
+) -> PyResult<Vec<Written<'py>>> {
     checked(leaves, arrays, |leaf, array| {
         let held = Written::borrow(array, leaf.dtype).map_err(|_| wrong(leaf, rows, array))?;
         if held.is_contiguous() && fits(held.shape(), leaf, rows) { Ok(held) } else { Err(wrong(leaf, rows, array)) }
@@ -124,9 +132,9 @@ pub fn drawn(given: &[(String, Bound<'_, PyAny>)]) -> PyResult<Vec<Drawn>> {
         .collect()
 }
 
-fn checked<'py, T>(
+fn checked<'a, 'py: 'a, T>(
     leaves: &[Leaf],
-    arrays: &[Bound<'py, PyAny>],
+    arrays: impl ExactSizeIterator<Item = &'a Bound<'py, PyAny>>,
     borrow: impl Fn(&Leaf, &Bound<'py, PyAny>) -> PyResult<T>,
 ) -> PyResult<Vec<T>> {
     if arrays.len() != leaves.len() {
@@ -137,7 +145,9 @@ fn checked<'py, T>(
 }
 
 fn fits(shape: &[usize], leaf: &Leaf, rows: usize) -> bool {
-    shape.split_first().is_some_and(|(first, others)| *first == rows && others == leaf.shape)
+    // One number after the other: a call to compare slices takes longer than all else of a borrow.
+    let sizes = std::iter::once(&rows).chain(leaf.shape);
+    shape.len() == 1 + leaf.shape.len() && shape.iter().zip(sizes).all(|(given, size)| given == size)
 }
 
 fn wrong(leaf: &Leaf, rows: usize, array: &Bound<'_, PyAny>) -> PyErr {

@@ -75,7 +75,7 @@ impl Instance {
     ) -> PyResult<Bound<'py, PyTuple>> {
         let given = drawn(&draws.unwrap_or_default())?;
         let leaves = self.0.action();
-        let held = read(leaves, &action, 1)?;
+        let held = read(leaves, action.iter(), 1)?;
         let action = columns(leaves, &held, 1)?;
         calm(|| self.0.step(&action, &given))?.report(py)
     }
@@ -83,7 +83,7 @@ impl Instance {
     /// Go on from a canonical state: an array for each of its leaves, with one row.
     fn restore<'py>(&mut self, py: Python<'py>, state: Vec<Array<'py>>) -> PyResult<Bound<'py, PyTuple>> {
         let leaves = self.0.state();
-        let held = read(leaves, &state, 1)?;
+        let held = read(leaves, state.iter(), 1)?;
         let state = columns(leaves, &held, 1)?;
         calm(|| self.0.restore(&state))?.map_err(PyValueError::new_err)?.report(py)
     }
@@ -148,7 +148,8 @@ impl<E: Environment> Asked for Single<E> {
             return Err(PyKeyError::new_err(format!("there is no probe `{name}`; there are {names:?}")));
         };
         let rows = inputs.first().map_or(Ok(0), |first| first.len())?;
-        let (asked, mut report) = (read(probe.inputs, inputs, rows)?, written(probe.outputs, outputs, rows)?);
+        let (asked, mut report) =
+            (read(probe.inputs, inputs.iter(), rows)?, written(probe.outputs, outputs.iter(), rows)?);
         let (asked, mut report) =
             (columns(probe.inputs, &asked, rows)?, columns_mut(probe.outputs, &mut report, rows)?);
         for row in 0..rows {

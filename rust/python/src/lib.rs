@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 pub use instance::Instance;
-pub use vector::VectorEnv;
+pub use vector::{Results, VectorEnv};
 
 /// Where instances and sub-environments of an environment come from.
 #[pyclass(frozen)]
@@ -45,6 +45,7 @@ impl Factory {
 pub fn register<E: Environment>(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Instance>()?;
     module.add_class::<VectorEnv>()?;
+    module.add_class::<Results>()?;
     module.add("Panicked", module.py().get_type::<calls::Panicked>())?;
     module.add("SPEC", spec::described::<E>(module.py())?)?;
     module.add("environment", Factory { instance: instance::begin::<E>, vector: vector::begin::<E> })

@@ -24,7 +24,7 @@ trait Together: Send + Sync {
     fn len(&self) -> usize;
     fn threads(&self) -> usize;
     fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>, seen: &[Array<'_>]) -> PyResult<()>;
-    fn step(&mut self, py: Python<'_>, actions: &[Array<'_>], to: &Results<'_>) -> PyResult<()>;
+    fn step(&mut self, py: Python<'_>, actions: &[Array<'_>], to: &Results) -> PyResult<()>;
     fn reset_env(&mut self, env_index: usize, seed: Option<u64>, seen: &[Array<'_>]) -> PyResult<()>;
     fn restore_env(
         &mut self,
@@ -44,14 +44,33 @@ trait Together: Send + Sync {
 /// What a watched sub-environment did: draws of its step, draws of its reset, and its state from before that.
 type Said = (Vec<Drawn>, Vec<Drawn>, Option<State>);
 
-/// The arrays of a step.
-#[derive(FromPyObject)]
-struct Results<'py> {
-    seen: Vec<Array<'py>>,
-    last: Vec<Array<'py>>,
-    reward: Vec<Array<'py>>,
-    terminated: Array<'py>,
-    truncated: Array<'py>,
+/// The arrays of a step, one for each leaf.
+#[pyclass(frozen)]
+pub struct Results {
+    seen: Vec<Py<PyAny>>,
+    last: Vec<Py<PyAny>>,
+    reward: Vec<Py<PyAny>>,
+    endings: [Py<PyAny>; 2],
+}
+
+#[pymethods]
+impl Results {
+    /// Arrays that are there already.
+    #[new]
+    fn new(
+        seen: Vec<Py<PyAny>>,
+        last: Vec<Py<PyAny>>,
+        reward: Vec<Py<PyAny>>,
+        terminated: Py<PyAny>,
+        truncated: Py<PyAny>,
+    ) -> Self {
+        Results { seen, last, reward, endings: [terminated, truncated] }
+    }
+}
+
+/// Arrays that are held, for a while in which Python waits.
+fn bound<'a, 'py: 'a>(py: Python<'py>, held: &'a [Py<PyAny>]) -> impl ExactSizeIterator<Item = &'a Array<'py>> {
+    held.iter().map(move |array| array.bind(py))
 }
 
 struct Many<E: Environment> {
@@ -98,9 +117,9 @@ impl VectorEnv {
         slf.try_borrow_mut().map_err(|_| used_at_once())?.0.reset(slf.py(), seeds, &seen)
     }
 
-    /// Step every sub-environment; `to` has the lists `seen`, `last` and `reward` and the arrays `terminated` and `truncated`.
-    fn step(slf: &Bound<'_, Self>, actions: Vec<Array<'_>>, to: Results<'_>) -> PyResult<()> {
-        slf.try_borrow_mut().map_err(|_| used_at_once())?.0.step(slf.py(), &actions, &to)
+    /// Step every sub-environment, and write what comes of it.
+    fn step(slf: &Bound<'_, Self>, actions: Vec<Array<'_>>, to: &Bound<'_, Results>) -> PyResult<()> {
+        slf.try_borrow_mut().map_err(|_| used_at_once())?.0.step(slf.py(), &actions, to.get())
     }
 
     /// Begin an episode in one sub-environment, from a seed or with what is left of its chance.
@@ -175,19 +194,20 @@ impl<E: Environment> Together for Many<E> {
 
     fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>, seen: &[Array<'_>]) -> PyResult<()> {
         let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
-        let mut held = written(leaves, seen, rows)?;
+        let mut held = written(leaves, seen.iter(), rows)?;
         let seen = columns_mut(leaves, &mut held, rows)?;
         let batch = &mut self.batch;
         interruptible(py, batch_error, |asked| batch.reset_unless(&seeds, seen, asked))
     }
 
-    fn step(&mut self, py: Python<'_>, actions: &[Array<'_>], to: &Results<'_>) -> PyResult<()> {
+    fn step(&mut self, py: Python<'_>, actions: &[Array<'_>], to: &Results) -> PyResult<()> {
         let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
-        let actions = read(E::Action::LEAVES, actions, rows)?;
+        let actions = read(E::Action::LEAVES, actions.iter(), rows)?;
         let actions = columns(E::Action::LEAVES, &actions, rows)?;
-        let (mut seen, mut last) = (written(leaves, &to.seen, rows)?, written(leaves, &to.last, rows)?);
-        let mut reward = written(E::Reward::LEAVES, &to.reward, rows)?;
-        let mut endings = written(&ENDINGS, &[to.terminated.clone(), to.truncated.clone()], rows)?;
+        let mut seen = written(leaves, bound(py, &to.seen), rows)?;
+        let mut last = written(leaves, bound(py, &to.last), rows)?;
+        let mut reward = written(E::Reward::LEAVES, bound(py, &to.reward), rows)?;
+        let mut endings = written(&ENDINGS, bound(py, &to.endings), rows)?;
         let [terminated, truncated] = endings.as_mut_slice() else { unreachable!("two leaves") };
         let fits = || PyValueError::new_err("arrays that do not fit their leaves");
         let outputs = Outputs::new(
@@ -204,7 +224,7 @@ impl<E: Environment> Together for Many<E> {
 
     fn reset_env(&mut self, env_index: usize, seed: Option<u64>, seen: &[Array<'_>]) -> PyResult<()> {
         let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
-        let mut held = written(leaves, seen, rows)?;
+        let mut held = written(leaves, seen.iter(), rows)?;
         let mut seen = columns_mut(leaves, &mut held, rows)?;
         calm(|| self.batch.reset_env(env_index, seed, &mut seen))?.map_err(batch_error)
     }
@@ -217,9 +237,9 @@ impl<E: Environment> Together for Many<E> {
         seen: &[Array<'_>],
     ) -> PyResult<()> {
         let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
-        let given = read(E::State::LEAVES, state, 1)?;
+        let given = read(E::State::LEAVES, state.iter(), 1)?;
         let state = E::State::load(&columns(E::State::LEAVES, &given, 1)?.row(0));
-        let mut held = written(leaves, seen, rows)?;
+        let mut held = written(leaves, seen.iter(), rows)?;
         let mut seen = columns_mut(leaves, &mut held, rows)?;
         calm(|| self.batch.restore_env(env_index, &state, seed, &mut seen))?.map_err(batch_error)
     }
@@ -249,7 +269,7 @@ impl<E: Environment> Together for Many<E> {
 
     fn load(&mut self, env_index: usize, saved: usize, seen: &[Array<'_>]) -> PyResult<()> {
         let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
-        let mut held = written(leaves, seen, rows)?;
+        let mut held = written(leaves, seen.iter(), rows)?;
         let mut seen = columns_mut(leaves, &mut held, rows)?;
         let kept = self.kept(saved)?.take();
         let loaded = calm(|| kept.as_ref().map(|kept| self.batch.load(env_index, kept, &mut seen)));

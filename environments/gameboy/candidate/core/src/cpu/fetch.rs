@@ -1,13 +1,8 @@
 //! Where instructions are read from.
 
+use super::window::{HIGH_START, WHOLE, Window};
 use crate::ROM_BANK;
 use crate::console::GameBoy;
-
-/// Of so many opcodes at the beginning of a bank all bytes are in it.
-const WHOLE: u16 = 0x3FFE;
-const HIGH_START: u16 = 0x4000;
-/// A place that no ROM has.
-const NOWHERE: u32 = u32::MAX;
 
 /// Bytes of each instruction; a prefixed one is counted whole.
 pub(super) const LENGTHS: [u8; 256] = lengths();
@@ -28,20 +23,6 @@ const fn lengths() -> [u8; 256] {
         opcode += 1;
     }
     out
-}
-
-/// The bank in which PC is: [`WHOLE`] addresses where nothing has to be asked, neither for a border nor for the boot ROM.
-#[derive(Clone, Debug)]
-pub(crate) struct Window {
-    from: u16,
-    /// The place of `from` in the ROM.
-    offset: u32,
-}
-
-impl Default for Window {
-    fn default() -> Self {
-        Self { from: 0, offset: NOWHERE }
-    }
 }
 
 impl GameBoy {

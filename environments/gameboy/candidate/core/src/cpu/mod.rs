@@ -7,11 +7,12 @@ mod idle;
 mod opcodes;
 mod prefixed;
 mod run;
+mod window;
 
 use crate::interrupt;
 use crate::state::{Reader, StateError, Writer};
-pub(crate) use fetch::Window;
 use idle::Idle;
+pub(crate) use window::Window;
 
 pub(crate) const B: usize = 0;
 pub(crate) const C: usize = 1;
