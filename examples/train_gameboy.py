@@ -14,9 +14,10 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from lockstep_gameboy import make_vec
 from lockstep_gameboy.stable_baselines import StableBaselinesVecEnv
 from stable_baselines3 import PPO
+from stable_baselines3.common.vec_env import VecNormalize
 
 NUM_ENVS, STEPS_AT_ONCE = 64, 64
-STEPS = 400_000
+STEPS = 250_000
 BRICKS = {
     "values": {"score": (0xC006, 0xC007), "lives": 0xC008},
     "reward": {"score": 1.0},
@@ -32,9 +33,9 @@ def main(rom: str, steps: int = STEPS) -> int:
         rom, NUM_ENVS, frame_skip=8, max_steps=1000, random_frames=120, grayscale=True, downsample=8, stack=2,
         autoreset_mode="SameStep", **BRICKS,
     )  # fmt: skip
-    envs = StableBaselinesVecEnv(RecordEpisodeStatistics(games))
+    envs = VecNormalize(StableBaselinesVecEnv(RecordEpisodeStatistics(games)), norm_reward=False, clip_obs=5.0)
     model = PPO(
-        "MlpPolicy", envs, n_steps=STEPS_AT_ONCE, batch_size=1024, n_epochs=4, learning_rate=5e-4, gamma=0.98,
+        "MlpPolicy", envs, n_steps=STEPS_AT_ONCE, batch_size=1024, n_epochs=10, learning_rate=1e-3, gamma=0.98,
         ent_coef=0.01, seed=0, device="cpu",
     )  # fmt: skip
     returns: list[list[float]] = [[] for _ in range(10)]

@@ -53,6 +53,17 @@ def step_key_data(key_data: Any, env_index: Any, timestep: Any) -> tuple[Any, An
     return key_data[0] + env_index * GOLDEN, key_data[1] + timestep
 
 
+def random_bits(number: int, key_data: Any, env_index: Any, timestep: Any) -> Any:
+    """What an action leaf is chosen by, uint32; arguments as of `random_action`."""
+    first, second = step_key_data(key_data, env_index, timestep)
+    return _mixed(_mixed(first + np.uint32(number)) ^ second)
+
+
+def random_legal(xp: Any, leaf: Mapping[str, Any], bits: Any, legal: Any) -> Any:
+    """Uniform legal values of a leaf, int32 `[...]`, by `random_bits`; `legal` is `[..., values]`."""
+    return int(leaf.get("low") or 0) + ranked(xp, legal, _below(bits, legal.sum(-1, dtype=np.uint32)))
+
+
 def random_action(
     xp: Any, number: int, leaf: Mapping[str, Any], key_data: Any, env_index: Any, timestep: Any, legal: Any
 ) -> Any:
@@ -72,10 +83,9 @@ def random_action(
     Raises:
         ValueError: it has no finite bounds, or too many values.
     """
-    first, second = step_key_data(key_data, env_index, timestep)
-    bits = _mixed(_mixed(first + np.uint32(number)) ^ second)
+    bits = random_bits(number, key_data, env_index, timestep)
     if legal is not None:
-        return int(leaf.get("low") or 0) + ranked(xp, legal, _below(bits, legal.sum(-1, dtype=np.uint32)))
+        return random_legal(xp, leaf, bits, legal)
     shape = tuple(leaf["shape"])
     count = int(np.prod(shape, dtype=np.int64))
     if shape:

@@ -14,13 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from harness.candidate.adapters.bench_random import added_up, checked_steps, random_action, run_key_data, step_key_data
+from harness.candidate.adapters.bench_random import (
+    added_up,
+    checked_steps,
+    random_action,
+    random_bits,
+    random_legal,
+    run_key_data,
+    step_key_data,
+)
 from harness.candidate.faces.leaves import mask_of
 from harness.candidate.faces.rust_batch import SAME_STEP, RustBatch, seeds_of
 
 Answer = dict[str, Any]
 Array = np.ndarray[Any, Any]
 Look = Callable[[int, RustBatch], None]
+AHEAD = 1 << 14
+"""So many actions are drawn at once: a call of NumPy for each step would take longer than the step of a small batch."""
 
 
 class RustBench:
@@ -82,11 +92,8 @@ class RustBench:
         if look is not None:
             look(0, batch)
         shown = {**batch.outcome, **batch.seen}
-        for timestep in range(1, length + 1):
-            actions = {
-                path: self._action(number, path, key_data, env_indices, timestep, batch)
-                for number, path in enumerate(self._actions)
-            }
+        for timestep, drawn in enumerate(self._drawn(batch, key_data, env_indices, length), 1):
+            actions = {path: self._action(path, held, batch) for path, held in drawn.items()}
             if taken is not None:
                 taken.append(actions)
             batch.step(actions)
@@ -94,10 +101,23 @@ class RustBench:
                 look(timestep, batch)
             yield shown
 
-    def _action(
-        self, number: int, path: str, key_data: Array, env_indices: Array, timestep: int, batch: RustBatch
-    ) -> Array:
+    def _drawn(self, batch: RustBatch, key_data: Array, env_indices: Array, length: int) -> Iterator[dict[str, Array]]:
+        """For each step the action leaves; of those with a mask of legal values, what they are chosen by."""
+        together = max(1, AHEAD // batch.count)
+        for begin in range(1, length + 1, together):
+            timesteps = np.arange(begin, min(begin + together, length + 1), dtype=np.uint32)[:, None]
+            where = (key_data, env_indices, timesteps)
+            ahead = {
+                path: random_bits(number, *where)
+                if mask_of(path) in batch.seen
+                else random_action(np, number, leaf, *where, None).astype(leaf["dtype"], copy=False)
+                for number, (path, leaf) in enumerate(self._actions.items())
+            }
+            for row in range(len(timesteps)):
+                yield {path: rows[row] for path, rows in ahead.items()}
+
+    def _action(self, path: str, held: Array, batch: RustBatch) -> Array:
         leaf, legal = self._actions[path], batch.seen.get(mask_of(path))
-        return random_action(np, number, leaf, key_data, env_indices, np.uint32(timestep), legal).astype(
-            leaf["dtype"], copy=False
-        )
+        if legal is None:
+            return held
+        return random_legal(np, leaf, held, legal).astype(leaf["dtype"], copy=False)
