@@ -439,6 +439,5 @@ FAULTS = (
         "bus.rs",
         "                self.forget_window();\n",
         "",
-        level=3,
     ),
 )
