@@ -15,10 +15,10 @@ from harness.verdict import Outcome
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from tests.mutants.plant import Mutant, assert_caught, plant
-from tests.paths import NIM, STANDING
+from tests.paths import NIM, RELAY, STANDING
 
 pytestmark = pytest.mark.slow
-TASKS = {path.name: load_task(path) for path in (NIM, STANDING)}
+TASKS = {path.name: load_task(path) for path in (NIM, RELAY, STANDING)}
 HONEST = Mutant("honest", (), 0, "")
 NIM_FAULTS = (
     Mutant("the loser earns", (("jnp.arange(2), -1.0, 1.0", "jnp.arange(2), 1.0, -1.0"),), 1, "reward/.*"),
@@ -39,6 +39,12 @@ STANDING_FAULTS = (
         (("(after > 0).sum() <= 1", "(after > 0).sum() == 1"),),
         2, "terminated|reward/.*|truncated",
     ),
+)  # fmt: skip
+RELAY_FAULTS = (
+    Mutant("both act always", (("& 1 == 1", "& 1 >= 0"),), 1, "state/place|to_move/.*"),
+    Mutant("told is another", (('["to_move"][name] = may[player]', '["to_move"][name] = may[~player]'),), 1, "to_move/.*"),
+    Mutant("who may not act runs", (("jnp.where(_may(state), jnp", "jnp.where(_may(state) | True, jnp"),), 1, "state/place"),
+    Mutant("a dead heat is won", (("there[0] == there[1], 0.0", "~there.any(), 0.0"),), 3, "reward/.*"),
 )  # fmt: skip
 
 
@@ -69,7 +75,7 @@ def test_honest_candidates_pass_and_each_player_is_counted(
     ("name", "fault"),
     [
         pytest.param(name, fault, id=f"{name}, {fault.name}")
-        for name, faults in (("nim", NIM_FAULTS), ("standing", STANDING_FAULTS))
+        for name, faults in (("nim", NIM_FAULTS), ("relay", RELAY_FAULTS), ("standing", STANDING_FAULTS))
         for fault in faults
     ],
 )

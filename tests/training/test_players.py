@@ -25,11 +25,11 @@ from harness.training.policy import Policy
 from harness.training.ppo import Batch, Ppo, advantage
 from harness.training.trained import Trained
 from tests.candidate.adapters.contracts import leaf
-from tests.paths import NIM, STANDING
+from tests.paths import NIM, RELAY, STANDING
 from tests.training.conftest import opened
 
 pytestmark = pytest.mark.slow
-TASKS = {path.name: load_task(path) for path in (NIM, STANDING)}
+TASKS = {path.name: load_task(path) for path in (NIM, RELAY, STANDING)}
 CONFIG = PpoConfig(
     num_envs=8, rollout_steps=8, epochs=2, minibatches=2, learning_rate=3e-3, segment_updates=3, hidden=(16,)
 )
@@ -63,6 +63,7 @@ def played(name: str, policy: Policy, learner: Leaves, opponents: Sequence[Any],
     ("name", "config"),
     [
         pytest.param("nim", {}, id="turns"),
+        pytest.param("relay", {}, id="any"),
         pytest.param("standing", {"past": 2}, id="simultaneous, earlier policies"),
         pytest.param("standing", {"seats": "separate"}, id="a network each", marks=pytest.mark.nightly),
         pytest.param("nim", {"network": "gru", "past": 2, "seats": "separate"}, id="memory", marks=pytest.mark.nightly),

@@ -10,8 +10,8 @@ mod frames;
 mod picture;
 mod start;
 
-pub use boot::BOOT;
 pub use batch::{Batch, Seen, Snapshot};
+pub use boot::BOOT;
 pub use error::BatchError;
 pub use picture::Picture;
 pub use start::Start;
