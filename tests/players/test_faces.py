@@ -20,7 +20,7 @@ from harness.candidate.export import export
 from harness.candidate.package import write_package
 from harness.task.contract import Task
 from harness.task.load import load_task
-from tests.paths import ENVIRONMENTS, NIM, STANDING
+from tests.paths import ENVIRONMENTS, NIM, RELAY, STANDING
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # they import their own games as they did before
@@ -29,7 +29,7 @@ with warnings.catch_warnings():
 
 pytestmark = pytest.mark.slow
 FOUR = load_task(ENVIRONMENTS / "connect_four")
-TASKS = {"four": FOUR, "nim": load_task(NIM), "standing": load_task(STANDING)}
+TASKS = {"four": FOUR, "nim": load_task(NIM), "relay": load_task(RELAY), "standing": load_task(STANDING)}
 
 
 def imported(task: Task, directory: Path, module: bytes | None = None) -> Any:
@@ -72,8 +72,9 @@ def test_pettingzoo_s_own_tests_pass(packages: dict[str, Any]) -> None:
     api_test(four.make_aec(), num_cycles=60)
     api_test(packages["nim"].make_aec(), num_cycles=60)
     seed_test(four.make_aec, num_cycles=20)
-    parallel_api_test(standing.make_parallel(), num_cycles=60)
-    parallel_seed_test(standing.make_parallel, num_cycles=20)
+    for package in (standing, packages["relay"]):
+        parallel_api_test(package.make_parallel(), num_cycles=60)
+        parallel_seed_test(package.make_parallel, num_cycles=20)
 
 
 @pytest.mark.rust
@@ -150,6 +151,23 @@ def test_who_drops_out_acts_no_more(packages: dict[str, Any]) -> None:
         if not env.agents:
             break
     assert not env.agents
+
+
+def test_who_is_to_move_is_told_where_only_some_are(packages: dict[str, Any]) -> None:
+    """By PettingZoo's infos and by JaxMARL's, as places on the track show it: who may not walk stays where it is."""
+    env, seen_moves = packages["relay"].make_parallel(), set()
+    before, infos = env.reset(seed=3)
+    while env.agents:
+        told = {agent: infos[agent]["to_move"] for agent in env.agents}
+        after, *_, infos = env.step(dict.fromkeys(env.agents, 1))
+        assert {agent: bool(after[agent][0] - before[agent][0]) for agent in told} == told
+        before = after
+        seen_moves.add(tuple(told.values()))
+    assert len(seen_moves) == 4, "one, both and neither"
+    marl = packages["relay"].make_jaxmarl()
+    _, state = marl.reset(jax.random.key(0))
+    *_, infos = marl.step_env(jax.random.key(1), state, {"north": 1, "south": 1})
+    assert sorted(infos["to_move"]) == ["north", "south"]
 
 
 @pytest.mark.parametrize("seed", [-1, 1 << 64])

@@ -87,7 +87,7 @@ class MarlEnv:
         dones = {agent: over | ~alive[agent] if agent in alive else over for agent in self.agents} | {ALL: over}
         rewards = {agent: outputs["reward"][agent].astype(jnp.float32) for agent in self.agents}
         held = MarlState(after, self._observed(outputs))
-        infos = {name: outputs[name] for name in ("terminated", "truncated")}
+        infos = {name: outputs[name] for name in ("terminated", "truncated", TO_MOVE) if name in outputs}
         return self.get_obs(held), held, rewards, dones, infos
 
     def get_obs(self, state: MarlState) -> dict[str, Any]:

@@ -89,6 +89,11 @@ class _Shown:
         out = not leaves.get(f"{ALIVE}/{player}", True)
         return bool(leaves["terminated"]) or out, bool(leaves["truncated"])
 
+    def told(self, leaves: Mapping[str, Array], player: str) -> dict[str, Any]:
+        """A player's info: whether it is to move, where some players are and others are not."""
+        moves = leaves.get(f"{TO_MOVE}/{player}")
+        return {} if moves is None else {TO_MOVE: bool(moves)}
+
     def packed(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Action leaves by path, of those who act; the others' choices do not matter."""
         actions = {path: self.game.seats.idle(player) for player, path in self.game.seats.actions.items()}
@@ -188,7 +193,8 @@ class AtOnceEnv(ParallelEnv[str, Any, Any]):
         """Begin an episode: observations and infos by agent."""
         leaves = self._shown.game.begin(seed)
         self.agents = list(self.possible_agents)
-        return {agent: self._shown.observe(leaves, agent) for agent in self.agents}, {a: {} for a in self.agents}
+        seen = {agent: self._shown.observe(leaves, agent) for agent in self.agents}
+        return seen, {agent: self._shown.told(leaves, agent) for agent in self.agents}
 
     def step(
         self, actions: Mapping[str, Any]
@@ -206,7 +212,7 @@ class AtOnceEnv(ParallelEnv[str, Any, Any]):
             {agent: self._shown.earned(leaves, agent) for agent in acted},
             {agent: ends[agent][0] for agent in acted},
             {agent: ends[agent][1] for agent in acted},
-            {agent: {} for agent in acted},
+            {agent: self._shown.told(leaves, agent) for agent in acted},
         )
 
 
