@@ -48,11 +48,8 @@ def main(rom: str, steps: int = STEPS) -> int:
     model.learn(steps, callback=look)
     for tenth, earned in enumerate(returns):
         until = (tenth + 1) * steps // 10
-        print(
-            f"up to step {until:8}: {np.mean(earned):6.1f} points an episode, {len(earned)} episodes"
-            if earned
-            else "none"
-        )
+        mean = f"{np.mean(earned):6.1f} points an episode" if earned else "no episode ended"
+        print(f"up to step {until:8}: {mean}, {len(earned)} episodes")
     envs.close()
     return 0
 

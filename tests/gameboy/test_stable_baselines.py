@@ -36,14 +36,18 @@ def made(**how):
     )
 """
 BESIDE = """
-ours, plain = StableBaselinesVecEnv(RecordEpisodeStatistics(made())), RecordEpisodeStatistics(made())
+ours, plain = StableBaselinesVecEnv(RecordEpisodeStatistics(made(copy=False))), RecordEpisodeStatistics(made())
 ours.seed(5)
 seen, (other, _) = ours.reset(), plain.reset(seed=5)
 same, ends, cut = [np.array_equal(seen, other)], 0, 0
+same.append(ours.has_attr("return_queue") and ours.get_attr("games", [1])[0] is ours.envs.env.games)
+same.append(not ours.has_attr("no such thing") and ours.render_mode is None)
 chance = np.random.default_rng(1)
 for _ in range(300):
     actions = chance.integers(0, 4, 4)
+    before, kept = seen, seen.copy()
     seen, reward, done, told = ours.step(actions)
+    same.append(np.array_equal(before, kept))
     other, earned, terminated, truncated, infos = plain.step(actions)
     same += [np.array_equal(seen, other), np.array_equal(reward, earned.astype(np.float32)), reward.dtype == np.float32]
     same += [np.array_equal(done, terminated | truncated)]
@@ -55,6 +59,7 @@ for _ in range(300):
             same.append(info["TimeLimit.truncated"] == bool(truncated[number] and not terminated[number]))
             same.append(info["episode"]["r"] == infos["episode"]["r"][number])
             same.append(info["score"] == infos["final_info"]["score"][number])
+            same.append(ours.reset_infos[number]["score"] == infos["score"][number])
         else:
             same.append(info["score"] == infos["score"][number])
 print(json.dumps({"same": all(same), "ends": ends, "cut": cut}))

@@ -437,7 +437,7 @@ FAULTS = (
         "frame",
         "state/.*",
         "bus.rs",
-        "                self.forget_window();\n",
-        "",
+        "                self.forget_window();\n                self.cpu.bail();\n",
+        "                self.cpu.bail();\n",
     ),
 )

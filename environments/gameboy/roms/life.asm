@@ -1,5 +1,5 @@
 ; Conway's Life on 20 by 18 cells, for a processor that works most of its time, as in games that look far ahead: six rows of
-; the next generation in each frame, shown in the blank that follows. A third of the frame is slept through.
+; the next generation in each frame, shown in the blank that follows. A fifth of the frame is slept through.
 
 title "LOCKSTEP LIFE"
 cartridge "rom"

@@ -136,7 +136,7 @@ class RustBatch:
 
 
 def _of_dtype(path: str, action: Any, dtype: np.dtype[Any]) -> Array:
-    if type(action) is np.ndarray and action.dtype is dtype and action.flags.c_contiguous:
+    if type(action) is np.ndarray and action.dtype is dtype and action.ndim and action.flags.c_contiguous:
         return action  # as nearly always; the rest takes as long as the step of a small batch
     array = np.ascontiguousarray(action)
     if array.dtype == dtype:

@@ -45,6 +45,7 @@ pub struct Batch<E: Environment> {
     mode: Autoreset,
     team: Team,
     grain: usize,
+    /// What a step of an instance takes. A reset may take far longer, and is shared out in any case.
     load: Load,
 }
 
@@ -148,7 +149,9 @@ impl<E: Environment> Batch<E> {
     pub fn reset_unless(&mut self, seeds: &[u64], seen: ColumnsMut<'_>, asked: Asked<'_>) -> Result<(), BatchError> {
         self.demand("seeds", seeds.len())?;
         self.demand("observations", seen.rows())?;
-        self.work(asked, |sub_envs, _, grain, stop| begin(sub_envs, seeds, seen, grain, stop))
+        let Batch { sub_envs, team, grain, .. } = self;
+        let alone = sub_envs.len() <= *grain;
+        Ok(team.work(alone, asked, |stop| begin(sub_envs, seeds, seen, *grain, stop))?)
     }
 
     /// Begin an episode in one sub-environment, with what is left of its chance or with a seed, and write what is seen into
@@ -193,27 +196,18 @@ impl<E: Environment> Batch<E> {
         self.demand("actions", actions.rows())?;
         self.demand("outputs", outputs.rows())?;
         self.team.whole()?;
-        self.work(asked, |sub_envs, mode, grain, stop| advance(sub_envs, actions, outputs, mode, grain, stop))
-    }
-
-    /// Do something with all sub-environments.
-    fn work(
-        &mut self,
-        asked: Asked<'_>,
-        work: impl FnOnce(&mut [SubEnv<E>], Autoreset, usize, &Stop<'_>) + Send,
-    ) -> Result<(), BatchError> {
         let Batch { sub_envs, team, grain, mode, load } = self;
-        let (instances, threads) = (sub_envs.len(), team.threads());
+        let instances = sub_envs.len();
         if instances <= *grain {
-            return Ok(team.work(true, asked, |stop| work(sub_envs, *mode, *grain, stop))?);
+            return Ok(team.work(true, asked, |stop| advance(sub_envs, actions, outputs, *mode, *grain, stop))?);
         }
         let alone = load.is_small(instances);
         let grain = if alone { instances } else { *grain };
         let begin = Instant::now();
-        team.work(alone, asked, |stop| work(sub_envs, *mode, grain, stop))?;
+        team.work(alone, asked, |stop| advance(sub_envs, actions, outputs, *mode, grain, stop))?;
         match alone {
             true => load.took_one(instances, begin.elapsed()),
-            false => load.took_many(instances, threads, begin.elapsed()),
+            false => load.took_all(instances, begin.elapsed()),
         }
         Ok(())
     }

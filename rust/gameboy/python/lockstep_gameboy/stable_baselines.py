@@ -1,8 +1,9 @@
-"""A vector environment of Gymnasium's as Stable-Baselines3 wants one. It needs Stable-Baselines3 2.0 or newer."""
+"""A vector environment of Gymnasium's as Stable-Baselines3 wants one. It needs Stable-Baselines3 2.6 or newer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -30,18 +31,23 @@ class StableBaselinesVecEnv(VecEnv):
         if mode is not AutoresetMode.SAME_STEP:
             raise ValueError(f"autoreset_mode is {mode}; expected AutoresetMode.SAME_STEP, as Stable-Baselines3 resets")
         self.envs = envs
-        self.render_mode = None
         self._actions: Array = np.zeros(0)
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
     def reset(self) -> Array:
-        """Begin an episode in every environment; with the seed that `seed` named before, where it did."""
-        first = self._seeds[0]
-        observation, infos = self.envs.reset(seed=first)
+        """Begin an episode in every environment, with the seed and the options that `seed` and `set_options` named before.
+
+        Raises:
+            ValueError: each environment has options of its own; here all begin together.
+        """
+        options = self._options[0]
+        if any(other != options for other in self._options):
+            raise ValueError(f"the options are {self._options}; expected the same for every environment")
+        observation, infos = self.envs.reset(seed=self._seeds[0], options=options or None)
         self.reset_infos = [self._info(infos, number) for number in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()
-        return observation
+        return deepcopy(observation)
 
     def step_async(self, actions: Array) -> None:
         """Take the actions of the next step."""
@@ -53,20 +59,24 @@ class StableBaselinesVecEnv(VecEnv):
         ended = terminated | truncated
         told = [self._info(infos, number) for number in range(self.num_envs)]
         for number in np.flatnonzero(ended).tolist():
+            self.reset_infos[number] = dict(told[number])
             told[number] |= self._info(infos.get("final_info", {}), number)
             told[number]["terminal_observation"] = infos["final_obs"][number]
             told[number]["TimeLimit.truncated"] = bool(truncated[number] and not terminated[number])
-        return observation, np.asarray(reward, np.float32), ended, told
+        # It is kept until after the next step, which may write into the same array.
+        return deepcopy(observation), np.asarray(reward, np.float32), ended, told
 
     def close(self) -> None:
         """Close the vector environment."""
         self.envs.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute, as often as environments are asked for: they share it."""
-        if attr_name == "render_mode":
-            return [None for _ in self._get_indices(indices)]
-        return [self.envs.get_wrapper_attr(attr_name) for _ in self._get_indices(indices)]
+        """An attribute, as often as environments are asked for: they share it.
+
+        Raises:
+            AttributeError: neither the vector environment nor what is wrapped in it has such a one.
+        """
+        return [self._attribute(attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Raises: NotImplementedError, for the environments share their attributes."""
@@ -79,6 +89,14 @@ class StableBaselinesVecEnv(VecEnv):
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """False for each: a wrapper of Gymnasium's for single environments is around none of them."""
         return [False for _ in self._get_indices(indices)]
+
+    def _attribute(self, name: str) -> Any:
+        if name == "render_mode":
+            return None
+        place: Any = self.envs
+        while not hasattr(place, name) and hasattr(place, "env"):
+            place = place.env
+        return getattr(place, name)
 
     @staticmethod
     def _info(infos: dict[str, Any], number: int) -> dict[str, Any]:

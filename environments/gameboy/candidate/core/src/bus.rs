@@ -92,6 +92,8 @@ impl GameBoy {
             }
             0xA000..=0xFDFF => {
                 self.mapper.write(&self.cartridge, address, value, self.cpu.clock);
+                // MBC1 works out its banks at every write, which changes them where a state was made up.
+                self.forget_window();
             }
             0xFE00..=0xFE9F => self.write_oam(address, value),
             0xFEA0..=0xFEFF => self.unusable[usize::from(address - 0xFEA0)] = value,

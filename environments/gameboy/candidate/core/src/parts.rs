@@ -17,7 +17,7 @@ macro_rules! parts {
         }
 
         impl GameBoy {
-            /// Takes the values out. Call it between two frames.
+            /// Takes the values out. Call it between two frames: one must have run.
             pub fn parts(&self) -> Parts {
                 let $console = self;
                 Parts { $($name: $place,)* }

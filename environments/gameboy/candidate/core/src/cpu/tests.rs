@@ -362,3 +362,15 @@ fn code_that_switches_its_own_bank_goes_on_in_the_other() {
     (0..3).for_each(|_| console.step());
     assert_eq!((console.cpu.r[B], console.cpu.r[C]), (0, 1));
 }
+
+#[test]
+fn a_bank_that_a_made_up_state_had_is_left_where_the_controller_works_it_out() {
+    let mut rom = image(0x03, 4, 2);
+    rom[0x8000..0x8004].copy_from_slice(&[0xEA, 0x00, 0xA0, 0x04]); // bank 2: ld [$A000], a; inc b
+    rom[0x4003] = 0x0C; // bank 1: inc c
+    let mut console = GameBoy::new(Arc::new(Cartridge::parse(rom).unwrap()), Options::default());
+    (console.mapper.rom_bank, console.mapper.lower) = (2, 1);
+    console.set_registers(Registers { pc: 0x4000, ..Registers::default() });
+    (0..2).for_each(|_| console.step());
+    assert_eq!((console.mapper.rom_bank, console.cpu.r[B], console.cpu.r[C]), (1, 0, 1));
+}

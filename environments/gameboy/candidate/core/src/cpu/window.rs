@@ -4,8 +4,8 @@
 pub(super) const WHOLE: u16 = 0x3FFE;
 /// Where the switchable bank begins.
 pub(super) const HIGH_START: u16 = 0x4000;
-/// A place that no ROM has.
-const NOWHERE: u32 = u32::MAX;
+/// A place that no ROM has, and none is behind.
+const NOWHERE: u32 = 1 << 31;
 
 /// The bank in which PC is: [`WHOLE`] addresses where nothing has to be asked, neither for a border nor for the boot ROM.
 #[derive(Clone, Debug)]
