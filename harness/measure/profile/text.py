@@ -73,10 +73,12 @@ def table(measured: Profile) -> str:
 def behind(measured: Profile) -> Iterator[str]:
     """What the figures rest on, line by line: machine, spot checks, what was left out, notes."""
     machine = measured.machine
-    device = machine.get("device", {})
+    # Nothing is known of a device where no candidate came as far as to be measured.
+    device = machine.get("device")
+    computed_on = f"{device['platform']} device {device['device']}, " if device else ""
     yield (
         f"{machine.get('cores_used', machine['cores'])} of {machine['cores']} cores, {machine['cpu']}; "
-        f"{device.get('platform', 'no')} device {device.get('device', '')}, jax {machine['jax']}; "
+        f"{computed_on}jax {machine['jax']}; "
         f"{measured.state_bytes} bytes of state per environment"
     )
     if measured.baseline is not None:

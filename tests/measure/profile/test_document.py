@@ -92,3 +92,9 @@ def test_a_malformed_profile_names_the_field_and_what_belongs_there(
     inner[field[-1]] = value
     with pytest.raises(DocumentError, match=words):
         ProfileReport.from_json(document)
+
+
+def test_a_device_is_named_where_one_is_known() -> None:
+    unknown = replace(MEASURED, machine={"cores": 2, "cpu": "some", "jax": "0.0"})
+    assert "2 of 2 cores, some; cpu device cpu, jax 0.0;" in text.summary(MEASURED)
+    assert "2 of 2 cores, some; jax 0.0;" in text.summary(unknown)
