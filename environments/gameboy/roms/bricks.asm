@@ -46,10 +46,7 @@ Start:
     di
     ld sp, $E000
     call GameSetup
-    ld hl, Tiles
-    ld de, TILE_DATA + 16
-    ld bc, TilesEnd - Tiles
-    call Copy
+    copy_tiles TILE_DATA + 16
     ld a, LCD_ON | TILES_8000 | OBJECTS_ON | BACKGROUND
     jp GameStart
 

@@ -33,11 +33,7 @@ def ARRAY_SIZE equ 64
 
 section "main", rom0
 Start:
-    di
-    ld sp, $E000
-    call LcdOff
-    call ClearMemory
-    call ClearObjects
+    clean_start
     call ShowSetup
     ld a, LCD_ON | TILES_8000 | BACKGROUND
     ldh [rLCDC], a

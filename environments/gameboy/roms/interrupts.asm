@@ -53,11 +53,7 @@ endm
 
 section "main", rom0
 Start:
-    di
-    ld sp, $E000
-    call LcdOff
-    call ClearMemory
-    call ClearObjects
+    clean_start
     call ShowSetup
     xor a
     ldh [rTAC], a

@@ -43,19 +43,9 @@ section "vblank", rom0[$0040]
 
 section "main", rom0
 Start:
-    di
-    ld sp, $E000
-    call LcdOff
-    call ClearMemory
-    call ClearObjects
-    ld hl, Tiles
-    ld de, TILE_DATA
-    ld bc, TilesEnd - Tiles
-    call Copy
-    ld hl, MAP_0
-    ld bc, $400
-    ld d, 0
-    call Fill
+    clean_start
+    copy_tiles TILE_DATA
+    clear_map
     ld a, high(wOne)
     ld [wFrom], a
     call Sow

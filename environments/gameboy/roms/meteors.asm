@@ -42,10 +42,7 @@ Start:
     di
     ld sp, $E000
     call GameSetup
-    ld hl, Tiles
-    ld de, TILE_DATA + 16
-    ld bc, TilesEnd - Tiles
-    call Copy
+    copy_tiles TILE_DATA + 16
     call DrawSky
     ld a, 7
     ldh [rWX], a

@@ -33,11 +33,7 @@ section "vblank", rom0[$0040]
 
 section "main", rom0
 Start:
-    di
-    ld sp, $E000
-    call LcdOff
-    call ClearMemory
-    call ClearObjects
+    clean_start
     call ShowSetup
     xor a
     ldh [rIF], a

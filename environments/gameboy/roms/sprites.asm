@@ -41,16 +41,9 @@ section "stat", rom0[$0048]
 
 section "main", rom0
 Start:
-    di
-    ld sp, $E000
-    call LcdOff
-    call ClearMemory
-    call ClearObjects
+    clean_start
     call DmaSetup
-    ld hl, Tiles
-    ld de, TILE_DATA
-    ld bc, TilesEnd - Tiles
-    call Copy
+    copy_tiles TILE_DATA
     call DrawBackground
     call Scatter
     ld a, %11100100

@@ -44,20 +44,10 @@ section "vblank", rom0[$0040]
 
 section "main", rom0
 Start:
-    di
-    ld sp, $E000
-    call LcdOff
-    call ClearMemory
-    call ClearObjects
+    clean_start
     call DmaSetup
-    ld hl, Tiles
-    ld de, TILE_DATA
-    ld bc, TilesEnd - Tiles
-    call Copy
-    ld hl, MAP_0
-    ld bc, $400
-    ld d, 0
-    call Fill
+    copy_tiles TILE_DATA
+    clear_map
     call Scatter
     xor a
     ldh [rSCX], a

@@ -36,11 +36,7 @@ section "timer", rom0[$0050]
 
 section "main", rom0
 Start:
-    di
-    ld sp, $E000
-    call LcdOff
-    call ClearMemory
-    call ClearObjects
+    clean_start
     call ShowSetup
     ld a, LCD_ON | TILES_8000 | BACKGROUND
     ldh [rLCDC], a

@@ -41,11 +41,7 @@ def PHASES equ 7
 
 section "main", rom0
 Start:
-    di
-    ld sp, $E000
-    call LcdOff
-    call ClearMemory
-    call ClearObjects
+    clean_start
     call DrawTiles
     call DrawMaps
     xor a
