@@ -160,10 +160,10 @@ def main() -> None:
         contenders += [
             _Contender("ours, CartPole in float32", here, ours.replace("EXACT", "False"), UPDATES, seeds),
             _Contender("ours, CartPole in float64", here, ours.replace("EXACT", "True"), UPDATES, seeds),
-            _Contender("rejax 0.1.3, gymnax's CartPole", _peer("rejax"), REJAX, UPDATES, seeds),
+            _Contender("rejax 0.1.3, gymnax's CartPole", peer("rejax"), REJAX, UPDATES, seeds),
         ]
     contenders.append(
-        _Contender("Stable-Baselines3, Gymnasium's CartPole", _peer("stable-baselines3"), SB3, SLOW_UPDATES, 1)
+        _Contender("Stable-Baselines3, Gymnasium's CartPole", peer("stable-baselines3"), SB3, SLOW_UPDATES, 1)
     )
     for round_ in range(1, ROUNDS + 1):
         for contender in contenders:
@@ -187,7 +187,7 @@ def main() -> None:
     report("trainer_peers", f"PPO on CartPole on CPU, {ROUNDS} interleaved rounds, {json.dumps(PPO)}", rows)
 
 
-def _peer(name: str) -> Path:
+def peer(name: str) -> Path:
     """The interpreter of a peer's own environment."""
     task = load_task(ENVIRONMENTS / "cartpole")
     reference = Reference(adapter=task.reference.adapter, python=">=3.11", requirements=REQUIREMENTS[name])

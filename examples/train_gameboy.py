@@ -28,7 +28,7 @@ BRICKS = {
 
 def main(rom: str, steps: int = STEPS) -> int:
     """Train, and print the mean return of the episodes that ended in each tenth of it. Returns the exit code."""
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)  # the network is small
     games = make_vec(
         rom, NUM_ENVS, frame_skip=8, max_steps=1000, random_frames=120, grayscale=True, downsample=8, stack=2,
         autoreset_mode="SameStep", **BRICKS,

@@ -5,18 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from benchmarks.trainer_peers import REQUIREMENTS
-from harness.reference.install import setup
-from harness.task.contract import Reference
-from harness.task.load import load_task
+from benchmarks.trainer_peers import peer
 from lockstep_gameboy_tools import build as crate
-from tests.paths import ENVIRONMENTS, ROOT
+from tests.paths import ROOT
 
 from .console import rom
 
@@ -80,10 +76,7 @@ def gameboy(cargo: None) -> ModuleType:
 @pytest.fixture(scope="module")
 def python() -> Path:
     """An interpreter that has it."""
-    task = load_task(ENVIRONMENTS / "cartpole")
-    wanted = REQUIREMENTS["stable-baselines3"]
-    reference = Reference(adapter=task.reference.adapter, python=">=3.11", requirements=wanted)
-    return setup(replace(task, name="peer-stable-baselines3", reference=reference)).python
+    return peer("stable-baselines3")
 
 
 @pytest.fixture(scope="module")

@@ -45,7 +45,7 @@ pub struct Batch<E: Environment> {
     mode: Autoreset,
     team: Team,
     grain: usize,
-    /// What a step of an instance takes. A reset may take far longer, and is shared out in any case.
+    /// What a step takes. A reset may take far longer, and is shared out in any case.
     load: Load,
 }
 
@@ -197,17 +197,15 @@ impl<E: Environment> Batch<E> {
         self.demand("outputs", outputs.rows())?;
         self.team.whole()?;
         let Batch { sub_envs, team, grain, mode, load } = self;
-        let instances = sub_envs.len();
-        if instances <= *grain {
-            return Ok(team.work(true, asked, |stop| advance(sub_envs, actions, outputs, *mode, *grain, stop))?);
-        }
-        let alone = load.is_small(instances);
-        let grain = if alone { instances } else { *grain };
-        let begin = Instant::now();
+        // Nothing is measured where nothing is to be decided.
+        let begin = (sub_envs.len() > *grain).then(Instant::now);
+        let alone = begin.is_none() || load.is_small();
+        let grain = if alone { sub_envs.len() } else { *grain };
         team.work(alone, asked, |stop| advance(sub_envs, actions, outputs, *mode, grain, stop))?;
-        match alone {
-            true => load.took_one(instances, begin.elapsed()),
-            false => load.took_all(instances, begin.elapsed()),
+        match begin.map(|begin| begin.elapsed()) {
+            None => {}
+            Some(time) if alone => load.took_one(time),
+            Some(time) => load.took_all(time),
         }
         Ok(())
     }

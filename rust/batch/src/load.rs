@@ -1,4 +1,4 @@
-//! Whether a batch is worth sharing out: what an instance takes is measured while one thread does them all.
+//! Whether a batch is worth sharing out: what a step takes is measured while one thread does all of it.
 
 use std::time::Duration;
 
@@ -9,33 +9,29 @@ const WORTH: Duration = Duration::from_micros(40);
 /// then is it measured.
 const DECAY: f64 = 31.0 / 32.0;
 
-/// What an instance takes, in nanoseconds; nothing before the first work.
+/// What a step of the batch takes one thread; nothing before the first.
 #[derive(Debug, Default)]
-pub(crate) struct Load(Option<f64>);
+pub(crate) struct Load(Option<Duration>);
 
 impl Load {
-    /// Whether so many instances are done before others could help.
-    pub(crate) fn is_small(&self, instances: usize) -> bool {
-        self.0.is_some_and(|each| each * (instances as f64) < WORTH.as_nanos() as f64)
+    /// Whether one thread is done before others could help.
+    pub(crate) fn is_small(&self) -> bool {
+        self.0.is_some_and(|alone| alone < WORTH)
     }
 
-    /// So many instances took one thread so long.
-    pub(crate) fn took_one(&mut self, instances: usize, time: Duration) {
-        self.0 = Some(share(instances, time));
+    /// One thread took so long.
+    pub(crate) fn took_one(&mut self, time: Duration) {
+        self.0 = Some(time);
     }
 
-    /// So many instances took all threads so long. One alone would have taken no less than that, but for the waking.
-    pub(crate) fn took_all(&mut self, instances: usize, time: Duration) {
+    /// All threads took so long. One alone would have taken no less than that, but for the waking.
+    pub(crate) fn took_all(&mut self, time: Duration) {
         self.0 = match self.0 {
-            None => Some(share(instances, time)),
-            Some(each) if time < WORTH => Some(DECAY * each),
+            None => Some(time),
+            Some(alone) if time < WORTH => Some(alone.mul_f64(DECAY)),
             long => long,
         };
     }
-}
-
-fn share(instances: usize, time: Duration) -> f64 {
-    time.as_nanos() as f64 / instances.max(1) as f64
 }
 
 #[cfg(test)]
@@ -49,36 +45,38 @@ mod tests {
     #[test]
     fn what_is_not_known_is_shared_out_once() {
         let mut load = Load::default();
-        assert!(!load.is_small(1));
-        load.took_all(32, WOKEN);
-        assert!(load.is_small(32));
+        assert!(!load.is_small());
+        load.took_all(WOKEN);
+        assert!(load.is_small());
     }
 
     #[test]
-    fn quick_instances_are_done_alone_and_slow_ones_are_not() {
+    fn a_quick_batch_is_done_alone_and_a_slow_one_is_not() {
         let mut load = Load::default();
-        load.took_one(32, QUICK);
-        assert!(load.is_small(32) && !load.is_small(3200));
-        load.took_one(32, SLOW);
-        assert!(!load.is_small(32));
+        load.took_one(QUICK);
+        assert!(load.is_small());
+        load.took_one(QUICK * 100);
+        assert!(!load.is_small());
+        load.took_one(SLOW);
+        assert!(!load.is_small());
     }
 
     #[test]
     fn a_batch_that_stays_slow_is_never_tried_alone() {
         let mut load = Load::default();
         for _ in 0..10_000 {
-            load.took_all(32, SLOW / 16);
-            assert!(!load.is_small(32));
+            load.took_all(SLOW / 16);
+            assert!(!load.is_small());
         }
     }
 
     #[test]
     fn a_batch_that_became_quick_is_soon_tried_alone() {
         let mut load = Load::default();
-        load.took_one(32, SLOW);
+        load.took_one(SLOW);
         let calls = (0..1000).take_while(|_| {
-            load.took_all(32, WOKEN);
-            !load.is_small(32)
+            load.took_all(WOKEN);
+            !load.is_small()
         });
         assert!((100..200).contains(&calls.count()));
     }

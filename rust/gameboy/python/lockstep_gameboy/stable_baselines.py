@@ -79,11 +79,19 @@ class StableBaselinesVecEnv(VecEnv):
         return [self._attribute(attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Raises: NotImplementedError, for the environments share their attributes."""
+        """Refused, as `VecEnv` lets an environment refuse what it cannot do: all of them share their attributes.
+
+        Raises:
+            NotImplementedError: always.
+        """
         raise NotImplementedError(f"{attr_name} cannot be set: the environments share their attributes")
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Raises: NotImplementedError, for no environment can be called alone."""
+        """Refused likewise: no environment is an object of its own that could be called.
+
+        Raises:
+            NotImplementedError: always.
+        """
         raise NotImplementedError(f"{method_name} cannot be called: no environment is an object of its own")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:

@@ -57,7 +57,8 @@ impl GameBoy {
         } else if pc >= HIGH_START {
             self.window = Window { from: HIGH_START, offset: high as u32 };
         }
-        // Just below the border: the bytes that precede the switchable bank in the ROM.
+        // PyBoy takes all three bytes from one bank, and just below the border from the switchable one: the bytes that precede
+        // that bank in the ROM.
         let base = if pc < WHOLE { low } else { high.wrapping_sub(ROM_BANK) };
         let byte = |i: usize| self.rom_at(base.wrapping_add(usize::from(pc) + i));
         (byte(0), u16::from_le_bytes([byte(1), byte(2)]))

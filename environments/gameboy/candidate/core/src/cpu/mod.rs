@@ -144,7 +144,7 @@ impl Cpu {
         self.locked = r.bool("locked")?;
         // Between frames no access is under way.
         self.lead = 0;
-        self.until = 0;
+        self.bail();
         Ok(())
     }
 }
