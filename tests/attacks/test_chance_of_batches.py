@@ -93,9 +93,25 @@ def test_draws_of_one_step_that_are_the_same_chance_twice_are_found_in_a_batch()
         return {"gust": np.float64(rng.normal()), "twist": np.float64(rng.normal())}
 
     assert decided([GUST, TWIST], episodes(twice)) == [
-        "independence of draws made together: z-test of rank correlation"
+        "independence of draws made together: z-test of products of places on the line"
     ]
     assert decided([GUST, TWIST], episodes(apart)) == []
+
+
+def test_two_draws_of_one_chance_are_found_where_no_step_makes_all_draws() -> None:
+    """The attack: as above, where a third draw is made only in steps that leave one of the two out."""
+    lull = TaskDraw("lull", "float64", at="step", law=NORMAL)
+
+    def some(rng: np.random.Generator, alike: bool) -> dict[str, Array]:
+        gust = np.float64(rng.normal())
+        if rng.random() < 0.5:
+            return {"gust": gust, "lull": np.float64(rng.normal())}
+        return {"gust": gust, "twist": gust if alike else np.float64(rng.normal())}
+
+    assert decided([GUST, TWIST, lull], episodes(lambda rng, action: some(rng, True))) == [
+        "independence of draws made together: z-test of products of places on the line"
+    ]
+    assert decided([GUST, TWIST, lull], episodes(lambda rng, action: some(rng, False))) == []
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import BadAnswer
-from harness.model import STATE, Array, Trajectory, is_of_step
+from harness.model import STATE, Array, Draw, Trajectory, is_of_step
 from harness.task.contract import Law, Mode, TaskDraw
 from harness.verify.pair import Pair
 from harness.verify.refusals import answered
@@ -143,10 +143,13 @@ def laws_of_batch(pair: Pair, played: Sequence[Trajectory], stream: str) -> dict
                     found[name] += _independent_of_actions(pair, played, draw, stream)
     for moment in MOMENTS:
         draws = [d for d in pair.task.draws.values() if d.law is not None and f"{d.name} at {moment}" in found]
-        if len(draws) > 1 and len(firsts := _made_together(played, draws, moment)) > 1:
+        if len(draws) > 1:
             name = f"{', '.join(draw.name for draw in draws)} at {moment}"
-            samples = {draw.name: np.stack([row[draw.name] for row in firsts]) for draw in draws}
-            found[name] = independence_of_draws(samples, seed=pair.derive(f"{stream}/{name}"))
+            tapes = [trajectory.draws or () for trajectory in played]
+            timesteps = [each for tape in tapes for each in (tape[:1] if moment == "reset" else tape[1:])]
+            found[name] = independence_of_draws(
+                draws, *first_of_each(timesteps, draws), seed=pair.derive(f"{stream}/{name}")
+            )
     return found
 
 
@@ -169,16 +172,17 @@ def _independent_of_actions(pair: Pair, played: Sequence[Trajectory], draw: Task
     )
 
 
-def _made_together(played: Sequence[Trajectory], draws: Sequence[TaskDraw], moment: str) -> list[dict[str, Array]]:
-    """The first draw of each name, of those timesteps in which all of these names were drawn."""
-    found = []
-    for trajectory in played:
-        tape = trajectory.draws or ()
-        for timestep in tape[:1] if moment == "reset" else tape[1:]:
-            firsts = {drawn.name: np.asarray(drawn.value) for drawn in reversed(timestep)}
-            if all(draw.name in firsts for draw in draws):
-                found.append(firsts)
-    return found
+def first_of_each(
+    timesteps: Sequence[Sequence[Draw]], draws: Sequence[TaskDraw]
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """The first draw of each name in each timestep, `[N, *draw.shape]`, and whether there is one, `[N]`."""
+    samples = {draw.name: np.zeros((len(timesteps), *draw.shape), draw.dtype) for draw in draws}
+    taken = {draw.name: np.zeros(len(timesteps), bool) for draw in draws}
+    for number, timestep in enumerate(timesteps):
+        for drawn in reversed(timestep):
+            if drawn.name in samples:
+                samples[drawn.name][number], taken[drawn.name][number] = drawn.value, True
+    return samples, taken
 
 
 def reference_draws(pair: Pair, draw: TaskDraw, moment: str, *, firsts: bool = False) -> Array | None:

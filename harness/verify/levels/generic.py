@@ -19,7 +19,7 @@ from harness.task.contract import TaskDraw
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.leaf_grids import grid_of
 from harness.verify.levels import alone
-from harness.verify.levels.batch import MOMENTS, demand_arrays, drawn_shape, reference_draws
+from harness.verify.levels.batch import MOMENTS, demand_arrays, drawn_shape, first_of_each, reference_draws
 from harness.verify.pair import Pair, step_case
 from harness.verify.refusals import answered
 from harness.verify.resynchronised import Play
@@ -133,12 +133,15 @@ def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
             results = test_law(samples[draw.name], draw, wanted, situations=situations, alike=alike, seed=seed)
             yield _law_verdict(pair, check, draw.name, results, len(samples[draw.name]))
     stated = [draw for draw in draws if draw.law is not None]  # others may depend on each other, as in the reference
-    if len(stated) > 1 and all(len(samples[draw.name]) for draw in stated):
+    if len(stated) > 1:
         check = f"independence of draws at {moment}"
-        # Draws of one call are compared by their first slots.
-        firsts = {d.name: _first_slots(samples[d.name], d) for d in stated} if own is None else _firsts(own, stated)
-        results = independence_of_draws(firsts, seed=pair.derive(check))
-        yield _law_verdict(pair, check, ", ".join(firsts), results, len(next(iter(firsts.values()))))
+        if own is None:
+            # Draws of one call are compared by their first slots.
+            firsts = {d.name: _first_slots(samples[d.name], d) for d in stated}
+            results = independence_of_draws(stated, firsts, seed=pair.derive(check))
+        else:
+            results = independence_of_draws(stated, *first_of_each(own, stated), seed=pair.derive(check))
+        yield _law_verdict(pair, check, ", ".join(draw.name for draw in stated), results, max(r.n for r in results))
 
 
 def _law_verdict(pair: Pair, check: str, name: str, results: list[LawResult], examples: int) -> CheckResult:
@@ -228,17 +231,6 @@ def _taken(timesteps: Sequence[Sequence[Draw]], draws: Sequence[TaskDraw]) -> di
         draw.name: _stacked(draw, [d.value for timestep in timesteps for d in timestep if d.name == draw.name])
         for draw in draws
     }
-
-
-def _firsts(timesteps: Sequence[Sequence[Draw]], draws: Sequence[TaskDraw]) -> dict[str, Array]:
-    """The first draw of each name, of those timesteps in which all were drawn, side by side."""
-    names = {draw.name for draw in draws}
-    firsts = [
-        {drawn.name: drawn.value for drawn in reversed(timestep)}
-        for timestep in timesteps
-        if names <= {d.name for d in timestep}
-    ]
-    return {draw.name: _stacked(draw, [first[draw.name] for first in firsts]) for draw in draws}
 
 
 def _stacked(draw: TaskDraw, values: Sequence[Array]) -> Array:

@@ -32,23 +32,35 @@ def outside_support(names: Sequence[str], values: Array, law: Law) -> LawResult 
 
     The open upper end of a uniform law is not judged here: coarse floats may round up to it, so it has its own test.
     """
-    if law.kind == "uniform":
-        # The bounds in the draw's own precision: float32(-0.05) is below -0.05 and is meant all the same.
-        low, high = np.asarray(law.low, values.dtype), np.asarray(law.high, values.dtype)
-        wrong, expected = ~((values >= low) & (values <= high)), f"{law.low} <= value < {law.high}"
-    elif law.kind == "normal":
-        wrong, expected = ~np.isfinite(values), "a finite value"
-    elif law.kind == "integers":
-        first, last = integer_bounds(law, values.dtype)
-        wrong, expected = (values < first) | (values > last), f"an integer from {first} to {last}"
-    else:
-        possible = np.flatnonzero(np.array(law.probabilities) > 0)
-        wrong, expected = ~np.isin(values, possible), f"one of the {len(possible)} values with a probability above 0"
+    wrong = ~is_possible(values, law)
     if not wrong.any():
         return None
+    if law.kind == "uniform":
+        expected = f"{law.low} <= value < {law.high}"
+    elif law.kind == "normal":
+        expected = "a finite value"
+    elif law.kind == "integers":
+        first, last = integer_bounds(law, values.dtype)
+        expected = f"an integer from {first} to {last}"
+    else:
+        possible = np.count_nonzero(np.array(law.probabilities) > 0)
+        expected = f"one of the {possible} values with a probability above 0"
     element, sample = (int(i) for i in np.argwhere(wrong)[0])
     observed = f"{values[element, sample].item()!r}, sample {sample}; {wrong.sum()} such values"
     return LawResult(names[element], "support of the law", 0.0, observed, expected, values.shape[-1])
+
+
+def is_possible(values: Array, law: Law) -> Array:
+    """Which of some values the law allows; the open upper end of a uniform law counts as allowed."""
+    if law.kind == "uniform":
+        # The bounds in the draw's own precision: float32(-0.05) is below -0.05 and is meant all the same.
+        return (values >= np.asarray(law.low, values.dtype)) & (values <= np.asarray(law.high, values.dtype))
+    if law.kind == "normal":
+        return np.isfinite(values)
+    if law.kind == "integers":
+        first, last = integer_bounds(law, values.dtype)
+        return (values >= first) & (values <= last)
+    return np.isin(values, np.flatnonzero(np.array(law.probabilities) > 0))
 
 
 def follows_law(names: Sequence[str], values: Array, law: Law) -> list[LawResult]:

@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from harness.model import Array
+from harness.task.contract import TaskDraw
 from harness.verify.statistics import hypotheses
 from harness.verify.statistics.comparisons import LawResult, chosen, element_name, orderable, worst_result
+from harness.verify.statistics.exact_laws import is_possible, positions
 
 LANE_ELEMENTS = 8
 """So many elements of a draw are compared from lane to lane."""
@@ -48,16 +50,75 @@ def independence_of_samples(names: Sequence[str], values: Array) -> list[LawResu
     return results
 
 
-def independence_of_draws(samples: Mapping[str, Array], *, seed: int = 0) -> list[LawResult]:
-    """Whether draws that one key decides together, each `[N, *shape]`, are independent of each other.
+def independence_of_draws(
+    draws: Sequence[TaskDraw],
+    samples: Mapping[str, Array],
+    taken: Mapping[str, Array] | None = None,
+    *,
+    seed: int = 0,
+) -> list[LawResult]:
+    """Whether draws that are made together are independent of each other, whichever of them is made at all.
 
-    Sample `i` of each is from the same call. At most 64 elements of a draw are looked at; `seed` chooses them.
+    Which draws a step makes hangs on those before. So values that were taken together need not look independent, as there
+    are steps in which one comes first and steps in which the other does. But whichever comes later follows its law whatever
+    the earlier one was. So the product of both places on the line, counted from the middle that the law has, is nothing on
+    average in every step, and that is what is tested (a martingale).
+
+    Args:
+        draws: those with a law.
+        samples: of each `[N, *shape]`; sample `i` of each is from the same call.
+        taken: of each, which samples count, `[N]`; None: all.
+        seed: chooses the 64 elements that are looked at, of a draw that has more, and places of equal values.
     """
-    names, values, owner_of = _elements(samples, seed)
+    rng = np.random.default_rng(seed)
+    names: list[str] = []
+    columns: list[Array] = []
+    owners: list[int] = []
+    for owner, draw in enumerate(draws):
+        assert draw.law is not None
+        flat = samples[draw.name].reshape(len(samples[draw.name]), int(np.prod(draw.shape)))
+        counts = np.ones(len(flat), bool) if taken is None else taken[draw.name]
+        for index in chosen(flat.shape[1], rng):
+            # A value that the law excludes has no place; another test tells of it.
+            held = counts & is_possible(flat[:, index], draw.law)
+            places = np.full(len(flat), np.nan)
+            places[held] = positions(flat[held, index], draw.law, rng) - 0.5
+            columns.append(places)
+            names.append(element_name(draw.name, int(index), draw.shape))
+            owners.append(owner)
+    owner_of = np.array(owners)
     first, second = np.nonzero(owner_of[:, None] < owner_of[None, :])
     if not len(first):
         return []
-    return [_pairs(names, _scores(values), first, second, 0, "draws made together")]
+    centred = np.stack(columns)
+    families = [np.nan_to_num(scores) for scores in (centred, np.abs(centred) - 0.25)]
+    z, p_values = zip(*map(_of_products, families), strict=True)
+    together = (~np.isnan(centred)).astype(float) @ (~np.isnan(centred)).T
+
+    def describe(k: int) -> tuple[str, str]:
+        i, j = first[k % len(first)], second[k % len(first)]
+        n = max(together[i, j], 1.0)
+        return f"correlation {z[k // len(first)][i, j] / np.sqrt(n):+.4f}", f"0, give or take {1 / np.sqrt(n):.4f}"
+
+    return [
+        worst_result(
+            [f"{names[i]} with {names[j]}" for i, j in zip(first, second, strict=True)] * len(families),
+            "independence of draws made together: z-test of products of places on the line",
+            np.concatenate([matrix[first, second] for matrix in p_values]),
+            describe,
+            int(together[first, second].max()),
+        )
+    ]
+
+
+def _of_products(scores: Array) -> tuple[Array, Array]:
+    """How many standard deviations the sums of products of scores `[E, N]` lie from 0, and p-values of it, both `[E, E]`."""
+    spread = np.sqrt((scores**2) @ (scores**2).T)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(spread > 0, scores @ scores.T / spread, 0.0)
+        reach = np.abs(scores).max(axis=-1)
+        reaches = np.where(spread > 0, np.outer(reach, reach) / spread, 0.0)
+    return z, hypotheses.bernstein_p(z, reaches)
 
 
 def independence_of_lanes(name: str, samples: Array, taken: Array, *, seed: int = 0) -> list[LawResult]:

@@ -369,15 +369,41 @@ def test_two_distributions_with_the_same_mean_and_scale_are_distinguished():
         laws.compare_distributions(np.zeros(0), np.zeros(5), "x")
 
 
+START = TaskDraw("start", "float64", (2,), law=Law("uniform"))
+COIN = TaskDraw("coin", "int8", law=Law("integers", 0, 1))
+
+
 def test_draws_made_together_must_be_independent_of_each_other():
     rng = np.random.default_rng(0)
-    honest = {"start": rng.random((2000, 2)), "coin": rng.random(2000) < 0.5}
-    assert laws.verdict(laws.independence_of_draws(honest))[0]
-    reused = honest | {"coin": honest["start"][:, 1] < 0.5}
-    passed, worst = laws.verdict(laws.independence_of_draws(reused))
+    honest = {"start": rng.random((2000, 2)), "coin": (rng.random(2000) < 0.5).astype(np.int8)}
+    assert laws.verdict(laws.independence_of_draws([START, COIN], honest))[0]
+    reused = honest | {"coin": (honest["start"][:, 1] < 0.5).astype(np.int8)}
+    passed, worst = laws.verdict(laws.independence_of_draws([START, COIN], reused))
     assert not passed
     assert worst.name == "start[1] with coin"
-    assert laws.independence_of_draws({"coin": reused["coin"]}) == []
+    assert laws.independence_of_draws([COIN], reused) == []
+
+
+def _rolls(rng: np.random.Generator, alike: bool) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Two rolls of which either may come first, and then decides whether the other is made: high ones alone let it."""
+    first, second = rng.integers(0, 256, (2, 20_000))
+    if alike:
+        second = np.where(rng.random(20_000) < 0.3, first, second)
+    in_order = rng.random(20_000) < 0.5
+    taken = {"hit": in_order | (second > 200), "held": ~in_order | (first > 200)}
+    return {"hit": first.astype(np.int32), "held": second.astype(np.int32)}, taken
+
+
+def test_draws_of_which_the_earlier_decides_whether_the_later_is_made_are_not_accused():
+    draws = [TaskDraw(name, "int32", law=Law("integers", 0, 255)) for name in ("hit", "held")]
+    for seed in range(20):
+        samples, taken = _rolls(np.random.default_rng(seed), alike=False)
+        both = taken["hit"] & taken["held"]
+        # Where both were made they do not look independent, and are.
+        assert abs(np.corrcoef(samples["hit"][both], samples["held"][both])[0, 1]) > 0.4
+        assert laws.verdict(laws.independence_of_draws(draws, samples, taken))[0]
+    samples, taken = _rolls(np.random.default_rng(0), alike=True)
+    assert not laws.verdict(laws.independence_of_draws(draws, samples, taken))[0]
 
 
 def test_a_verdict_corrects_for_the_number_of_results():
