@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    battles,
     border_cost,
     breadth,
     compare_speed,
@@ -28,6 +29,7 @@ from benchmarks import (
 )
 
 BENCHMARKS = {
+    "battles": battles.main,
     "border_cost": border_cost.main,
     "breadth": breadth.main,
     "compare_speed": compare_speed.main,

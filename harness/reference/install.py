@@ -134,6 +134,8 @@ def reference_command(task: Task, environment: Installed) -> tuple[list[str], di
     """
     locations = {"{prefix}": str(environment.prefix), "{task}": str(task.directory)}
     variables = {name: _filled(value, locations) for name, value in task.reference.environment.items()}
+    if task.reference.npm is not None:
+        variables = npm.variables(environment) | variables
     if task.reference.adapter is not None:
         adapter = str(task.directory / task.reference.adapter)
         command = [str(environment.python), "-c", START, str(harness.protocol.worker.__file__), adapter]
@@ -142,7 +144,6 @@ def reference_command(task: Task, environment: Installed) -> tuple[list[str], di
     path = os.environ.get("PATH", os.defpath)
     if task.reference.npm is not None:
         path = f"{npm.program(environment).parent}{os.pathsep}{path}"
-        variables = npm.variables(environment) | variables
     found = shutil.which(program if os.sep not in program else str(task.directory / program), path=path)
     if found is None:
         raise SetupError(

@@ -44,11 +44,11 @@ def complete(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
     ("words", "offered"),
     [
         (["verify", "ca"], ["dirnames", "cartpole"]),
-        (["start", ""], ["dirnames", "cartpole", "connect_four", "gameboy", "halfcheetah", "pong"]),
+        (["start", ""], ["dirnames", "cartpole", "connect_four", "gameboy", "halfcheetah", "pokemon", "pong"]),
         (["verify", "cartpole", "--level", ""], ["1", "2", "3", "4"]),
         (["verify", "pong", "--module", "p"], ["paddles"]),
         (["verify", "nonsense", "--module", ""], []),
-        (["prompt", "--task", "po"], ["dirnames", "pong"]),
+        (["prompt", "--task", "po"], ["dirnames", "pokemon", "pong"]),
         (["certif"], ["certify"]),
     ],
 )

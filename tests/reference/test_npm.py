@@ -15,10 +15,11 @@ import pytest
 from harness.errors import SetupError, TaskError
 from harness.reference import install, npm
 from harness.reference.install import installed, reference_command, setup
+from harness.reference.sandbox import Installed
 from harness.reference.start import start_reference
 from harness.task.contract import Task
 from harness.task.load import load_task
-from tests.paths import TESTS
+from tests.paths import ENVIRONMENTS, TESTS
 
 COIN_RUN = TESTS / "protocol" / "node"
 MS = {
@@ -141,3 +142,10 @@ def test_the_packages_are_described_in_the_reference(made: Made) -> None:
     toml.write_text(toml.read_text().replace("reference/package.json", "reference/server.mjs"))
     with pytest.raises(TaskError, match=r"reference\.npm"):
         load_task(task.directory)
+
+
+def test_an_adapter_in_python_finds_them_as_a_program_does(tmp_path: Path) -> None:
+    _, variables = reference_command(
+        load_task(ENVIRONMENTS / "pokemon"), Installed(tmp_path, tmp_path / "bin" / "python")
+    )
+    assert variables["NODE_PATH"] == str(tmp_path / "npm" / "node_modules")

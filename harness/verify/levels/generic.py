@@ -123,8 +123,9 @@ def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
         wanted = reference_draws(pair, draw, moment, firsts=own is None) if draw.law is None else None
         if draw.law is None and wanted is None:
             yield CheckResult(check, Outcome.SKIPPED, detail="no law is stated and the reference reports no such draws")
-        elif not len(samples[draw.name]):
-            yield CheckResult(check, Outcome.SKIPPED, detail="the candidate never made this draw in its own episodes")
+        elif len(samples[draw.name]) < 2:
+            made = "never made this draw" if not len(samples[draw.name]) else "made this draw only once"
+            yield CheckResult(check, Outcome.SKIPPED, detail=f"the candidate {made} in its own episodes")
         else:
             # As many from each state, in their order.
             of = np.repeat(np.arange(len(states)), len(samples[draw.name]) // max(1, len(states)))

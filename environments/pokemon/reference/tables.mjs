@@ -1,0 +1,274 @@
+// The tables of the first generation, as Showdown has them, in one JSON document.
+//
+//     node tables.mjs                         prints the document
+//     node tables.mjs --rust FILE             writes the tables of the candidate in Rust
+//     node tables.mjs --python FILE           writes the tables of the candidate in Python
+//
+// The packages are found by NODE_PATH: npm/node_modules in the environment that `lockstep setup pokemon` makes.
+
+import { writeFileSync } from "node:fs";
+
+import { MOVES, SPECIES, TYPES } from "./canonical.mjs";
+import { dex } from "./rolls.mjs";
+import { generated, learnset, parts } from "./teams.mjs";
+
+const POOL = 256;
+const CATEGORIES = ["Physical", "Special", "Status"];
+const STATUSES = ["", "slp", "psn", "brn", "frz", "par", "tox"];
+const BOOSTS = ["atk", "def", "spe", "spa", "accuracy", "evasion"];
+const TWO_TO_FIVE = 5;
+
+function check(condition, message) {
+  if (!condition) throw new Error(message);
+}
+
+const typeNumber = (name) => TYPES.indexOf(name) + 1;
+
+function speciesTable() {
+  return SPECIES.map((one) => {
+    const { hp, atk, def, spe, spa, spd } = one.baseStats;
+    check(spa === spd, `${one.name} has two special stats`);
+    const types = one.types.map(typeNumber);
+    return { number: one.num, name: one.name, types: [types[0], types[1] ?? 0], base: [hp, atk, def, spe, spa], learnset: learnset(one) };
+  });
+}
+
+// One change of stages; both special stats are one.
+function boost(boosts) {
+  if (!boosts) return [0, 0];
+  const names = Object.keys(boosts).filter((name) => name !== "spd");
+  check(names.length === 1, "a move changes one stage");
+  return [BOOSTS.indexOf(names[0]), boosts[names[0]]];
+}
+
+function secondary(move) {
+  const nothing = { chance: 0, status: 0, flinch: 0, confusion: 0, boost: [0, 0] };
+  if (!move.secondaries) return nothing;
+  check(move.secondaries.length === 1, "a move has one secondary effect");
+  const [effect] = move.secondaries;
+  const confusion = Number(effect.volatileStatus === "confusion");
+  return {
+    chance: Math.ceil((effect.chance * 256) / 100) - confusion,
+    status: STATUSES.indexOf(effect.status ?? ""),
+    flinch: Number(effect.volatileStatus === "flinch"),
+    confusion,
+    boost: boost(effect.boosts),
+  };
+}
+
+// With all that raises it; Struggle's cannot be raised.
+function maxPp({ pp, noPPBoosts }) {
+  if (noPPBoosts) return pp;
+  return pp === 40 ? 61 : (pp * 8) / 5;
+}
+
+function moveTable() {
+  return MOVES.map((one) => ({
+    number: one.num,
+    name: one.name,
+    type: typeNumber(one.type),
+    power: one.basePower,
+    accuracy: one.accuracy === true ? 0 : one.accuracy,
+    pp: one.pp,
+    priority: one.priority,
+    max_pp: maxPp(one),
+    category: CATEGORIES.indexOf(one.category),
+    crit_ratio: one.critRatio,
+    self_target: Number(one.target === "self"),
+    ignore_immunity: Number(one.ignoreImmunity === true || one.category === "Status" && one.ignoreImmunity === undefined),
+    // 0 once, 2 twice, 5 two to five times.
+    hits: Array.isArray(one.multihit) ? TWO_TO_FIVE : one.multihit ?? 0,
+    recoil: one.recoil ? one.recoil[1] / one.recoil[0] : 0,
+    drain: one.drain ? one.drain[1] / one.drain[0] : 0,
+    status: STATUSES.indexOf(one.status ?? ""),
+    boost: boost(one.boosts),
+    secondary: secondary(one),
+  }));
+}
+
+// Tenths by which a type's damage is multiplied: the row attacks, the column defends.
+function chart() {
+  const tenths = [10, 20, 5, 0];
+  return TYPES.map((attack) => TYPES.map((target) => tenths[dex.types.get(target).damageTaken[attack]]));
+}
+
+function metronome() {
+  const callable = (one) => (!one.isNonstandard || one.isNonstandard === "Unobtainable") && one.flags.metronome;
+  const numbers = dex.moves.all().filter(callable).map((one) => one.num).sort((a, b) => a - b);
+  check(numbers.length === 163, "Metronome calls one of 163 moves");
+  return numbers;
+}
+
+function member(set) {
+  const { ivs, evs } = set;
+  const made = parts(set);
+  const { dv } = made;
+  const odd = ((dv[0] & 1) << 3) | ((dv[1] & 1) << 2) | ((dv[2] & 1) << 1) | (dv[3] & 1);
+  check(ivs.hp >> 1 === odd && evs.spa === evs.spd && ivs.spa === ivs.spd, `${set.species} has numbers that no cartridge has`);
+  return { ...made, moves: [...made.moves, 0, 0, 0].slice(0, 4) };
+}
+
+function teams() {
+  return Array.from({ length: POOL }, (_, number) => {
+    const team = generated(number);
+    check(team.length === 6, "a team has six members");
+    return team.map(member);
+  });
+}
+
+const species = speciesTable();
+const moves = moveTable();
+const document = { types: TYPES, chart: chart(), species, moves, metronome: metronome(), teams: teams() };
+
+// Fields of a move in the order of the flat tables.
+function moveRow(move) {
+  const { secondary: effect } = move;
+  return [
+    move.type, move.power, move.accuracy, move.pp, move.priority, move.max_pp, move.category, move.crit_ratio,
+    move.self_target, move.ignore_immunity, move.hits, move.recoil, move.drain, move.status, ...move.boost,
+    effect.chance, effect.status, effect.flinch, effect.confusion, ...effect.boost,
+  ];
+}
+
+function learnsetBytes(numbers) {
+  const bytes = new Array(21).fill(0);
+  for (const number of numbers) bytes[(number - 1) >> 3] |= 1 << ((number - 1) & 7);
+  return bytes;
+}
+
+const memberRow = (one) => [one.species, one.level, ...one.moves, ...one.dv, ...one.effort];
+const hex = (bytes) => bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+// What a move does beside damage, changes of stages and status, as the candidate in Rust calls it.
+const EFFECTS = {
+  Charge: ["razorwind", "solarbeam", "skullbash", "skyattack"], Vanish: ["fly", "dig"],
+  Trap: ["bind", "wrap", "firespin", "clamp"], Thrash: ["thrash", "petaldance"], Recharge: ["hyperbeam"], Rage: ["rage"],
+  OneHit: ["guillotine", "horndrill", "fissure"], Crash: ["jumpkick", "highjumpkick"], Explode: ["selfdestruct", "explosion"],
+  Level: ["seismictoss", "nightshade"], Twenty: ["sonicboom"], Forty: ["dragonrage"], Half: ["superfang"], Psywave: ["psywave"],
+  Counter: ["counter"], Bide: ["bide"], Swift: ["swift"], DreamEater: ["dreameater"], Confuse: ["supersonic", "confuseray"],
+  LeechSeed: ["leechseed"], Disable: ["disable"], Mist: ["mist"], FocusEnergy: ["focusenergy"], Reflect: ["reflect"],
+  LightScreen: ["lightscreen"], Haze: ["haze"], Substitute: ["substitute"], Heal: ["recover", "softboiled"], Rest: ["rest"],
+  Mimic: ["mimic"], Transform: ["transform"], Conversion: ["conversion"], Metronome: ["metronome"], MirrorMove: ["mirrormove"],
+};
+
+// Moves that leave the damage which was last done in the battle. The package keeps its list to itself.
+const KEEP_DAMAGE = [
+  "confuseray", "conversion", "counter", "focusenergy", "glare", "haze", "leechseed", "lightscreen", "mimic", "mist",
+  "poisongas", "poisonpowder", "recover", "reflect", "rest", "softboiled", "splash", "stunspore", "substitute",
+  "supersonic", "teleport", "thunderwave", "toxic", "transform",
+];
+
+const id = (name) => dex.moves.get(name).id;
+
+// The fields of a move that are not those of a plain one.
+function rustMove(one) {
+  const effect = Object.keys(EFFECTS).find((name) => EFFECTS[name].includes(id(one.name)));
+  const { secondary: side } = one;
+  const extra = [
+    side.status && `status: ${side.status}`, side.flinch && "flinch: true", side.confusion && "confusion: true",
+    side.boost[1] && `boost: (${side.boost.join(", ")})`,
+  ];
+  const fields = [
+    one.type && `kind: ${one.type}`, one.power && `power: ${one.power}`, one.accuracy && `accuracy: ${one.accuracy}`,
+    `pp: ${one.pp}`, `max_pp: ${one.max_pp}`, one.priority && `priority: ${one.priority}`,
+    one.category && `category: Category::${CATEGORIES[one.category]}`, one.crit_ratio === 2 && "sharp: true",
+    one.self_target && "own: true", one.ignore_immunity && "ignores_immunity: true", one.hits && `hits: ${one.hits}`,
+    one.recoil && `recoil: ${one.recoil}`, one.drain && `drain: ${one.drain}`, one.status && `status: ${one.status}`,
+    one.boost[1] && `boost: (${one.boost.join(", ")})`, effect && `effect: Effect::${effect}`,
+    KEEP_DAMAGE.includes(id(one.name)) && "keeps_damage: true",
+    side.chance && `secondary: Secondary { chance: ${side.chance}, ${extra.filter(Boolean).join(", ")}, ..NO_SECONDARY }`,
+  ];
+  return `    Move { ${fields.filter(Boolean).join(", ")}, ..NO_MOVE },`;
+}
+
+function rust() {
+  const words = (numbers) => {
+    const bits = numbers.reduce((all, number) => all | (1n << BigInt(number - 1)), 0n);
+    return [0n, 64n, 128n].map((shift) => `0x${((bits >> shift) & 0xffffffffffffffffn).toString(16)}`).join(", ");
+  };
+  return `//! Species, moves, types and teams, written by reference/tables.mjs.
+
+use crate::data::{Category, Effect, Move, NO_MOVE, NO_SECONDARY, Secondary, Species};
+
+/// By number less one.
+pub static SPECIES: [Species; 151] = [
+${species.map((one) => `    Species { types: [${one.types.join(", ")}], base: [${one.base.join(", ")}], learnset: [${words(one.learnset)}] },`).join("\n")}
+];
+
+/// By number; none has the number 0, and the last stands for an action that cannot be taken.
+pub static MOVES: [Move; 167] = [
+    NO_MOVE,
+${moves.map(rustMove).join("\n")}
+    NO_MOVE,
+];
+
+/// Tenths by which damage is multiplied: the type that attacks, then the type that is hit; 0 is no type.
+pub static CHART: [[u8; 16]; 16] = [
+    [${new Array(16).fill(10).join(", ")}],
+${document.chart.map((row) => `    [10, ${row.join(", ")}],`).join("\n")}
+];
+
+/// The moves that Metronome may call.
+pub static METRONOME: [u8; 163] = [${document.metronome.join(", ")}];
+
+/// Six members of 15 bytes each: species, level, four moves, four DVs and five efforts.
+pub static TEAMS: [[u8; 90]; ${POOL}] = [
+${document.teams.map((team) => `    [${team.map((one) => memberRow(one).join(", ")).join(", ")}],`).join("\n")}
+];
+`;
+}
+
+function python() {
+  const row = (values) => `    (${values.join(", ")}),`;
+  return `"""Species, moves, types and teams of the first generation, written by reference/tables.mjs."""
+
+# By number less one: two types (0 is none), then the base of HP, attack, defence, speed and special.
+SPECIES = (
+${species.map((one) => row([...one.types, ...one.base])).join("\n")}
+)
+
+# By species' number less one: bit (move - 1) % 8 of byte (move - 1) // 8, as hexadecimal digits.
+LEARNSETS = (
+${species.map((one) => `    "${hex(learnsetBytes(one.learnset))}",`).join("\n")}
+)
+
+# What stands in a row of MOVES. Categories: 0 physical, 1 special, 2 status. hits: 0 once, 2 twice, 5 two to five times.
+# recoil and drain: the damage is divided by it, 0 for none. boost: stat (attack, defence, speed, special, accuracy,
+# evasion) and stages. secondary_chance: of 256.
+MOVE_FIELDS = (
+    "type", "power", "accuracy", "pp", "priority", "max_pp", "category", "crit_ratio", "self_target", "ignore_immunity",
+    "hits", "recoil", "drain", "status", "boost_stat", "boost_stages", "secondary_chance", "secondary_status",
+    "secondary_flinch", "secondary_confusion", "secondary_boost_stat", "secondary_boost_stages",
+)  # fmt: skip
+
+# By number less one.
+MOVES = (
+${moves.map((one) => row(moveRow(one))).join("\n")}
+)
+
+# Tenths by which damage is multiplied: the type that attacks, then the type that is hit, each less one.
+CHART = (
+${document.chart.map(row).join("\n")}
+)
+
+# The moves that Metronome may call.
+METRONOME = (
+${document.metronome.reduce((lines, number, at) => lines + (at % 20 ? " " : at ? "\n    " : "    ") + `${number},`, "")}
+)  # fmt: skip
+
+# Bytes of a team as hexadecimal digits, six members of 15 each: species, level, four moves, four DVs (attack, defence,
+# speed, special), five efforts (HP, attack, defence, speed, special). Two lines a team.
+TEAMS = (
+${document.teams.map((team) => {
+    const digits = team.map((one) => hex(memberRow(one)));
+    return `    "${digits.slice(0, 3).join("")}"\n    "${digits.slice(3).join("")}",`;
+  }).join("\n")}
+)
+`;
+}
+
+const [flag, file] = process.argv.slice(2);
+if (!flag) console.log(JSON.stringify(document));
+else if (flag === "--rust") writeFileSync(file, rust());
+else if (flag === "--python") writeFileSync(file, python());
+else throw new Error(`${flag} is not known`);
