@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.errors import Side
+from harness.model import Case, Trajectory
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
 from harness.protocol.link import Pipes
@@ -27,6 +28,12 @@ class ReferenceWorker(Environment):
         self._running = running
         self._sandbox = sandbox
         super().__init__(channel, options)
+
+    def rollout(
+        self, cases: Sequence[Case], mode: str | None = None, room: tuple[int, int] | None = None
+    ) -> list[Trajectory]:
+        """`Environment.rollout`; it compiles nothing, so that it needs no `room` beforehand."""
+        return super().rollout(cases, mode)
 
     def finish(self, seconds: float) -> int | None:
         """Ask it to end, and wait until it has, at most so long: `close` does not wait for what it still has to write.
@@ -49,6 +56,8 @@ def start_reference(
     out: Path | None = None,
     shown: tuple[Path, ...] = (),
     timeout_s: float | None = None,
+    side: Side = Side.REFERENCE,
+    kind: type[ReferenceWorker] = ReferenceWorker,
 ) -> ReferenceWorker:
     """One worker of a task's reference.
 
@@ -57,14 +66,15 @@ def start_reference(
         out: a directory in which it may write.
         shown: what of this machine that command needs to see besides.
         timeout_s: seconds that one answer may take; by default what the task says.
+        side, kind: on which side it stands, and as what: one reference can be held against another.
 
     Raises:
         EnvironmentFailure: it does not start, or does not describe itself.
     """
     running, sandbox = start_process(task, installed, command or reference_command(task, installed), out, shown)
     try:
-        channel = Channel(Pipes(running), Side.REFERENCE, timeout_s or task.reference.timeout_s)
-        return ReferenceWorker(channel, running, sandbox, task.reference.options)
+        channel = Channel(Pipes(running), side, timeout_s or task.reference.timeout_s)
+        return kind(channel, running, sandbox, task.reference.options)
     except BaseException:
         sandbox.close()
         raise

@@ -7,14 +7,11 @@ what may be written; `harness.task.agreement` checks what no table can know alon
 from __future__ import annotations
 
 import re
-import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.errors import TaskError
 from harness.model import STATE
-from harness.support.foreign import toml_of
-from harness.support.toml_lines import key_lines
 from harness.task import kinds
 from harness.task.agreement import LEAF_TREES, SINGLE_LEAVES, check_agreement
 from harness.task.contract import (
@@ -37,7 +34,6 @@ from harness.task.require import built, requirement
 from harness.task.schema import (
     Kind,
     Location,
-    Mistakes,
     Required,
     anything,
     array_of,
@@ -49,6 +45,7 @@ from harness.task.schema import (
     text,
     whole,
 )
+from harness.task.toml_file import read_toml
 
 CANDIDATE_KINDS = ("jax", "rust")
 WORKFLOWS = ("translate", "parity", "create")
@@ -66,29 +63,13 @@ def load_task(directory: Path) -> Task:
             `task.toml:LINE: key: what is wrong; expected ...; did you mean ...`, in the order of the file.
     """
     directory = Path(directory).resolve()
-    path = directory / TASK_FILE
-    try:
-        document = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise TaskError(
-            f"there is no readable {TASK_FILE} ({error.strerror})",
-            where=str(directory),
-            next_step="name the directory of a task; `lockstep new` makes one",
-        ) from error
-    except UnicodeDecodeError as error:
-        raise TaskError(f"{TASK_FILE} is not UTF-8 (byte {error.start})", where=str(path)) from error
-    try:
-        written = toml_of(document)
-    except tomllib.TOMLDecodeError as error:
-        location = re.search(r"\(at (?:line (\d+).*|end of document)\)$", str(error))
-        line = location.group(1) if location and location.group(1) else str(document.count("\n") + 1)
-        raise _refused(path, (f"{TASK_FILE}:{line}: not valid TOML: {error}",)) from error
-    mistakes = Mistakes(TASK_FILE, key_lines(document))
-    root = Location(mistakes)
-    read = _schema(directory)(written, root)
-    check_agreement(written, read, root)
-    if mistakes:
-        raise _refused(path, mistakes.sorted())
+    read = read_toml(
+        directory / TASK_FILE,
+        "the task file",
+        _schema(directory),
+        check_agreement,
+        next_step="name the directory of a task; `lockstep new` makes one",
+    )
     return _build(read, directory)
 
 
@@ -116,12 +97,40 @@ def with_candidate(text: str, kind: str) -> str:
     return tomlkit.dumps(document)
 
 
-def _refused(path: Path, mistakes: tuple[str, ...]) -> TaskError:
-    count = "one mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
-    return TaskError(f"the task file has {count}", mistakes=mistakes, where=str(path))
-
-
 # --- what may be written ----------------------------------------------------------------------------------------------
+
+
+def leaf_path(path: Any, location: Location) -> Any:
+    """The path of a leaf that an environment may have."""
+    if _LEAF_PATH.fullmatch(path):
+        return path
+    choices = (*LEAF_TREES, *SINGLE_LEAVES)
+    below = ", ".join(f"`{tree}/`" for tree in LEAF_TREES)
+    expected = f"one of {', '.join(choices)}, or a name below {below} or `{STATE}`"
+    return location.wrong("this is not a leaf", expected, given=path, choices=choices)
+
+
+CONTRACT: Mapping[str, Kind | Required] = {
+    "leaves": Required(table_of(kinds.leaf, leaf_path)),
+    "players": players,
+    "randomness": Required(table({"mode": Required(one_of(*Mode)), "draws": table_of(kinds.draw, kinds.identifier)})),
+    "tolerance": table_of(kinds.tolerance, anything),
+    "budgets": table(
+        {
+            "examples": whole(1),
+            "exhaustive": whole(1),
+            "sequences": whole(1),
+            "sequence_length": whole(1),
+            "episodes": whole(1),
+            "horizon": whole(1),
+            "policies": array_of(kinds.identifier, at_least=1, unique=True),
+            "samples": whole(1),
+            "exploration": whole(0),
+        }
+    ),
+}
+"""What an environment shows, how its chance is made comparable, and how much is compared: tables that the state sheet of a
+specification has too."""
 
 
 def _schema(directory: Path) -> Kind:
@@ -160,8 +169,7 @@ def _schema(directory: Path) -> Kind:
                 )
             ),
             "candidate": Required(table({**candidate, "also": array_of(table(candidate), at_least=1)})),
-            "leaves": Required(table_of(kinds.leaf, _leaf_path)),
-            "players": players,
+            **CONTRACT,
             "modules": Required(
                 array_of(
                     table(
@@ -178,23 +186,6 @@ def _schema(directory: Path) -> Kind:
             ),
             "probes": table_of(
                 table({"inputs": Required(leaves), "outputs": Required(leaves), "examples": whole(1)}), kinds.identifier
-            ),
-            "randomness": Required(
-                table({"mode": Required(one_of(*Mode)), "draws": table_of(kinds.draw, kinds.identifier)})
-            ),
-            "tolerance": table_of(kinds.tolerance, anything),
-            "budgets": table(
-                {
-                    "examples": whole(1),
-                    "exhaustive": whole(1),
-                    "sequences": whole(1),
-                    "sequence_length": whole(1),
-                    "episodes": whole(1),
-                    "horizon": whole(1),
-                    "policies": array_of(kinds.identifier, at_least=1, unique=True),
-                    "samples": whole(1),
-                    "exploration": whole(0),
-                }
             ),
             "transfer": table(
                 {
@@ -237,15 +228,6 @@ def _variable(value: Any, location: Location) -> Any:
     for unknown in set(re.findall(r"\{(\w*)\}", value)) - set(PLACEHOLDERS):
         location.wrong(f"unknown placeholder `{{{unknown}}}`", expected, given=unknown, choices=PLACEHOLDERS)
     return value
-
-
-def _leaf_path(path: Any, location: Location) -> Any:
-    if _LEAF_PATH.fullmatch(path):
-        return path
-    choices = (*LEAF_TREES, *SINGLE_LEAVES)
-    below = ", ".join(f"`{tree}/`" for tree in LEAF_TREES)
-    expected = f"one of {', '.join(choices)}, or a name below {below} or `{STATE}`"
-    return location.wrong("this is not a leaf", expected, given=path, choices=choices)
 
 
 # --- the task itself --------------------------------------------------------------------------------------------------

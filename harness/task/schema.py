@@ -32,9 +32,13 @@ class Mistakes:
 
     def add(self, path: KeyPath, what: str) -> None:
         """Note a mistake at a key, or at the table that lacks it."""
-        line = line_of(self._lines, path)
+        line = self.line_at(path)
         key = f"{show(path)}: " if path else ""
         self._found.add((line, f"{self._file}:{line}: {key}{what}"))
+
+    def line_at(self, path: KeyPath) -> int:
+        """The line of a key, or of the table that lacks it."""
+        return line_of(self._lines, path)
 
     def __len__(self) -> int:
         return len(self._found)

@@ -19,10 +19,10 @@ def opens(kit: Kit) -> Passed:
 
 
 def agrees_with_its_task(kit: Kit) -> Passed:
-    """Its spec and task.toml agree, leaf by leaf, probe by probe, draw by draw."""
+    """Its spec and the task agree, leaf by leaf, probe by probe, draw by draw."""
     wrong = [*_leaves(kit), *_probes(kit), *_draws(kit)]
     for policy in sorted(set(kit.task.budgets.policies) - {*STANDARD_POLICIES, *kit.spec.policies}):
-        wrong.append(f"policy {policy}: task.toml names it, the adapter does not have it")
+        wrong.append(f"policy {policy}: {kit.contract} names it, the adapter does not have it")
     for name in sorted(kit.spec.capabilities - set(CAPABILITIES)):
         wrong.append(f"capability {name}: there is none of this name, only {', '.join(CAPABILITIES)}")
     if wrong:
@@ -31,13 +31,13 @@ def agrees_with_its_task(kit: Kit) -> Passed:
 
 
 def _leaves(kit: Kit) -> Iterator[str]:
-    yield from _mistakes("leaf", kit.task.leaves, kit.spec.leaves)
+    yield from _mistakes(kit, "leaf", kit.task.leaves, kit.spec.leaves)
     for path, leaf in kit.actions.items():
         found = kit.spec.leaves[path]
         if found.shape == leaf.shape and _bounds(found) != _bounds(leaf):
             yield (
                 f"leaf {path}: the adapter's bounds are {found.low} to {found.high}, "
-                f"task.toml says {leaf.low} to {leaf.high}"
+                f"{kit.contract} says {leaf.low} to {leaf.high}"
             )
 
 
@@ -45,10 +45,10 @@ def _probes(kit: Kit) -> Iterator[str]:
     for name, probe in kit.task.probes.items() if kit.can("probe") else ():
         found = kit.spec.probes.get(name)
         if found is None:
-            yield f"probe {name}: only task.toml declares it"
+            yield f"probe {name}: only {kit.contract} declares it"
         else:
-            yield from _mistakes(f"probe {name}, input", probe.inputs, found.inputs)
-            yield from _mistakes(f"probe {name}, output", probe.outputs, found.outputs)
+            yield from _mistakes(kit, f"probe {name}, input", probe.inputs, found.inputs)
+            yield from _mistakes(kit, f"probe {name}, output", probe.outputs, found.outputs)
 
 
 def _draws(kit: Kit) -> Iterator[str]:
@@ -60,19 +60,19 @@ def _draws(kit: Kit) -> Iterator[str]:
     for name in sorted(kit.task.draws.keys() | kit.spec.draws.keys()):
         wanted, found = kit.task.draws.get(name), kit.spec.draws.get(name)
         if wanted is None or found is None:
-            yield f"draw {name}: only {'task.toml' if found is None else 'the adapter'} declares it"
+            yield f"draw {name}: only {kit.contract if found is None else 'the adapter'} declares it"
         elif (wanted.dtype, wanted.shape, wanted.at) != (found.dtype, found.shape, found.at):
             forms = [f"{draw.dtype} {list(draw.shape)} at {draw.at}" for draw in (found, wanted)]
-            yield f"draw {name}: the adapter says {forms[0]}, task.toml says {forms[1]}"
+            yield f"draw {name}: the adapter says {forms[0]}, {kit.contract} says {forms[1]}"
 
 
-def _mistakes(what: str, wanted: Mapping[str, Leaf], found: Mapping[str, Leaf]) -> Iterator[str]:
+def _mistakes(kit: Kit, what: str, wanted: Mapping[str, Leaf], found: Mapping[str, Leaf]) -> Iterator[str]:
     for path in dict.fromkeys([*wanted, *found]):
         if path not in found or path not in wanted:
-            yield f"{what} {path}: only {'task.toml' if path not in found else 'the adapter'} declares it"
+            yield f"{what} {path}: only {kit.contract if path not in found else 'the adapter'} declares it"
         elif (wanted[path].dtype, wanted[path].shape) != (found[path].dtype, found[path].shape):
             forms = [f"{leaf.dtype} {list(leaf.shape)}" for leaf in (found[path], wanted[path])]
-            yield f"{what} {path}: the adapter says {forms[0]}, task.toml says {forms[1]}"
+            yield f"{what} {path}: the adapter says {forms[0]}, {kit.contract} says {forms[1]}"
 
 
 def _bounds(leaf: Leaf) -> list[list[float] | None]:

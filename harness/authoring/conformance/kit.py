@@ -14,7 +14,7 @@ from harness.errors import BadAnswer, Raised
 from harness.model import Array, Case, Leaf, Trajectory
 from harness.protocol.environment import Environment
 from harness.protocol.spec import Spec
-from harness.task.contract import Task
+from harness.task.contract import TASK_FILE, Task
 from harness.verdict import Divergence
 
 EPISODES = 6
@@ -49,10 +49,12 @@ class Kit:
     Args:
         start: starts and opens a fresh process of the reference.
         task: the task that it belongs to.
+        contract: the file that states what the task is, for messages.
     """
 
-    def __init__(self, start: Callable[[], Environment], task: Task) -> None:
+    def __init__(self, start: Callable[[], Environment], task: Task, contract: str = TASK_FILE) -> None:
         self.task = task
+        self.contract = contract
         self._start = start
         self._environment: Environment | None = None
         self._unplayable = False

@@ -40,19 +40,32 @@ OWN_TOTAL = 50_000
 
 def checks(pair: Pair) -> Iterator[CheckResult]:
     """All generic checks of level 1."""
-    expected = [
-        trajectory
+    cases = _few_cases(pair)
+    yield _determinism(pair, cases)
+    yield _paths(pair, cases)
+    yield from _of_states_and_chance(pair)
+    yield from alone.checks(pair, {moment: _share(pair, moment) for moment in MOMENTS})
+
+
+def checks_one_by_one(pair: Pair) -> Iterator[CheckResult]:
+    """Those of them that concern a candidate that is a reference itself: it has one way of running, and no batches."""
+    yield _determinism(pair, _few_cases(pair))
+    yield from _of_states_and_chance(pair)
+
+
+def _few_cases(pair: Pair) -> list[Case]:
+    return [
+        pair.as_case(trajectory)
         for policy in pair.task.budgets.policies
         for trajectory in pair.reference.drive(policy, pair.seeds(f"paths/{policy}", PATH_CASES), PATH_STEPS)
     ]
-    cases = [pair.as_case(trajectory) for trajectory in expected]
-    yield _determinism(pair, cases)
-    yield _paths(pair, cases)
+
+
+def _of_states_and_chance(pair: Pair) -> Iterator[CheckResult]:
     if pair.can_restore:
         yield _round_trip(pair)
     for moment in MOMENTS:
         yield from _laws(pair, moment)
-    yield from alone.checks(pair, {moment: _share(pair, moment) for moment in MOMENTS})
 
 
 def _determinism(pair: Pair, cases: list[Case]) -> CheckResult:

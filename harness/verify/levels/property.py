@@ -38,6 +38,14 @@ SWEEP = 10
 
 def checks(pair: Pair, module: str | None) -> Iterator[CheckResult]:
     """All checks of level 1, for one module or for all of them in dependency order."""
+    yield from of_modules(pair, module)
+    if module in (None, pair.task.modules[-1].name):
+        yield from _invariants(pair, None)
+        yield from generic.checks(pair)
+
+
+def of_modules(pair: Pair, module: str | None) -> Iterator[CheckResult]:
+    """What level 1 asks of modules: resets, probes, single steps, and their own invariants."""
     modules = pair.task.modules
     chosen = [m for m in modules if module in (None, m.name)]
     for number, current in enumerate(chosen):
@@ -55,9 +63,6 @@ def checks(pair: Pair, module: str | None) -> Iterator[CheckResult]:
         if pair.can_restore and pair.paired and (current.leaves or not current.probes):
             yield _steps(pair, current, () if module is None else modules[modules.index(current) + 1 :])
         yield from _invariants(pair, current.name)
-    if module in (None, modules[-1].name):
-        yield from _invariants(pair, None)
-        yield from generic.checks(pair)
 
 
 def _probe(pair: Pair, module: Module, probe: TaskProbe) -> Iterator[CheckResult]:

@@ -104,19 +104,9 @@ def checks(
     """
     tally.features |= dict.fromkeys(pair.suite.features, 0)
     second.begin()
-    explorer = None
-    if pair.paired and pair.task.budgets.exploration != 0:
-        shows = tally.counting.look if pair.suite.features else None
-        explorer = Explorer(pair.task, pair.reference, pair.random(STREAM), restores=pair.can_restore, shows=shows)
-    policies = pair.task.budgets.policies
-    shares = np.diff(np.linspace(0, pair.task.budgets.episodes, len(policies) + 1).astype(int))
+    explorer = _explorer(pair, tally)
     try:
-        if pair.paired:
-            for policy, count in zip(policies, shares, strict=True):
-                repeated = -(-OTHER_PROCESS_CASES // len(policies))
-                yield _episodes(pair, policy, int(count), tally, second, repeated, explorer)
-        else:
-            yield _laws(pair, pair.task.budgets.episodes, tally)
+        yield from _of_episodes(pair, tally, second, explorer)
         answer = second.batch(autoreset.NAME)
         if use is not None:
             use.start(answer[autoreset.ALL_ACTIONS])  # beside the reference, which plays the batch again
@@ -137,6 +127,35 @@ def checks(
             yield _exploration(pair, explorer, tally, exploring)
     finally:
         second.close()
+
+
+def checks_one_by_one(pair: Pair, tally: Tally) -> Iterator[CheckResult]:
+    """Those of them that concern a candidate that is a reference itself: its episodes, and the exploration."""
+    explorer = _explorer(pair, tally)
+    yield from _of_episodes(pair, tally, None, explorer)
+    if explorer is not None:
+        yield _exploration(pair, explorer, tally, 1)
+
+
+def _explorer(pair: Pair, tally: Tally) -> Explorer | None:
+    """What looks for rare states; None where only laws are compared, or the task has none."""
+    if not pair.paired or pair.task.budgets.exploration == 0:
+        return None
+    shows = tally.counting.look if pair.suite.features else None
+    return Explorer(pair.task, pair.reference, pair.random(STREAM), restores=pair.can_restore, shows=shows)
+
+
+def _of_episodes(
+    pair: Pair, tally: Tally, second: SecondProcess | None, explorer: Explorer | None
+) -> Iterator[CheckResult]:
+    if not pair.paired:
+        yield _laws(pair, pair.task.budgets.episodes, tally)
+        return
+    policies = pair.task.budgets.policies
+    shares = np.diff(np.linspace(0, pair.task.budgets.episodes, len(policies) + 1).astype(int))
+    repeated = -(-OTHER_PROCESS_CASES // len(policies))
+    for policy, count in zip(policies, shares, strict=True):
+        yield _episodes(pair, policy, int(count), tally, second, repeated, explorer)
 
 
 class SecondProcess:
@@ -207,17 +226,17 @@ def _episodes(
     policy: str,
     count: int,
     tally: Tally,
-    second: SecondProcess,
+    second: SecondProcess | None,
     repeated: int,
     explorer: Explorer | None,
 ) -> CheckResult:
-    """Every episode under one policy; the first few are repeated by the second process, and the explorer looks at all."""
+    """Every episode under one policy; a second process repeats the first few, and the explorer looks at all."""
     name = f"episodes, {policy}"
     done = 0
     for expected in played_ahead(pair, policy, pair.seeds(f"episodes/{policy}", count)):
         actual = pair.follow(expected, room=(CHUNK, pair.task.budgets.horizon))
         differences = pair.differences(expected, actual)
-        if done == 0 and not any(differences):
+        if second is not None and done == 0 and not any(differences):
             alone = pair.follow_alone(expected[:repeated]) if pair.resynchronised else actual[:repeated]
             second.repeat([pair.as_case(one) for one in expected[:repeated]], alone)
         for first in range(0, len(expected), FIRST_CHUNK):

@@ -1,0 +1,116 @@
+"""Where the parts of a specification lie in a task directory, and reading them together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import NoSuchTask, TaskError
+from harness.specification.scenarios import SCENARIOS_DIRECTORY, Scenarios, read_scenarios
+from harness.specification.sheet import SHEET_FILE, Sheet, read_sheet
+from harness.specification.statements import Statement, read_statements
+
+DIRECTORY = "specification"
+RULES_FILE = "RULES.md"
+READINGS = ("first", "second")
+ADAPTER_FILE = "adapter.py"
+ADAPTER = f"{ADAPTER_FILE}:Game"
+"""What a reading is: a class of this name in this file (docs/protocol.md, "Adapters in Python")."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The `specification/` of one task directory."""
+
+    directory: Path
+
+    @property
+    def name(self) -> str:
+        """The task's."""
+        return self.directory.parent.name
+
+    @property
+    def rules(self) -> Path:
+        """The file of the statements."""
+        return self.directory / RULES_FILE
+
+    @property
+    def sheet(self) -> Path:
+        """The file of the state sheet."""
+        return self.directory / SHEET_FILE
+
+    @property
+    def scenarios(self) -> Path:
+        """The directory of the scenarios."""
+        return self.directory / SCENARIOS_DIRECTORY
+
+    def reading(self, which: str) -> Path:
+        """The directory of one reading, `first` or `second`; nothing else lies there, and it sees nothing else."""
+        return self.directory / "readings" / which
+
+    def text(self) -> str:
+        """The rules.
+
+        Raises:
+            TaskError: they cannot be read.
+        """
+        try:
+            return self.rules.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise TaskError(
+                f"the rules cannot be read: {error}", where=str(self.rules), next_step="write them as UTF-8 text there"
+            ) from error
+
+
+@dataclass(frozen=True)
+class Specification:
+    """What was read of a specification; `sheet` and `scenarios` are None where there is no sheet yet."""
+
+    place: Place
+    statements: tuple[Statement, ...]
+    sheet: Sheet | None
+    scenarios: Scenarios | None
+
+    def demanded(self) -> tuple[Sheet, Scenarios]:
+        """Sheet and scenarios, for what cannot go on without them.
+
+        Raises:
+            TaskError: there is no sheet yet.
+        """
+        if self.sheet is None or self.scenarios is None:
+            raise TaskError(
+                f"there is no {SHEET_FILE} yet",
+                where=str(self.place.directory),
+                next_step="write the state sheet (docs/specification.md), then `lockstep spec check`",
+            )
+        return self.sheet, self.scenarios
+
+
+def find(directory: Path) -> Place:
+    """The specification of a task directory.
+
+    Raises:
+        NoSuchTask: it has none.
+    """
+    place = Place(directory.absolute() / DIRECTORY)
+    if not place.rules.is_file():
+        raise NoSuchTask(
+            f"there is no {DIRECTORY}/{RULES_FILE}",
+            where=str(directory),
+            next_step="name the directory of a task that `lockstep new NAME --spec RULES.md` made",
+        )
+    return place
+
+
+def read(place: Place) -> Specification:
+    """Read rules, sheet and scenarios.
+
+    Raises:
+        TaskError: one of them is wrong; every mistake of it is named.
+    """
+    text = place.text()
+    statements = read_statements(text, RULES_FILE)
+    numbers = [statement.number for statement in statements]
+    sheet = read_sheet(place.sheet, text, numbers) if place.sheet.exists() else None
+    scenarios = None if sheet is None else read_scenarios(place.scenarios, sheet, numbers)
+    return Specification(place, statements, sheet, scenarios)

@@ -1,0 +1,118 @@
+"""Statements: what is one, how they are numbered, and what is wrong with a text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import TaskError
+from harness.specification.statements import numbered, read_statements, with_ruling
+
+PLAIN = """\
+# A game
+
+> Written by hand. It has
+two lines.
+
+## Board
+
+The board has 5 cells,
+in one row.
+
+- A stone lies on a cell.
+- A cell holds one stone:
+
+  | cell | value |
+  |---|---|
+  | 1 | 2 |
+
+```
+not a statement
+```
+* The last rule.
+"""
+NUMBERED = """\
+# A game
+
+> Written by hand. It has
+two lines.
+
+## Board
+
+1. The board has 5 cells,
+in one row.
+
+2. A stone lies on a cell.
+
+3. A cell holds one stone:
+
+  | cell | value |
+  |---|---|
+  | 1 | 2 |
+
+```
+not a statement
+```
+
+4. The last rule.
+"""
+
+
+def test_paragraphs_and_list_items_are_numbered_and_nothing_else_is() -> None:
+    assert numbered(PLAIN) == NUMBERED
+
+
+def test_numbering_twice_changes_nothing() -> None:
+    assert numbered(NUMBERED) == NUMBERED
+
+
+def test_numbers_that_are_there_stay_and_new_ones_follow_the_greatest() -> None:
+    assert numbered("7. one\n\ntwo\n\n3. three\n") == "7. one\n\n8. two\n\n3. three\n"
+
+
+def test_what_belongs_to_a_statement_is_part_of_it() -> None:
+    statements = read_statements(NUMBERED, "RULES.md")
+    assert [one.number for one in statements] == [1, 2, 3, 4]
+    assert [one.line for one in statements] == [8, 11, 13, 23]
+    assert {one.section for one in statements} == {"Board"}
+    assert "| 1 | 2 |" in statements[2].text
+    assert "not a statement" in statements[2].text
+    assert statements[0].brief == "The board has 5 cells, in one row."
+
+
+def test_every_mistake_is_named_with_its_line() -> None:
+    with pytest.raises(TaskError) as caught:
+        read_statements("1. one\n\nno number\n\n1. again\n\n0. nought\n\n9. Ruling on 5 and 9: so\n", "RULES.md")
+    lines = caught.value.mistakes
+    assert [line.split(": ")[0] for line in lines] == [f"RULES.md:{n}" for n in (3, 5, 7, 9, 9)]
+    assert "lockstep spec number" in lines[0]
+
+
+def test_a_text_without_statements_is_refused() -> None:
+    with pytest.raises(TaskError, match="one mistake"):
+        read_statements("# Title\n\n> only this\n", "RULES.md")
+
+
+def test_a_ruling_is_a_statement_that_names_what_it_is_about() -> None:
+    once, first = with_ruling(NUMBERED, "a stone  on the edge\nstays", [2, 3], "RULES.md")
+    twice, second = with_ruling(once, "and so does a coin", [5], "RULES.md")
+    assert (first.number, first.rules_on, first.section) == (5, (2, 3), "Rulings")
+    assert first.text == "Ruling on 2, 3: a stone on the edge stays"
+    assert (second.number, second.rules_on) == (6, (5,))
+    assert twice.count("## Rulings") == 1
+    assert twice.startswith(NUMBERED.rstrip())
+
+
+@pytest.mark.parametrize(
+    ("ruling", "on", "said"), [("", [1], "without words"), ("x", [], "no statement"), ("x", [8], "8")]
+)
+def test_a_ruling_on_nothing_is_refused(ruling: str, on: list[int], said: str) -> None:
+    with pytest.raises(TaskError, match=said):
+        with_ruling(NUMBERED, ruling, on, "RULES.md")
+
+
+def test_the_small_game_has_thirty_statements() -> None:
+    text = (Path(__file__).parent / "harbour" / "RULES.md").read_text()
+    assert [one.number for one in read_statements(text, "RULES.md")] == list(range(1, 31))
+    assert numbered(text) == text
