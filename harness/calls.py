@@ -117,6 +117,16 @@ class ShellCalls(Calls):
         return _command("check-reference", task)
 
     @staticmethod
+    def check_specification(task: str | Path) -> str:
+        """Say where a specification stands."""
+        return _command("spec", "check", task)
+
+    @staticmethod
+    def play_scenarios(task: str | Path, which: str) -> str:
+        """Play the scenarios of a specification against one of its readings."""
+        return _command("spec", "play", task, which)
+
+    @staticmethod
     def build_image(package: str) -> str:
         """Build the image of the sandbox `docker` with one more package in it."""
         return _command("images", "build", package=package)

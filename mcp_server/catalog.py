@@ -100,6 +100,7 @@ OPERATIONS = (
     Operation("write a session's report, one page that needs no network", None, "report", because=_LOOKS),
     Operation("the same page live, in a browser of this machine", None, "view", because=_LOOKS),
     Operation("make a task from an environment", None, "new", because=_PREPARES),
+    Operation("rules in words: statements, scenarios, two readings, rulings", None, "spec", because=_PREPARES),
     Operation("build the environment of a task's reference", None, "setup", because=_PREPARES),
     Operation("find out what is wrong with a reference", None, "check-reference", because=_PREPARES),
     Operation("what this machine offers and lacks", None, "doctor", because=_MACHINE),

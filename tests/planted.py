@@ -38,6 +38,7 @@ PLANTED = {
     "test_floats": "test_(what_a_candidate_keeps|a_step_that_is_further|a_wrong_flag)_.*",
     "test_readings": "test_a_(planted_misreading|die_that_is_not)_.*|test_what_the_first_reading_refuses_.*",
     "test_scenarios": "test_a_planted_fault_.*",
+    "test_freeze": "test_(.*keeps?_it_from_being_frozen|what_nobody_here_signed_.*)",
     "test_requirements": "test_(what_is_met|a_feature)_.*",
     "test_occurrences": "test_what_is_no_table_.*",
     # Cheats, forgeries and records that somebody touched.

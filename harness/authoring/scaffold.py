@@ -146,10 +146,19 @@ def new(
 
 def _check_arguments(name: str, requirements: Sequence[str]) -> None:
     """What task.toml would refuse later, said before anything is built."""
-    if not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
-        raise SetupError(f"{name!r} is not a name for a task", expected="lower-case letters, digits, `_` and `-`")
+    check_name(name)
     for problem in filter(None, map(problem_with_requirement, requirements)):
         raise SetupError(problem, where="requirements", expected=PINNED)
+
+
+def check_name(name: str) -> None:
+    """Refuse what no task can be called.
+
+    Raises:
+        SetupError: it is no name.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
+        raise SetupError(f"{name!r} is not a name for a task", expected="lower-case letters, digits, `_` and `-`")
 
 
 def inspect(task: Task, environment: Installed) -> Findings:

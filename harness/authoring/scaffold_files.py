@@ -108,8 +108,8 @@ def _task_toml(task: Task, findings: Findings) -> str:
     source = "".join(f"    {_toml(location)},\n" for location in findings.source)
     return f"""\
 name = {_toml(task.name)}
-summary = {_toml(f"{findings.what}, as `lockstep new` found it")}
-workflow = "translate"
+summary = {_toml(task.summary or f"{findings.what}, as `lockstep new` found it")}
+workflow = {_toml(task.workflow)}
 
 {_reference(task.reference)}
 {_candidate(task.candidate, spec)}

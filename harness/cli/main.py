@@ -28,6 +28,7 @@ from harness.cli.replay import replay
 from harness.cli.report import report, view
 from harness.cli.rollout import rollout
 from harness.cli.shell import shell
+from harness.cli.spec import spec
 from harness.cli.strength import strength
 from harness.cli.task_update import task
 from harness.cli.train import train
@@ -66,6 +67,7 @@ def cli() -> None:
 
 COMMANDS = (
     tasks.new,
+    spec,
     tasks.setup,
     tasks.check_reference,
     sessions.start,

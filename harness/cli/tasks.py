@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     "lockstep new pole --gymnasium CartPole-v1",
     "lockstep new mine --factory my_package.envs:make",
     "lockstep new four --pettingzoo pettingzoo.classic.connect_four_v3",
+    "lockstep new harbour --spec RULES.md",
     "lockstep new breakout --gymnasium MinAtar/Breakout-v1 --require minatar==1.0.15",
 )
 @click.argument("name")
@@ -34,6 +35,13 @@ if TYPE_CHECKING:
 @click.option("--command", "program", metavar="COMMAND", help="A program that speaks the protocol (docs/protocol.md).")
 @click.option(
     "--adapter", metavar="FILE", help="An adapter written by hand: FILE.py, or FILE.py:CLASS (docs/protocol.md)."
+)
+@click.option(
+    "--spec",
+    "rules",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Rules in words, in Markdown: a task whose reference is yet to be written (docs/specification.md).",
 )
 @click.option(
     "--import",
@@ -59,20 +67,29 @@ def new(
     openspiel: str | None,
     program: str | None,
     adapter: str | None,
+    rules: Path | None,
     imports: tuple[str, ...],
     requirements: tuple[str, ...],
     directory: Path | None,
     candidate: str,
 ) -> int:
-    """Make a task from an environment: run it, find out what it offers, and write a complete task directory."""
+    """Make a task from an environment: run it, find out what it offers, and write a complete task directory.
+
+    With --spec there is no environment yet: the rules get numbers, and `lockstep spec` goes on from there.
+    """
     from harness.authoring.scaffold import new as make
     from harness.task.load import load_task
 
-    if sum(given is not None for given in (gymnasium, factory, pettingzoo, openspiel, program, adapter)) != 1:
-        raise click.UsageError("give one of --gymnasium, --factory, --pettingzoo, --openspiel, --adapter and --command")
+    sources = (gymnasium, factory, pettingzoo, openspiel, program, adapter, rules)
+    if sum(given is not None for given in sources) != 1:
+        raise click.UsageError(
+            "give one of --gymnasium, --factory, --pettingzoo, --openspiel, --adapter, --command and --spec"
+        )
     if imports and gymnasium is None:
         raise click.UsageError("--import goes with --gymnasium")
     location = directory or Path(name)
+    if rules is not None:
+        return _from_rules(output, name, location, rules)
     output.kept = f"an unfinished {location} may be left; remove it and begin again"
     with output.progress() as progress:
         made = make(
@@ -97,6 +114,21 @@ def new(
         "\n".join([f"the task {name} is in {made}", *said]) + "\n\n"
         "Read task.toml and QUIRKS.md first: they say what could not be found out.\n"
         f"Then: {ShellCalls.check_reference(location)}\n      {ShellCalls.start(location)}",
+    )
+    return EXIT_OK
+
+
+def _from_rules(output: Output, name: str, location: Path, rules: Path) -> int:
+    from harness.cli.spec import statements
+    from harness.operations import specification
+
+    document = specification.begin(name, location, rules)
+    output.emit(
+        document,
+        *statements(document["statements"]),
+        "",
+        f"the specification of {name} is in {document['directory']}: look through its statements\n"
+        f"next: {ShellCalls.check_specification(location)}",
     )
     return EXIT_OK
 

@@ -13,6 +13,7 @@ from harness.specification.statements import Statement, read_statements
 DIRECTORY = "specification"
 RULES_FILE = "RULES.md"
 READINGS = ("first", "second")
+FROZEN_FILE = "frozen.json"
 ADAPTER_FILE = "adapter.py"
 ADAPTER = f"{ADAPTER_FILE}:Game"
 """What a reading is: a class of this name in this file (docs/protocol.md, "Adapters in Python")."""
@@ -43,6 +44,11 @@ class Place:
     def scenarios(self) -> Path:
         """The directory of the scenarios."""
         return self.directory / SCENARIOS_DIRECTORY
+
+    @property
+    def frozen(self) -> Path:
+        """What was signed when the specification was frozen."""
+        return self.directory / FROZEN_FILE
 
     def reading(self, which: str) -> Path:
         """The directory of one reading, `first` or `second`; nothing else lies there, and it sees nothing else."""

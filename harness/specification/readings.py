@@ -30,7 +30,7 @@ from harness.specification.playing import Played, first_line, play_scenarios
 from harness.specification.scenarios import Scenario
 from harness.specification.sheet import SHEET_FILE, Sheet
 from harness.support.progress import Progress, silent
-from harness.task.contract import Task, caches
+from harness.task.contract import COMPILED, Task, caches
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome
 from harness.verify.levels import generic, interaction, rollout
 from harness.verify.levels.property import of_modules
@@ -123,7 +123,12 @@ class FollowingReading(ReferenceWorker):
 
 
 def play_reading(
-    place: Place, sheet: Sheet, which: str, scenarios: Sequence[Scenario], environment: Installed | None = None
+    place: Place,
+    sheet: Sheet,
+    which: str,
+    scenarios: Sequence[Scenario],
+    environment: Installed | None = None,
+    progress: Progress = silent,
 ) -> list[Played]:
     """Play the scenarios against one reading.
 
@@ -134,9 +139,10 @@ def play_reading(
         TaskError, SetupError, EnvironmentFailure: as `compare_readings`.
     """
     with ExitStack() as stack:
-        task = _laid(place, sheet, which, stack)
-        with closing(start_reference(task, environment or setup(task))) as reading:
-            _demand_sheet(task, reading, which)
+        task = laid(place, sheet, which, stack)
+        installed = environment or setup(task, lambda line: progress(line, 0, 1))
+        with closing(start_reference(task, installed)) as reading:
+            demand_sheet(task, reading, which)
             return play_scenarios(reading.rollout, scenarios, sheet.tolerances)
 
 
@@ -162,7 +168,7 @@ def compare_readings(
         SetupError, EnvironmentFailure: a reading cannot be started.
     """
     with ExitStack() as stack:
-        tasks = {which: _laid(place, sheet, which, stack) for which in READINGS}
+        tasks = {which: laid(place, sheet, which, stack) for which in READINGS}
         installed = environment or setup(tasks[READINGS[0]], lambda line: progress(line, 0, 1))
         both = _Both(tasks, installed, seed, progress, stop_at_failure)
         one, other = both.started(READINGS, stack)
@@ -192,7 +198,7 @@ class _Both:
         )
         assert isinstance(other, FollowingReading)
         for which, reading in zip(order, (one, other), strict=True):
-            _demand_sheet(self._tasks[which], reading, which)
+            demand_sheet(self._tasks[which], reading, which)
         return one, other
 
     def reports(self, one: ReferenceWorker, other: FollowingReading) -> Iterator[LevelReport]:
@@ -264,7 +270,7 @@ def _level_1(pair: Pair, exchanged: Callable[[], Checks] | None = None) -> Check
         yield from exchanged()
 
 
-def _laid(place: Place, sheet: Sheet, which: str, stack: ExitStack) -> Task:
+def laid(place: Place, sheet: Sheet, which: str, stack: ExitStack) -> Task:
     """A reading as a task's reference, in a directory that holds a copy of its files and nothing else.
 
     Raises:
@@ -284,7 +290,7 @@ def _laid(place: Place, sheet: Sheet, which: str, stack: ExitStack) -> Task:
     return sheet.task(place.name, directory, ADAPTER)
 
 
-def _demand_sheet(task: Task, reading: Environment, which: str) -> None:
+def demand_sheet(task: Task, reading: Environment, which: str) -> None:
     """Check that a reading declares what the sheet does.
 
     Raises:
@@ -301,9 +307,10 @@ def _demand_sheet(task: Task, reading: Environment, which: str) -> None:
 
 
 def digest(directory: Path) -> str:
-    """SHA-256 over names and contents of a reading's files."""
+    """SHA-256 over names and contents of the files below a directory, such as a reading's; of a file alone over that one."""
     sha = hashlib.sha256()
-    for path in sorted(path for path in directory.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+    within = directory.rglob("*") if directory.is_dir() else [directory]
+    for path in sorted(path for path in within if path.is_file() and COMPILED not in path.parts):
         content = path.read_bytes()
         sha.update(f"{path.relative_to(directory).as_posix()}\0{len(content)}\0".encode())
         sha.update(content)

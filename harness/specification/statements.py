@@ -100,7 +100,7 @@ def numbered(text: str) -> str:
     """
     blocks = _blocks(text)
     following = 1 + max((int(match[1]) for block in blocks if (match := _NUMBERED.match(block.text))), default=0)
-    lines = text.splitlines()
+    lines = text.rstrip("\n").split("\n")
     apart: set[int] = set()
     for block in blocks:
         if _NUMBERED.match(block.text):
@@ -114,6 +114,11 @@ def numbered(text: str) -> str:
     # Numbers that do not follow one another are one list to Markdown, which would count them anew.
     spaced = [("\n" if position in apart else "") + line for position, line in enumerate(lines)]
     return "\n".join(spaced) + "\n"
+
+
+def count_numbered(text: str) -> int:
+    """How many statements of a text have a number."""
+    return sum(_NUMBERED.match(block.text) is not None for block in _blocks(text))
 
 
 def with_ruling(text: str, ruling: str, rules_on: Sequence[int], where: str) -> tuple[str, Statement]:
@@ -141,7 +146,7 @@ def with_ruling(text: str, ruling: str, rules_on: Sequence[int], where: str) -> 
         )
     number = 1 + max(known)
     cited = ", ".join(map(str, dict.fromkeys(rules_on)))
-    heading = "" if any(line.strip() == RULINGS_HEADING for line in text.splitlines()) else f"\n{RULINGS_HEADING}\n"
+    heading = "" if any(line.strip() == RULINGS_HEADING for line in text.split("\n")) else f"\n{RULINGS_HEADING}\n"
     changed = f"{text.rstrip()}\n{heading}\n{number}. Ruling on {cited}: {said}\n"
     return changed, read_statements(changed, where)[-1]
 
@@ -162,7 +167,7 @@ def _blocks(text: str) -> list[_Block]:
     """The paragraphs and top-level list items of a text; indented lines, tables and code go with what stands before them."""
     blocks: list[_Block] = []
     section, fence, begins, quoted = "", "", True, False
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         opened = _FENCE.match(line.lstrip())
         if fence or opened:
             fence = "" if fence and line.strip() == fence else fence or (opened[1] if opened else "")

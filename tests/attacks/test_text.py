@@ -109,6 +109,8 @@ def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Poisoned]:
         broken = poisoned_task(root / "broken")
         described = broken / "task.toml"
         described.write_text(f"{toml(POISON)} = 1\n{described.read_text()}")
+        (broken / "specification").mkdir()
+        (broken / "specification/RULES.md").write_text(f"# {POISON}\n\n1. {MARK} {POISON}\n\n{MARK} {POISON}\n")
         yield Poisoned(found.id, root / "home", found.repository, play.session.workspace, broken, play)
 
 
@@ -138,6 +140,14 @@ def lines(poisoned: Poisoned, place: Path) -> dict[str, tuple[list[str], ...]]:
     session, broken, record = poisoned.session, str(poisoned.broken), str(poisoned.record)
     return {
         "new": ([POISON.replace("\0", ""), "--factory", f"{MARK}\x1b]0;"],),
+        "spec number": ([broken],),
+        "spec check": ([broken],),
+        "spec prompt": (["sheet", broken],),
+        "spec play": ([broken, "first"],),
+        "spec compare": ([broken],),
+        "spec rule": ([broken, POISON.replace("\0", ""), "--on", "1"],),
+        "spec strength": ([broken, "first"],),
+        "spec freeze": ([broken, "second"],),
         "setup": ([broken],),
         "check-reference": ([broken],),
         "start": ([broken],),
@@ -238,7 +248,9 @@ def test_no_command_lets_it_through_a_pipe(
             if given[-1] == str(poisoned.broken):
                 assert MARK in out + err
             # A prompt quotes files of a task, whose lines are the task's.
-            assert name == "prompt" or not any(line.startswith("event 1: PASS") for line in (out + err).splitlines())
+            assert name.endswith("prompt") or not any(
+                line.startswith("event 1: PASS") for line in (out + err).splitlines()
+            )
     assert told, name
 
 

@@ -50,6 +50,8 @@ def complete(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
         (["verify", "nonsense", "--module", ""], []),
         (["prompt", "--task", "po"], ["dirnames", "pokemon", "pong"]),
         (["certif"], ["certify"]),
+        (["spec", "fr"], ["freeze"]),
+        (["spec", "play", "pong", "f"], ["first"]),
     ],
 )
 def test_tasks_levels_and_modules_are_offered(

@@ -86,7 +86,7 @@ def test_a_reference_that_forgets_its_seed_fails_its_check(walk: Path, lockstep:
 def test_a_new_task_is_made_from_one_thing(lockstep: Run) -> None:
     result = lockstep("new", "mine", "--gymnasium", "A-v0", "--factory", "module:make")
     assert result.code == 2
-    assert "--gymnasium, --factory, --pettingzoo, --openspiel, --adapter and --command" in result.err
+    assert "--gymnasium, --factory, --pettingzoo, --openspiel, --adapter, --command and --spec" in result.err
 
 
 @pytest.mark.slow

@@ -32,6 +32,8 @@ FOREIGN_OPTIONS = {
 }
 """Options of other programs that stand alone in a text."""
 OTHER_NAMES = {
+    "legal_actions": "a leaf, which a state sheet may have",
+    "take_draws": "a method of an adapter, as a reading is one",
     "half_width": "a key of the noise floor, which is data of level 4",
     "test_image_content": "a fixture of the protocol's conformance suite",
     "test_logging_tool": "a fixture of the protocol's conformance suite",

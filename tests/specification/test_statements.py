@@ -67,6 +67,13 @@ def test_numbering_twice_changes_nothing() -> None:
     assert numbered(NUMBERED) == NUMBERED
 
 
+def test_only_a_line_feed_ends_a_line() -> None:
+    """Other characters that Python takes for ends of lines are part of a text, and stay there."""
+    text = "one\x85two\u2028three\r\n\r\nfour"
+    assert numbered(text) == "1. one\x85two\u2028three\r\n\r\n2. four\n"
+    assert [one.line for one in read_statements(numbered(text), "RULES.md")] == [1, 3]
+
+
 def test_numbers_that_are_there_stay_and_new_ones_follow_the_greatest() -> None:
     assert numbered("7. one\n\ntwo\n\n3. three\n") == "7. one\n\n8. two\n\n3. three\n"
 

@@ -1,0 +1,58 @@
+"""What to tell an agent that works on a specification: its rules and its sheet, and nothing that it must not have seen.
+
+Whoever writes scenarios sees no reading; whoever writes a reading sees neither scenarios nor the other reading.
+"""
+
+from __future__ import annotations
+
+from harness.calls import ShellCalls
+from harness.errors import LockstepError
+from harness.session.prompts.template import fill, parse
+from harness.specification.place import ADAPTER_FILE, DIRECTORY, READINGS, Specification
+from harness.support.embedded import prompt_text
+from harness.task.contract import Mode
+from harness.verify.explain import as_data
+
+NAMES = ("sheet", "scenarios", "reading")
+"""The prompts of this workflow, in its order."""
+
+
+def render(name: str, specification: Specification, which: str = READINGS[0]) -> str:
+    """A prompt, filled from a specification.
+
+    Args:
+        name: one of `NAMES`.
+        which: of `reading`, the reading that is to be written.
+
+    Raises:
+        LockstepError: there is no such prompt.
+        TaskError: it needs a sheet, and there is none.
+    """
+    if name not in NAMES:
+        raise LockstepError(f"there is no prompt {name!r} of a specification", expected=f"one of: {', '.join(NAMES)}")
+    place = specification.place
+    there = place.directory.parent
+    values = {
+        "task": place.name,
+        "rules": as_data(place.text().rstrip()),
+        "place": f"{DIRECTORY}/sheet.toml",
+        "check": ShellCalls.check_specification(there),
+    }
+    if name != "sheet":
+        sheet, scenarios = specification.demanded()
+        values["sheet"] = as_data(place.sheet.read_text(encoding="utf-8").rstrip())
+        if name == "scenarios":
+            names = [f"- {one.name} ({', '.join(map(str, one.cites))})" for one in scenarios.scenarios]
+            uncovered = scenarios.uncovered([one.number for one in specification.statements])
+            left = ", ".join(map(str, uncovered)) or "none"
+            values["existing"] = "\n".join(
+                [*(names or ["No scenarios."]), "", f"Statements without a scenario: {left}."]
+            )
+            values["place"] = f"{DIRECTORY}/{place.scenarios.name}/"
+        else:
+            drawn = ["draws", "force_draws"] if sheet.mode is Mode.TAPE else []
+            values["which"] = which
+            values["capabilities"] = str(["restore", *drawn])
+            values["place"] = f"{DIRECTORY}/readings/{which}/{ADAPTER_FILE}"
+            values["check"] = ShellCalls.play_scenarios(there, which)
+    return fill(parse(name, prompt_text(f"{DIRECTORY}/{name}")).body, values).rstrip() + "\n"

@@ -1,0 +1,125 @@
+"""How much the scenarios decide: faults planted in a reading, and which of them no scenario notices, by statement.
+
+A reading names the statement of a rule in a comment beside it (`# 12`, or `# 12, 15`). A fault belongs to the statements of
+its own line, or of the nearest such line above it in the same function.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import tokenize
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+
+from harness.errors import EnvironmentFailure, TaskError
+from harness.measure.strength.mutants import Mutant, enumerate_mutants, sampled
+from harness.reference.install import Installed, setup
+from harness.reference.start import start_reference
+from harness.specification.place import Place
+from harness.specification.playing import play_scenarios
+from harness.specification.readings import demand_sheet, laid
+from harness.specification.scenarios import Scenario
+from harness.specification.sheet import Sheet
+from harness.support.progress import Progress, silent
+from harness.task.contract import Task
+
+_CITED = re.compile(r"#\s*(\d+(?:,\s*\d+)*)\b")
+
+
+@dataclass(frozen=True)
+class Strength:
+    """What planting faults in a reading came to.
+
+    Attributes:
+        which: the reading.
+        planted: how many faults there were.
+        survived: those that no scenario notices, each with the statements that it belongs to (none where the reading cites
+            none there).
+    """
+
+    which: str
+    planted: int
+    survived: tuple[tuple[Mutant, tuple[int, ...]], ...]
+
+    def by_statement(self) -> dict[int, list[Mutant]]:
+        """The faults that survived by the statements of their place, in order; 0 for those without."""
+        found: dict[int, list[Mutant]] = {}
+        for mutant, cited in self.survived:
+            for number in cited or (0,):
+                found.setdefault(number, []).append(mutant)
+        return dict(sorted(found.items()))
+
+
+def measure(
+    place: Place,
+    sheet: Sheet,
+    scenarios: Sequence[Scenario],
+    which: str,
+    *,
+    sample: int | None = None,
+    seed: int = 0,
+    environment: Installed | None = None,
+    progress: Progress = silent,
+) -> Strength:
+    """Plant faults in one reading, one at a time, and play all scenarios against each.
+
+    A fault is noticed where a scenario misses, the reading cannot answer, or it declares something else than the sheet.
+
+    Args:
+        sample: so many faults, at random; None takes all.
+        seed: decides which.
+
+    Raises:
+        TaskError: the reading without a fault does not do as the scenarios say.
+        SetupError, EnvironmentFailure: it cannot be started.
+    """
+    with ExitStack() as stack:
+        task = laid(place, sheet, which, stack)
+        installed = environment or setup(task, lambda line: progress(line, 0, 1))
+        if not _does_as_stated(task, installed, sheet, scenarios, which):
+            raise TaskError(
+                f"the {which} reading does not do as the scenarios say",
+                where=str(place.reading(which)),
+                next_step="`lockstep spec compare` names them; faults are planted in what is right",
+            )
+        mutants = sampled(enumerate_mutants(task.directory), sample, seed)
+        survived = []
+        for done, mutant in enumerate(mutants):
+            progress("faults planted", done, len(mutants))
+            file = task.directory / mutant.file
+            source = file.read_bytes()
+            file.write_bytes(mutant.apply(source))
+            shutil.rmtree(task.directory / "__pycache__", ignore_errors=True)
+            try:
+                if _does_as_stated(task, installed, sheet, scenarios, which):
+                    survived.append((mutant, cited_at(source.decode("utf-8"), mutant.line)))
+            except (EnvironmentFailure, TaskError):
+                continue
+            finally:
+                file.write_bytes(source)
+        return Strength(which, len(mutants), tuple(survived))
+
+
+def cited_at(source: str, line: int) -> tuple[int, ...]:
+    """The statements that a line of Python belongs to: of its own comment, or of the nearest above it in its function."""
+    cited = {
+        token.start[0]: tuple(map(int, match[1].split(",")))
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT and (match := _CITED.match(token.string))
+    }
+    lines = source.splitlines()
+    for above in range(line, 0, -1):
+        if above in cited:
+            return cited[above]
+        if lines[above - 1].lstrip().startswith(("def ", "class ")):
+            break
+    return ()
+
+
+def _does_as_stated(task: Task, installed: Installed, sheet: Sheet, scenarios: Sequence[Scenario], which: str) -> bool:
+    with closing(start_reference(task, installed)) as reading:
+        demand_sheet(task, reading, which)
+        return all(one.passed for one in play_scenarios(reading.rollout, scenarios, sheet.tolerances))

@@ -1,0 +1,127 @@
+"""Freezing: what keeps a specification from it, the task that comes of it, and what was signed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.errors import RecordError, TaskError
+from harness.operations import specification
+from harness.record.keyring import Keyring
+from harness.specification.begin import rule
+from harness.specification.freeze import changed_since, freeze
+from harness.specification.place import find, read
+from harness.task.contract import Mode
+from harness.task.load import load_task
+from tests.home import new_home
+from tests.specification.conftest import HERE, changed
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return new_home(tmp_path, monkeypatch)
+
+
+def refused(task: Path, home: Path) -> str:
+    """Why it cannot be frozen."""
+    before = sorted(path for path in task.rglob("*"))
+    with pytest.raises(TaskError) as caught:
+        freeze(read(find(task)), "first", home=home, seed=7, environment=HERE)
+    assert sorted(path for path in task.rglob("*")) == before, "something was written"
+    return str(caught.value)
+
+
+def test_a_frozen_specification_is_a_task_and_each_change_to_it_is_named(task: Path, home: Path) -> None:
+    place = find(task)
+    assert changed_since(place, home) is None
+    done = freeze(read(place), "second", home=home, seed=7, environment=HERE)
+    made = load_task(task)
+    assert made.workflow == "create"
+    assert made.mode is Mode.TAPE
+    assert made.draws["crane"].law is not None
+    assert made.leaves["state/hold"].high == 12
+    assert (task / "reference/adapter.py").read_text() == (place.reading("second") / "adapter.py").read_text()
+    assert (task / made.candidate.entry).is_file()
+    assert made.modules[0].source == ("reference/adapter.py",)
+    assert "| `state/turn` | int16 | turns played (statements 6, 29) |\n" in (task / "README.md").read_text()
+    log = subprocess.run(
+        ["git", "-C", done.repository, "log", "--format=%H %s"], check=True, capture_output=True, text=True
+    ).stdout
+    assert log == f"{done.commit} Freeze the specification of harbour\n"
+    shown = subprocess.run(
+        ["git", "-C", done.repository, "show", f"{done.commit}:specification/RULES.md"], check=True, capture_output=True
+    ).stdout
+    assert shown == place.rules.read_bytes()
+    assert changed_since(place, home) == []
+    assert specification.check(task)["next"].startswith("lockstep start")
+    with pytest.raises(TaskError, match="frozen"):
+        rule(place, "so", [1])
+    (task / "reference/adapter.py").write_text("# another\n")
+    changed(place.rules, "30 or more", "31 or more")
+    assert changed_since(place, home) == ["reference", "specification/RULES.md"]
+
+
+def test_what_nobody_here_signed_is_no_proof(task: Path, home: Path, tmp_path: Path) -> None:
+    place = find(task)
+    freeze(read(place), "first", home=home, seed=7, environment=HERE)
+    envelope = json.loads(place.frozen.read_text())
+    said = base64.b64decode(envelope["payload"]).replace(b'"scenarios": 19', b'"scenarios": 91')
+    forged = envelope | {"payload": base64.b64encode(said).decode()}
+    assert forged != envelope
+    place.frozen.write_text(json.dumps(forged))
+    with pytest.raises(RecordError, match="was not signed"):
+        changed_since(place, home)
+    place.frozen.write_text(json.dumps(envelope))
+    assert changed_since(place, home) == []
+    stranger = tmp_path / "stranger"
+    stranger.mkdir(mode=0o700)
+    assert Keyring(stranger).present
+    with pytest.raises(RecordError, match="was not signed"):
+        changed_since(place, stranger)
+
+
+def test_a_statement_without_a_scenario_keeps_it_from_being_frozen(task: Path, home: Path) -> None:
+    rule(find(task), "a ship that is empty sells nothing", [16])
+    assert "statement 31 has no scenario" in refused(task, home)
+
+
+def test_scenarios_that_contradict_each_other_keep_it_from_being_frozen(task: Path, home: Path) -> None:
+    scenarios = task / "specification/scenarios/harbour.toml"
+    text = scenarios.read_text()
+    first = text[text.index('[[scenario]]\nname = "a sale') : text.index('[[scenario]]\nname = "a storm of 2')]
+    scenarios.write_text(
+        text + first.replace("a sale in", "another sale in").replace('"state/score" = 15', '"state/score" = 16')
+    )
+    assert "contradiction: state/score" in refused(task, home)
+
+
+@pytest.mark.parametrize(
+    ("which", "before", "after", "said"),
+    [
+        (
+            "second",
+            "bonus = 3 if",
+            "bonus = 4 if",
+            "the second reading does not do as `twelve crates earn fifteen` says",
+        ),
+        ("second", "{0: -1, 5: 1}", "{0: -1, 4: 1, 5: 1}", "the readings differ: single steps: state/storm"),
+        ("first", 'raise ValueError("the tape has draws', 'print("the tape has draws', "as a reference, wrong tapes"),
+    ],
+    ids=["a scenario", "a difference", "no reference"],
+)
+def test_a_reading_that_is_wrong_keeps_it_from_being_frozen(
+    task: Path, home: Path, which: str, before: str, after: str, said: str
+) -> None:
+    changed(task / f"specification/readings/{which}/adapter.py", before, after)
+    assert said in refused(task, home)
+
+
+def test_files_beside_the_specification_are_not_written_over(task: Path, home: Path) -> None:
+    (task / "README.md").write_text("mine\n")
+    assert "there is README.md" in refused(task, home)
