@@ -155,19 +155,19 @@ def frozen(
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Freeze a specification. Raises as `harness.specification.freeze.freeze`."""
-    specification = read(find(directory))
+    place = find(directory)
     done = freeze(
-        specification,
+        place,
         which,
         home=lockstep_home(),
-        seed=secrets.randbits(63) if seed is None else seed,
+        seed=seed,
         candidate=candidate,
         environment=environment,
         progress=progress,
     )
     return {
-        "task": specification.place.name,
-        "directory": str(specification.place.directory.parent),
+        "task": place.name,
+        "directory": str(place.directory.parent),
         "reading": which,
         "commit": done.commit,
         "repository": str(done.repository),

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from harness.authoring.scaffold import check_name
 from harness.errors import SetupError, TaskError
-from harness.specification.place import DIRECTORY, READINGS, RULES_FILE, Place, find
+from harness.specification.place import DIRECTORY, MOST_BYTES, READINGS, RULES_FILE, Place, find
 from harness.specification.statements import Statement, count_numbered, numbered, read_statements, with_ruling
 from harness.support.files import write_durably
-
-MOST_BYTES = 4 << 20
+from harness.support.foreign import content_of
 
 
 def begin(name: str, directory: Path, rules: Path) -> tuple[Place, tuple[Statement, ...]]:
@@ -41,10 +40,7 @@ def begin(name: str, directory: Path, rules: Path) -> tuple[Place, tuple[Stateme
             next_step="choose another one; nothing was changed",
         )
     try:
-        content = rules.read_bytes()
-        if len(content) > MOST_BYTES:
-            raise ValueError(f"it has more than {MOST_BYTES >> 20} MiB")
-        text = numbered(content.decode("utf-8"))
+        text = numbered(content_of(rules, MOST_BYTES).decode("utf-8"))
     except (OSError, ValueError) as error:
         raise SetupError(
             f"the rules cannot be read: {error}", where=str(rules), expected="a Markdown file in UTF-8"

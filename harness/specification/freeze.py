@@ -7,6 +7,7 @@ key. It lies beside them too, so that whoever has the task can tell whether anyt
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,12 +34,12 @@ from harness.record.store import Store
 from harness.reference.install import Installed, setup
 from harness.reference.start import start_reference
 from harness.specification.contradictions import contradictions
-from harness.specification.place import ADAPTER, ADAPTER_FILE, DIRECTORY, FROZEN_FILE, Place, Specification
-from harness.specification.readings import Compared, compare_readings, digest
+from harness.specification.place import ADAPTER, ADAPTER_FILE, DIRECTORY, FROZEN_FILE, Place, Specification, read
+from harness.specification.readings import Compared, compare_readings, digest, no_code
 from harness.specification.sheet import Sheet
 from harness.support.files import write_durably
 from harness.support.progress import Progress, silent
-from harness.task.contract import REFERENCE_DIRECTORY, TASK_FILE, Candidate, Reference, Task, caches
+from harness.task.contract import COMPILED, REFERENCE_DIRECTORY, TASK_FILE, Candidate, Reference, Task, caches
 from harness.task.load import CONTRACT, load_task
 from harness.verdict import Outcome
 from sandboxes.removal import scratch_directory
@@ -64,11 +65,11 @@ class Frozen:
 
 
 def freeze(
-    specification: Specification,
+    place: Place,
     which: str,
     *,
     home: Path,
-    seed: int,
+    seed: int | None = None,
     candidate: str = "jax",
     environment: Installed | None = None,
     progress: Progress = silent,
@@ -77,19 +78,18 @@ def freeze(
 
     Nothing is written unless every statement has a scenario (or a reason for none), no two scenarios contradict each other,
     both readings do as all scenarios say and agree over levels 1 to 3, and the chosen one passes the checks of a reference.
+    All of it is judged on one copy of the files, and that copy is what is committed.
 
     Args:
         which: the reading, `first` or `second`.
         home: LOCKSTEP_HOME, where the keys and the repository are.
-        seed: from which the comparison is derived; drawn after the files were fixed.
+        seed: from which the comparison is derived; None draws one after the files were copied.
         candidate: what the candidate is to be written in.
 
     Raises:
         TaskError: something of this does not hold; each such thing is named.
         SetupError, EnvironmentFailure, RecordError: it cannot be judged, or not be written.
     """
-    place = specification.place
-    sheet, scenarios = specification.demanded()
     if place.frozen.exists():
         raise TaskError(
             "the specification is frozen already",
@@ -103,19 +103,27 @@ def freeze(
             where=str(place.directory.parent),
             next_step="move it away: the task's files are written there",
         )
-    numbers = [one.number for one in specification.statements]
-    mistakes = [f"statement {number} has no scenario" for number in scenarios.uncovered(numbers)]
-    state = [path for path in sheet.leaves if path.startswith(STATE)]
-    mistakes += [f"contradiction: {each}" for each in contradictions(scenarios.scenarios, state)]
-    _demand_none(mistakes, place)
-    compared = compare_readings(
-        place, sheet, scenarios.scenarios, seed=seed, environment=environment, progress=progress
-    )
-    _demand_none(_disagreements(compared), place)
     with scratch_directory("lockstep-freeze-") as scratch:
         made = scratch / place.name
-        _make(made, specification, sheet, which, candidate, environment, progress)
-        return _put(made, specification, which, compared, home)
+        shutil.copytree(place.directory, made / DIRECTORY, ignore=caches, symlinks=True)
+        specification = read(Place(made / DIRECTORY))
+        sheet, scenarios = specification.demanded()
+        numbers = [one.number for one in specification.statements]
+        mistakes = [f"statement {number} has no scenario" for number in scenarios.uncovered(numbers)]
+        state = [path for path in sheet.leaves if path.startswith(STATE)]
+        mistakes += [f"contradiction: {each}" for each in contradictions(scenarios.scenarios, state)]
+        _demand_none(mistakes, place)
+        compared = compare_readings(
+            specification.place,
+            sheet,
+            scenarios.scenarios,
+            seed=secrets.randbits(63) if seed is None else seed,
+            environment=environment,
+            progress=progress,
+        )
+        _demand_none(_disagreements(compared), place)
+        _make(made, specification.place, sheet, which, candidate, environment, progress)
+        return _put(made, specification, place, which, compared, home)
 
 
 def _disagreements(compared: Compared) -> list[str]:
@@ -143,18 +151,18 @@ def _demand_none(mistakes: Sequence[str], place: Place) -> None:
 
 def _make(
     made: Path,
-    specification: Specification,
+    place: Place,
     sheet: Sheet,
     which: str,
     candidate: str,
     environment: Installed | None,
     progress: Progress,
 ) -> None:
-    """A whole task directory around the chosen reading, checked as any reference is."""
-    place = specification.place
-    shutil.copytree(place.reading(which), made / REFERENCE_DIRECTORY, ignore=_unwanted)
+    """Complete a task directory around the chosen reading, and check this as any reference is."""
+    shutil.copytree(place.reading(which), made / REFERENCE_DIRECTORY, ignore=no_code)
     reference = Reference(f"{REFERENCE_DIRECTORY}/{ADAPTER}")
-    task = Task(place.name, sheet.summary, "create", made, reference, Candidate(candidate, ENTRIES[candidate]), {}, ())
+    written_in = Candidate(candidate, ENTRIES[candidate])
+    task = Task(place.name, sheet.summary, "create", made, reference, written_in, leaves={}, modules=())
     installed = environment or setup(task, lambda line: progress(line, 0, 1))
     progress("running the reading to see what it offers", 0, 1)
     findings = inspect(task, installed)
@@ -188,10 +196,16 @@ def _tell_meanings(readme: Path, sheet: Sheet) -> None:
     readme.write_text("\n".join(told) + "\n", encoding="utf-8")
 
 
-def _put(made: Path, specification: Specification, which: str, compared: Compared, home: Path) -> Frozen:
-    """Commit and sign it, and put it where the specification lies; the task file comes last, and makes it a task."""
-    place, directory = specification.place, specification.place.directory.parent
-    shutil.copytree(place.directory, made / DIRECTORY, ignore=caches)
+def _put(made: Path, specification: Specification, place: Place, which: str, compared: Compared, home: Path) -> Frozen:
+    """Commit and sign it, and put it where the specification lies; the task file comes last, and makes it a task.
+
+    Raises:
+        TaskError: somebody changed the specification meanwhile.
+    """
+    directory, digests = place.directory.parent, _digests(made)
+    now = _digests(directory) | {REFERENCE_DIRECTORY: digests[REFERENCE_DIRECTORY]}  # which is not there yet
+    changed = sorted(name for name in {*digests, *now} if digests.get(name) != now.get(name))
+    _demand_none([f"{name} was changed while it was compared" for name in changed], place)
     scenarios = specification.demanded()[1]
     statement = {
         "task": place.name,
@@ -202,7 +216,7 @@ def _put(made: Path, specification: Specification, which: str, compared: Compare
         "chosen": which,
         "seed": compared.seed,
         "levels": [report.to_json() for report in compared.reports],
-        "digests": _digests(made, place.directory),
+        "digests": digests,
     }
     repository = home / REPOSITORIES / f"{place.name}.git"
     commit, sealed = _committed(made, repository, statement, Keyring(home))
@@ -257,17 +271,17 @@ def changed_since(place: Place, home: Path) -> list[str] | None:
             where=str(place.frozen),
             next_step="take the file as it was, or freeze the specification again",
         )
-    present = _digests(place.directory.parent, place.directory)
+    present = _digests(place.directory.parent)
     known = statement["digests"]
     return sorted(name for name in {*known, *present} if known.get(name) != present.get(name))
 
 
-def _digests(task: Path, specification: Path) -> dict[str, str]:
-    """SHA-256 by part: rules, sheet, scenarios, both readings, and the reference."""
+def _digests(task: Path) -> dict[str, str]:
+    """SHA-256 by part: rules, sheet, scenarios, readings, and the reference."""
     parts = {
         f"{DIRECTORY}/{path.name}": path
-        for path in sorted(specification.iterdir())
-        if path.name != FROZEN_FILE and not path.name.startswith((".", "__"))
+        for path in sorted((task / DIRECTORY).iterdir())
+        if path.name not in (FROZEN_FILE, COMPILED) and not path.name.startswith(".")
     }
     parts[REFERENCE_DIRECTORY] = task / REFERENCE_DIRECTORY
     return {name: digest(path) for name, path in parts.items()}
@@ -275,7 +289,3 @@ def _digests(task: Path, specification: Path) -> dict[str, str]:
 
 def _copy(source: Path, target: Path) -> None:
     shutil.copytree(source, target) if source.is_dir() else shutil.copyfile(source, target)
-
-
-def _unwanted(directory: str, names: list[str]) -> set[str]:
-    return {*caches(directory, names), *(name for name in names if name == ".gitkeep")}

@@ -9,12 +9,15 @@ from harness.errors import NoSuchTask, TaskError
 from harness.specification.scenarios import SCENARIOS_DIRECTORY, Scenarios, read_scenarios
 from harness.specification.sheet import SHEET_FILE, Sheet, read_sheet
 from harness.specification.statements import Statement, read_statements
+from harness.support.foreign import content_of
 
 DIRECTORY = "specification"
 RULES_FILE = "RULES.md"
 READINGS = ("first", "second")
 FROZEN_FILE = "frozen.json"
 ADAPTER_FILE = "adapter.py"
+MOST_BYTES = 4 << 20
+"""Of the rules."""
 ADAPTER = f"{ADAPTER_FILE}:Game"
 """What a reading is: a class of this name in this file (docs/protocol.md, "Adapters in Python")."""
 
@@ -61,8 +64,8 @@ class Place:
             TaskError: they cannot be read.
         """
         try:
-            return self.rules.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            return content_of(self.rules, MOST_BYTES).decode("utf-8")
+        except (OSError, ValueError) as error:
             raise TaskError(
                 f"the rules cannot be read: {error}", where=str(self.rules), next_step="write them as UTF-8 text there"
             ) from error

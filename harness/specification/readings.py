@@ -175,7 +175,7 @@ def compare_readings(
         plays = {READINGS[0]: one.rollout, READINGS[1]: other.rollout_or_raise}
         played = {which: play_scenarios(play, scenarios, sheet.tolerances) for which, play in plays.items()}
         reports = tuple(both.reports(one, other))
-        digests = {which: digest(place.reading(which)) for which in READINGS}
+        digests = {which: digest(tasks[which].directory) for which in READINGS}
         return Compared(seed, digests, played, reports, tuple(dict.fromkeys(both.refusals)))
 
 
@@ -286,7 +286,7 @@ def laid(place: Place, sheet: Sheet, which: str, stack: ExitStack) -> Task:
         )
     demand_no_links(source)
     directory = stack.enter_context(scratch_directory("lockstep-reading-")) / which
-    shutil.copytree(source, directory, ignore=caches)
+    shutil.copytree(source, directory, ignore=no_code)
     return sheet.task(place.name, directory, ADAPTER)
 
 
@@ -304,6 +304,11 @@ def demand_sheet(task: Task, reading: Environment, which: str) -> None:
             mistakes=tuple(str(failed).splitlines()),
             where=f"readings/{which}/{ADAPTER_FILE}, spec()",
         ) from failed
+
+
+def no_code(directory: str, names: list[str]) -> set[str]:
+    """For `shutil.copytree`: what lies beside a reading and is no part of it."""
+    return {*caches(directory, names), *(name for name in names if name == ".gitkeep")}
 
 
 def digest(directory: Path) -> str:

@@ -6,6 +6,7 @@ import base64
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,8 @@ from harness.operations import specification
 from harness.record.keyring import Keyring
 from harness.specification.begin import rule
 from harness.specification.freeze import changed_since, freeze
-from harness.specification.place import find, read
+from harness.specification.place import find
+from harness.specification.readings import compare_readings
 from harness.task.contract import Mode
 from harness.task.load import load_task
 from tests.home import new_home
@@ -32,7 +34,7 @@ def refused(task: Path, home: Path) -> str:
     """Why it cannot be frozen."""
     before = sorted(path for path in task.rglob("*"))
     with pytest.raises(TaskError) as caught:
-        freeze(read(find(task)), "first", home=home, seed=7, environment=HERE)
+        freeze(find(task), "first", home=home, seed=7, environment=HERE)
     assert sorted(path for path in task.rglob("*")) == before, "something was written"
     return str(caught.value)
 
@@ -40,7 +42,7 @@ def refused(task: Path, home: Path) -> str:
 def test_a_frozen_specification_is_a_task_and_each_change_to_it_is_named(task: Path, home: Path) -> None:
     place = find(task)
     assert changed_since(place, home) is None
-    done = freeze(read(place), "second", home=home, seed=7, environment=HERE)
+    done = freeze(place, "second", home=home, seed=7, environment=HERE)
     made = load_task(task)
     assert made.workflow == "create"
     assert made.mode is Mode.TAPE
@@ -69,7 +71,7 @@ def test_a_frozen_specification_is_a_task_and_each_change_to_it_is_named(task: P
 
 def test_what_nobody_here_signed_is_no_proof(task: Path, home: Path, tmp_path: Path) -> None:
     place = find(task)
-    freeze(read(place), "first", home=home, seed=7, environment=HERE)
+    freeze(place, "first", home=home, seed=7, environment=HERE)
     envelope = json.loads(place.frozen.read_text())
     said = base64.b64decode(envelope["payload"]).replace(b'"scenarios": 19', b'"scenarios": 91')
     forged = envelope | {"payload": base64.b64encode(said).decode()}
@@ -120,6 +122,20 @@ def test_a_reading_that_is_wrong_keeps_it_from_being_frozen(
 ) -> None:
     changed(task / f"specification/readings/{which}/adapter.py", before, after)
     assert said in refused(task, home)
+
+
+def test_what_is_changed_while_it_is_compared_keeps_it_from_being_frozen(
+    task: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is judged is a copy, and that copy is signed: it must be what lies there."""
+    rules = task / "specification/RULES.md"
+
+    def compare(*given: Any, **named: Any) -> Any:
+        rules.write_text(rules.read_text().replace("30 or more", "31 or more"))
+        return compare_readings(*given, **named)
+
+    monkeypatch.setattr("harness.specification.freeze.compare_readings", compare)
+    assert "specification/RULES.md was changed while it was compared" in refused(task, home)
 
 
 def test_files_beside_the_specification_are_not_written_over(task: Path, home: Path) -> None:
