@@ -21,6 +21,7 @@ from harness.task.contract import Mode
 from harness.task.load import load_task
 from tests.home import new_home
 from tests.specification.conftest import HERE, changed
+from tests.specification.misreadings import MISREADINGS
 
 pytestmark = pytest.mark.slow
 
@@ -141,3 +142,32 @@ def test_what_is_changed_while_it_is_compared_keeps_it_from_being_frozen(
 def test_files_beside_the_specification_are_not_written_over(task: Path, home: Path) -> None:
     (task / "README.md").write_text("mine\n")
     assert "there is README.md" in refused(task, home)
+
+
+def test_what_can_be_read_in_two_ways_becomes_a_ruling_and_then_it_freezes(task: Path, home: Path) -> None:
+    """The whole way: an open rule, two readings of it, a ruling, its scenario, a repaired reading."""
+    place = find(task)
+    adapter = place.reading("second") / "adapter.py"
+    changed(place.rules, "loses half of its crates, rounded up.", "loses half of its crates.")
+    changed(adapter, *MISREADINGS["storm 3 takes half, rounded down"])
+    scenarios = place.scenarios / "harbour.toml"
+    changed(
+        scenarios, 'start = { "state/hold" = 5, "state/storm" = 3 }', 'start = { "state/hold" = 4, "state/storm" = 3 }'
+    )
+    document = specification.compare(task, seed=7, environment=HERE)
+    assert document["outcome"] == "FAIL"
+    assert document["missed"] == {"first": [], "second": []}, "the text decides nothing here, so no scenario can"
+    assert document["divergences"][0]["case"]["start"]["state/storm"]["values"] == [3]
+    ruling = specification.rule(task, "half of an odd number of crates is rounded up", [15])["statement"]["number"]
+    assert specification.check(task)["without_scenario"] == [ruling] == [31]
+    (place.scenarios / "rulings.toml").write_text(
+        f'[[scenario]]\nname = "three of five crates are lost"\ncites = [15, {ruling}]\n'
+        'start = { "state/hold" = 5, "state/storm" = 3 }\ndraws = [[], [["wind", 3]]]\nactions = [1]\n'
+        '[[scenario.expect]]\nstep = 1\nleaves = { "state/score" = 12 }\n'
+    )
+    [missed] = specification.play(task, "second", environment=HERE)["missed"]
+    assert missed["cites"] == [15, ruling]
+    before, after = MISREADINGS["storm 3 takes half, rounded down"]
+    changed(adapter, after, before)
+    done = freeze(place, "second", home=home, environment=HERE)
+    assert (done.statement["statements"], done.statement["rulings"], done.statement["scenarios"]) == (31, 1, 20)
