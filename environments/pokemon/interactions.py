@@ -17,15 +17,14 @@ State = dict[str, Any]
 Change = Callable[[State, int, Random], None]
 """What is done to a state for one side."""
 
-NORMAL, GHOST, GRASS = 1, 8, 11
 KINDS = {1: (11, 4), 6: (9, 3), 9: (10, 0), 15: (7, 4), 65: (13, 0), 68: (2, 0), 94: (8, 4), 95: (6, 5)}
 KINDS |= {101: (12, 0), 131: (10, 14), 132: (1, 0), 143: (1, 0), 149: (15, 3), 151: (13, 0)}
 """Species and their types: one of each type at least."""
 ASLEEP, POISONED, BURNED, FROZEN, PARALYSED, BADLY_POISONED = 1, 2, 3, 4, 5, 6
 FLY, BIND, WRAP, THRASH, COUNTER, PETAL_DANCE, FIRE_SPIN, DIG, RAGE, MIMIC = 19, 20, 35, 37, 68, 80, 83, 91, 99, 102
 HAZE, BIDE, METRONOME, MIRROR_MOVE, TRANSFORM, EXPLOSION, REST = 114, 117, 118, 119, 144, 153, 156
-CONVERSION, SUBSTITUTE, SOLAR_BEAM, DISABLE, RECOVER, LEECH_SEED, TOXIC = 160, 164, 76, 50, 105, 73, 92
-HYPER_BEAM, JUMP_KICK, DREAM_EATER, SLEEP_POWDER, CONFUSE_RAY, MIST, SWIFT = 63, 26, 138, 79, 109, 54, 129
+SUBSTITUTE, SOLAR_BEAM, DISABLE, RECOVER, LEECH_SEED, TOXIC = 164, 76, 50, 105, 73, 92
+HYPER_BEAM, SWIFT = 63, 129
 ODD = (
     METRONOME,
     MIRROR_MOVE,
@@ -287,8 +286,43 @@ def _thrashing_confused(state: State, side: int, random: Random) -> None:
     state["thrash_turns"][side], state["confusion"][side] = 1, random.randint(0, 5)
 
 
+def _asleep(state: State, side: int, random: Random) -> None:
+    state["status"][side][0], state["sleep"][side][0] = ASLEEP, random.randint(1, 7)
+    state["slept_by_foe"][side][0] = random.random() < 0.5
+
+
+def _frozen(state: State, side: int, random: Random) -> None:
+    state["status"][side][0] = FROZEN
+
+
+def _telling(state: State, side: int, random: Random) -> None:
+    """A move beside what on the other tells how it works."""
+    move, conditions = random.choice(TELLING)
+    _teach(state, side, random.randrange(4), move)
+    for condition in conditions:
+        if random.random() < 0.8:
+            condition(state, 1 - side, random)
+
+
+def _last_quarter(state: State, side: int, random: Random) -> None:
+    """Its substitute may be its end, and somebody lives on what that costs."""
+    _teach(state, side, random.randrange(4), SUBSTITUTE)
+    state["max_hp"][side][0], state["hp"][side][0] = 300, random.choice([74, 75, 76])
+    _seeded(state, side, random)
+    state["hp"][1 - side][0] = max(1, state["max_hp"][1 - side][0] // 2)
+
+
 ABOUT_TO: tuple[Change, ...] = (_countering, _transforming, _calling)
 LOCKS: tuple[Change, ...] = (_recharging, _thrashing, _charging, _biding, _raging, _trapping)
+TELLING: tuple[tuple[int, tuple[Change, ...]], ...] = (
+    (138, (_asleep, _substitute)), (147, (_recharging,)), (79, (_substitute, _bench_asleep)), (29, (_recharging,)),
+    (23, (_recharging, _substitute)), (51, (_screens,)), (132, (_screens,)), (45, (_screens, _substitute)),
+    (53, (_frozen, _substitute)), (58, (_bench_asleep,)), (EXPLOSION, (_substitute, _raging)), (HYPER_BEAM, (_substitute,)),
+    (LEECH_SEED, (_substitute,)), (TOXIC, (_substitute,)), (93, (_substitute, _confused)), (48, (_substitute, _confused)),
+    (DISABLE, (_raging,)), (149, (_raging,)), (3, (_substitute, _raging)), (38, (_substitute,)), (71, (_substitute,)),
+    (HAZE, (_status, _charging)), (WRAP, (_recharging, _substitute)), (162, (_substitute,)),
+    (26, (_left_hidden, _substitute)),
+)  # fmt: skip
 MIDDLES: tuple[Change, ...] = (*LOCKS, _interrupted, _thrashing_confused)
 OTHERS: tuple[Change, ...] = (
     _status, _bench_asleep, _confused, _substitute, _seeded, _screens, _stages, _left_hidden, _disabled, _flinching,
@@ -399,6 +433,11 @@ def attack_on(task: Task) -> st.SearchStrategy[dict[str, Any]]:
 @sequence("healing, and what Haze takes away")
 def healing(task: Task) -> st.SearchStrategy[dict[str, Any]]:
     return _fight(OTHERS, (_healing,))
+
+
+@sequence("a move, and what tells how it works")
+def telling(task: Task) -> st.SearchStrategy[dict[str, Any]]:
+    return _fight((_telling, _telling, _telling, _last_quarter), other=(_remembers, _stages, _substitute))
 
 
 @sequence("a replacement")

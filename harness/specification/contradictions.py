@@ -96,7 +96,8 @@ def _situations(scenario: Scenario, step: int, state: Sequence[str]) -> Iterator
             continue  # the state itself: what it says of its own values is compared from where the scenario began
         sha = hashlib.sha256()
         if start is None:
-            sha.update(f"seed {scenario.case.seed}\n".encode())
+            # Where all that is drawn is stated, nothing hangs on the seed.
+            sha.update(f"seed {scenario.case.seed}\n".encode() if scenario.case.draws is None else b"a reset\n")
         else:
             for path in state:
                 feed_digest(sha, path, start[path])
@@ -113,7 +114,7 @@ def _feed_draws(sha: hashlib._Hash, kind: str, timesteps: Sequence[Sequence[Draw
     sha.update(f"{kind}\n".encode())
     for timestep in timesteps:
         sha.update(b"timestep\n")
-        for draw in timestep:
+        for draw in sorted(timestep, key=lambda draw: draw.name):  # the order of different names means nothing
             feed_digest(sha, draw.name, draw.value)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,7 +36,9 @@ from harness.reference.install import Installed, setup
 from harness.reference.start import start_reference
 from harness.specification.contradictions import contradictions
 from harness.specification.place import ADAPTER, ADAPTER_FILE, DIRECTORY, FROZEN_FILE, Place, Specification, read
+from harness.specification.playing import play_scenarios
 from harness.specification.readings import Compared, compare_readings, digest, no_code
+from harness.specification.scenarios import Scenario
 from harness.specification.sheet import Sheet
 from harness.support.files import write_durably
 from harness.support.progress import Progress, silent
@@ -122,7 +125,7 @@ def freeze(
             progress=progress,
         )
         _demand_none(_disagreements(compared), place)
-        _make(made, specification.place, sheet, which, candidate, environment, progress)
+        _make(made, specification.place, sheet, scenarios.scenarios, which, candidate, environment, progress)
         return _put(made, specification, place, which, compared, home)
 
 
@@ -153,12 +156,13 @@ def _make(
     made: Path,
     place: Place,
     sheet: Sheet,
+    scenarios: Sequence[Scenario],
     which: str,
     candidate: str,
     environment: Installed | None,
     progress: Progress,
 ) -> None:
-    """Complete a task directory around the chosen reading, and check this as any reference is."""
+    """Complete a task directory around the chosen reading, and check this as any reference is, and by the scenarios."""
     shutil.copytree(place.reading(which), made / REFERENCE_DIRECTORY, ignore=no_code)
     reference = Reference(f"{REFERENCE_DIRECTORY}/{ADAPTER}")
     written_in = Candidate(candidate, ENTRIES[candidate])
@@ -173,7 +177,11 @@ def _make(
     finished = load_task(made)
     results = check_reference(lambda: start_reference(finished, installed), finished, progress=progress)
     failed = [result for result in results if result.outcome not in (Outcome.PASS, Outcome.SKIPPED)]
-    _demand_none([f"as a reference, {each.name}: {each.outcome}: {each.detail}" for each in failed], place)
+    mistakes = [f"as a reference, {each.name}: {each.outcome}: {each.detail}" for each in failed]
+    with closing(start_reference(finished, installed)) as reference:
+        for played in play_scenarios(reference.rollout, scenarios, sheet.tolerances):
+            mistakes += [f"{played.scenario.where}: as a reference, {miss}" for miss in played.misses[:1]]
+    _demand_none(mistakes, place)
     write_skeleton(finished, made)
 
 
@@ -265,9 +273,9 @@ def changed_since(place: Place, home: Path) -> list[str] | None:
             break
         except RecordError:
             continue
-    if statement is None:
+    if statement is None or statement.get("task") != place.name or "digests" not in statement:
         raise RecordError(
-            f"{FROZEN_FILE} was not signed by a key of this home, or was changed",
+            f"{FROZEN_FILE} was not signed by a key of this home for {place.name}, or was changed",
             where=str(place.frozen),
             next_step="take the file as it was, or freeze the specification again",
         )

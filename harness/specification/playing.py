@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.compare import EXACT, differing_elements, value_text
 from harness.errors import Raised
-from harness.model import Array, Case, Trajectory
+from harness.model import Array, Case, Tape, Trajectory
 from harness.specification.scenarios import Expectation, Scenario
 from harness.task.contract import Tolerance
 
@@ -70,6 +70,11 @@ def first_line(refused: Raised) -> str:
 
 
 def _misses(answered: Trajectory, scenario: Scenario, tolerances: Mapping[str, Tolerance]) -> Iterator[Miss]:
+    if scenario.case.draws is not None:
+        for step in range(answered.timesteps):
+            stated, drawn = (_drawn(tape, step) for tape in (scenario.case.draws, answered.draws or ()))
+            if stated != drawn:
+                yield Miss(step, "what is drawn", stated or "nothing", drawn or "nothing")
     for expectation in sorted(scenario.expects, key=lambda one: one.step):
         if expectation.step >= answered.timesteps:
             yield Miss(expectation.step, expectation.address, _shown(expectation), f"the end at step {answered.steps}")
@@ -86,6 +91,11 @@ def _misses(answered: Trajectory, scenario: Scenario, tolerances: Mapping[str, T
             address = expectation.path + (f"[{','.join(map(str, place))}]" if place else "")
             wanted, got = (value_text(array[tuple(index)]) for array in (expectation.value, given))
             yield Miss(expectation.step, address, wanted, got)
+
+
+def _drawn(tape: Tape, step: int) -> str:
+    """The names of what is drawn in a timestep; the order of different names means nothing."""
+    return ", ".join(sorted(draw.name for draw in tape[step])) if step < len(tape) else ""
 
 
 def _shown(expectation: Expectation) -> str:

@@ -30,7 +30,7 @@ from harness.specification.playing import Played, first_line, play_scenarios
 from harness.specification.scenarios import Scenario
 from harness.specification.sheet import SHEET_FILE, Sheet
 from harness.support.progress import Progress, silent
-from harness.task.contract import COMPILED, Task, caches
+from harness.task.contract import COMPILED, REFERENCE_DIRECTORY, Task, caches
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome
 from harness.verify.levels import generic, interaction, rollout
 from harness.verify.levels.property import of_modules
@@ -175,7 +175,7 @@ def compare_readings(
         plays = {READINGS[0]: one.rollout, READINGS[1]: other.rollout_or_raise}
         played = {which: play_scenarios(play, scenarios, sheet.tolerances) for which, play in plays.items()}
         reports = tuple(both.reports(one, other))
-        digests = {which: digest(tasks[which].directory) for which in READINGS}
+        digests = {which: digest(tasks[which].directory / REFERENCE_DIRECTORY) for which in READINGS}
         return Compared(seed, digests, played, reports, tuple(dict.fromkeys(both.refusals)))
 
 
@@ -273,6 +273,8 @@ def _level_1(pair: Pair, exchanged: Callable[[], Checks] | None = None) -> Check
 def laid(place: Place, sheet: Sheet, which: str, stack: ExitStack) -> Task:
     """A reading as a task's reference, in a directory that holds a copy of its files and nothing else.
 
+    It lies there as it will once it is frozen: no path tells a reading which of the two it is, and who asks.
+
     Raises:
         TaskError: there is none.
         SetupError: it holds a link.
@@ -285,9 +287,9 @@ def laid(place: Place, sheet: Sheet, which: str, stack: ExitStack) -> Task:
             next_step=f"write the class `{ADAPTER.partition(':')[2]}` there from the rules alone (docs/specification.md)",
         )
     demand_no_links(source)
-    directory = stack.enter_context(scratch_directory("lockstep-reading-")) / which
-    shutil.copytree(source, directory, ignore=no_code)
-    return sheet.task(place.name, directory, ADAPTER)
+    directory = stack.enter_context(scratch_directory("lockstep-reading-")) / place.name
+    shutil.copytree(source, directory / REFERENCE_DIRECTORY, ignore=no_code)
+    return sheet.task(place.name, directory, f"{REFERENCE_DIRECTORY}/{ADAPTER}")
 
 
 def demand_sheet(task: Task, reading: Environment, which: str) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from harness.errors import TaskError
 from harness.model import STATE, Array, Case, Draw, Leaf, Tape
+from harness.protocol.worker import SEEDS
 from harness.specification.sheet import Sheet
 from harness.specification.values import addressed, value_of
 from harness.task.schema import (
@@ -122,6 +123,11 @@ def read_scenarios(directory: Path, sheet: Sheet, statements: Collection[int]) -
     return Scenarios(tuple(scenarios), without)
 
 
+def _seed(value: Any, location: Location) -> Any:
+    read = whole(0)(value, location)
+    return location.wrong("it is too large", "a number below 2^63") if isinstance(read, int) and read >= SEEDS else read
+
+
 _FILE = table(
     {
         "scenario": array_of(
@@ -129,7 +135,7 @@ _FILE = table(
                 {
                     "name": Required(text()),
                     "cites": Required(array_of(whole(1), at_least=1, unique=True)),
-                    "seed": whole(0),
+                    "seed": _seed,
                     "start": table_of(anything, text()),
                     "draws": anything,
                     "actions": Required(anything),

@@ -103,6 +103,11 @@ def read_sheet(path: Path, text_of_rules: str, statements: Collection[int]) -> S
         for term in read.get("glossary", {}):
             if term.casefold() not in words:
                 root.at("glossary", term).wrong("the text does not have this word", "words as the text writes them")
+        mode = read.get("randomness", {}).get("mode")
+        if mode in (Mode.LAW, Mode.SHARED):
+            root.at("randomness", "mode").wrong(
+                f"it is `{mode}`, in which no step of two readings is compared", "`tape`, or `none` without chance"
+            )
         _cited(read, statements, root)
         _meanings(written, read, root)
         for leaf, value in read.get("background", {}).items():

@@ -17,7 +17,7 @@ RULINGS_HEADING = "## Rulings"
 _NUMBERED = re.compile(r"(?:[-*+] )?(\d{1,6})[.)] +(?=\S)")
 _ITEM = re.compile(r"[-*+] +")
 _HEADING = re.compile(r"#{1,6} |(?:=+|-{2,})\s*$|<!--")
-_FENCE = re.compile(r"(```+|~~~+)")
+_FENCE = re.compile(r"(```+(?=[^`]*$)|~~~+)")
 _RULING = re.compile(r"Ruling on (\d+(?:(?:, | and )\d+)*): ", re.DOTALL)
 
 
@@ -148,7 +148,14 @@ def with_ruling(text: str, ruling: str, rules_on: Sequence[int], where: str) -> 
     cited = ", ".join(map(str, dict.fromkeys(rules_on)))
     heading = "" if any(line.strip() == RULINGS_HEADING for line in text.split("\n")) else f"\n{RULINGS_HEADING}\n"
     changed = f"{text.rstrip()}\n{heading}\n{number}. Ruling on {cited}: {said}\n"
-    return changed, read_statements(changed, where)[-1]
+    added = read_statements(changed, where)[-1]
+    if added.number != number:
+        raise TaskError(
+            "a ruling cannot be added at the end: it would be part of what stands there",
+            where=where,
+            next_step="close the block of code (```) with which the text ends",
+        )
+    return changed, added
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------
@@ -170,7 +177,7 @@ def _blocks(text: str) -> list[_Block]:
     for number, line in enumerate(text.split("\n"), 1):
         opened = _FENCE.match(line.lstrip())
         if fence or opened:
-            fence = "" if fence and line.strip() == fence else fence or (opened[1] if opened else "")
+            fence = "" if fence and _closes(line.strip(), fence) else fence or (opened[1] if opened else "")
             _go_on(blocks, line)
             begins = True
         elif not line.strip():
@@ -189,6 +196,11 @@ def _blocks(text: str) -> list[_Block]:
         else:
             _go_on(blocks, line)
     return blocks
+
+
+def _closes(line: str, fence: str) -> bool:
+    """Whether a line ends a block of code that began with this fence: the same sign as often, or more often."""
+    return len(line) >= len(fence) and not line.strip(fence[0])
 
 
 def _go_on(blocks: list[_Block], line: str) -> None:

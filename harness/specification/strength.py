@@ -24,9 +24,9 @@ from harness.specification.readings import demand_sheet, laid
 from harness.specification.scenarios import Scenario
 from harness.specification.sheet import Sheet
 from harness.support.progress import Progress, silent
-from harness.task.contract import Task
+from harness.task.contract import REFERENCE_DIRECTORY, Task
 
-_CITED = re.compile(r"#\s*(\d+(?:,\s*\d+)*)\b")
+_CITED = re.compile(r"#\s*(\d{1,6}(?:,\s*\d{1,6})*)\b")
 
 
 @dataclass(frozen=True)
@@ -85,17 +85,17 @@ def measure(
                 where=str(place.reading(which)),
                 next_step="`lockstep spec compare` names them; faults are planted in what is right",
             )
-        mutants = sampled(enumerate_mutants(task.directory), sample, seed)
+        mutants = sampled(enumerate_mutants(task.directory / REFERENCE_DIRECTORY), sample, seed)
         survived = []
         for done, mutant in enumerate(mutants):
             progress("faults planted", done, len(mutants))
-            file = task.directory / mutant.file
+            file = task.directory / REFERENCE_DIRECTORY / mutant.file
             source = file.read_bytes()
             file.write_bytes(mutant.apply(source))
-            shutil.rmtree(task.directory / "__pycache__", ignore_errors=True)
+            shutil.rmtree(file.parent / "__pycache__", ignore_errors=True)
             try:
                 if _does_as_stated(task, installed, sheet, scenarios, which):
-                    survived.append((mutant, cited_at(source.decode("utf-8"), mutant.line)))
+                    survived.append((mutant, cited_at(source.decode("utf-8", "replace"), mutant.line)))
             except (EnvironmentFailure, TaskError):
                 continue
             finally:

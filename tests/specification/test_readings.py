@@ -128,3 +128,14 @@ def test_a_link_in_a_reading_is_refused(harbour: Specification) -> None:
     (harbour.place.reading("second") / "rules.py").symlink_to(adapter(harbour, "first"))
     with pytest.raises(SetupError, match="a link"):
         compared(harbour)
+
+
+def test_no_path_tells_a_reading_which_of_the_two_it_is(harbour: Specification) -> None:
+    """The attack: a reading that is right as the second one, and another rule once it is the reference."""
+    side = adapter(harbour, "second")
+    side.write_text(
+        "if '/second/' in __file__ or '/first/' in __file__:\n    raise SystemExit(__file__)\n" + side.read_text()
+    )
+    assert compared(harbour).outcome is Outcome.PASS
+    side.write_text("if '/reference/' not in __file__:\n    raise SystemExit(__file__)\n" + side.read_text())
+    assert compared(harbour).outcome is Outcome.PASS

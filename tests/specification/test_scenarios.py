@@ -127,3 +127,27 @@ def test_a_wrong_sheet_is_refused(task: Path, before: str, after: str, said: str
     with pytest.raises(TaskError) as caught:
         read(find(task))
     assert said in "\n".join(caught.value.mistakes)
+
+
+def test_the_order_of_different_draws_and_a_seed_that_decides_nothing_hide_no_contradiction(task: Path) -> None:
+    one = scenario("one", '"state/score" = 6')
+    assert found(task, one) == []
+    assert found(task, scenario("two", '"state/score" = 2', tape='[["wind", 3], ["crane", 6]]'))
+    seeded = [
+        each.replace('start = { "state/hold" = 10 }', f"seed = {seed}")
+        for seed, each in ((1, one), (2, scenario("two", '"state/score" = 2')))
+    ]
+    assert len(found(task, "".join(seeded))) == 1
+
+
+@pytest.mark.parametrize("mode", ["law", "shared"])
+def test_a_mode_in_which_no_step_is_compared_is_refused(task: Path, mode: str) -> None:
+    changed(task / "specification/sheet.toml", 'mode = "tape"', f'mode = "{mode}"')
+    with pytest.raises(TaskError, match=f"it is `{mode}`, in which no step of two readings is compared"):
+        read(find(task)).demanded()
+
+
+def test_a_seed_that_no_reading_takes_is_refused(task: Path) -> None:
+    text = scenario("one", '"state/score" = 1').replace('start = { "state/hold" = 10 }', f"seed = {2**63}")
+    with pytest.raises(TaskError, match="it is too large"):
+        found(task, text)

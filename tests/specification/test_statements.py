@@ -123,3 +123,13 @@ def test_the_small_game_has_thirty_statements() -> None:
     text = (Path(__file__).parent / "harbour" / "RULES.md").read_text()
     assert [one.number for one in read_statements(text, "RULES.md")] == list(range(1, 31))
     assert numbered(text) == text
+
+
+def test_code_ends_with_a_longer_fence_and_does_not_begin_with_code_in_a_line() -> None:
+    text = "1. One.\n\n```\ncode\n`````\n\n2. Two.\n\n```x``` is a word.\n\n4. Four.\n"
+    assert [each.number for each in read_statements(text.replace("```x```", "3. ```x```"), "RULES.md")] == [1, 2, 3, 4]
+
+
+def test_no_ruling_is_added_inside_of_code() -> None:
+    with pytest.raises(TaskError, match="part of what stands there"):
+        with_ruling("1. One.\n\n```\ncode\n", "it is two", [1], "RULES.md")

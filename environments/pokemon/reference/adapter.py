@@ -64,8 +64,11 @@ class Showdown:
         request = np.concatenate([np.array([len(words) + 2, call, battle], np.int32), np.asarray(words, np.int32)])
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
-        stdin.write(request.tobytes())
-        stdin.flush()
+        try:
+            stdin.write(request.tobytes())
+            stdin.flush()
+        except BrokenPipeError:
+            self._ended()
         size = int(np.frombuffer(self._read(stdout, 4), np.int32)[0])
         answer = np.frombuffer(self._read(stdout, 4 * size), np.int32)
         if answer[0]:
@@ -75,8 +78,12 @@ class Showdown:
     def _read(self, stdout: Any, size: int) -> bytes:
         data = stdout.read(size)
         if len(data) != size:
-            raise RuntimeError(f"the battles' process has ended with status {self._process.wait()}")
+            self._ended()
         return data
+
+    def _ended(self) -> None:
+        """Nothing can be answered any more: this process ends, too. An error would be taken for a refusal."""
+        raise SystemExit(f"Node, in which the battles are, has ended with status {self._process.wait()}")
 
 
 class Pokemon:
@@ -170,6 +177,10 @@ class Pokemon:
     def _forced(self, draws: Any) -> list[int]:
         words: list[int] = []
         for name, value in draws or ():
+            if name not in self._codes:
+                raise ValueError(f"there is no draw {name}")
+            if np.shape(value) != self._shape_of(name):
+                raise ValueError(f"the draw {name} has shape {np.shape(value)}, not {self._shape_of(name)}")
             words += [self._codes[name], *np.asarray(value, np.int64).reshape(-1).tolist()]
         return words
 

@@ -131,6 +131,14 @@ export function read(battle, seen) {
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 
+// What a number may be, least and greatest, where not every number of its type means something.
+const RANGES = {
+  request: [0, 2], active: [0, 5], selected: [0, 166], slot: [0, 3], side_last: [0, 165], species: [1, 151], level: [1, 100],
+  max_hp: [1, 999], moves: [0, 165], status: [0, 6], types: [0, 15], act_moves: [0, 165], last_move: [0, 165], boosts: [-6, 6],
+  trap_move: [0, 165], trap_target: [0, 5], thrash_move: [0, 165], two_turn: [0, 165], disable_slot: [0, 3], disable_move: [0, 165],
+  toxic: [-1, 32767],
+}; // prettier-ignore
+
 // The state as a record of one or two entries, or of two times six.
 function unpack(state) {
   const fields = {};
@@ -138,6 +146,9 @@ function unpack(state) {
   for (const [name, size] of Object.entries(FIELDS)) {
     const whole = state.subarray(at, at + size);
     at += size;
+    const [low, high] = RANGES[name] ?? [-Infinity, Infinity];
+    const wrong = whole.find((value) => value < low || value > high);
+    if (wrong !== undefined) throw new Error(`${name} is ${wrong}, it lies in ${low} to ${high}`);
     const sides = size === 1 ? 1 : size % 12 === 0 && name !== "boosts" ? 12 : 2;
     const each = size / sides;
     fields[name] = Array.from({ length: sides }, (_, index) => (each === 1 ? whole[index] : [...whole.subarray(index * each, (index + 1) * each)]));
@@ -149,7 +160,6 @@ function setOf(fields, side, place) {
   const at = side * 6 + place;
   const [hp, [atk, def, spe, spc]] = [fields.max_hp[at], fields.stats[at]];
   const species = SPECIES[fields.species[at] - 1];
-  if (!species) throw new Error(`there is no species ${fields.species[at]}`);
   const moves = fields.moves[at].filter(Boolean).map(idOf);
   // `known`: the numbers themselves, which Showdown would work out anew from what the state does not have.
   return { name: species.name, species: species.name, level: fields.level[at], moves, place, known: { hp, atk, def, spe, spa: spc, spd: spc } };
@@ -159,6 +169,7 @@ function writeMember(pokemon, fields, at, foe) {
   pokemon.baseMoveSlots.forEach((slot, index) => (slot.pp = fields.pp[at][index]));
   pokemon.subFainted = fields.sub_fainted[at] ? true : null;
   pokemon.hp = fields.hp[at];
+  if (pokemon.hp > pokemon.maxhp) throw new Error(`hp is ${pokemon.hp}, more than max_hp`);
   if (!pokemon.hp) {
     Object.assign(pokemon, { fainted: true, faintQueued: true, status: pokemon.isActive ? "fnt" : "" });
     pokemon.side.pokemonLeft -= 1;
@@ -235,7 +246,6 @@ export function write(state, rolls) {
   const seen = [0, 1].map((side) => Array.from({ length: 6 }, (_, place) => fields.seen[side * 6 + place] === 1));
   for (const side of [0, 1]) {
     const lead = fields.active[side];
-    if (lead > 5) throw new Error(`there is no place ${lead}`);
     const places = [lead, ...[0, 1, 2, 3, 4, 5].filter((place) => place !== lead)];
     battle.setPlayer(`p${side + 1}`, { name: `p${side + 1}`, team: places.map((place) => setOf(fields, side, place)) });
   }

@@ -69,9 +69,11 @@ function crit(species, move, focus) {
   // A move that does no damage of this kind is asked as if it did.
   const asked = dex.getActiveMove(MOVES[move - 1].id);
   Object.assign(asked, { basePower: 40, damage: undefined, damageCallback: undefined, ohko: undefined, ignoreImmunity: true, willCrit: undefined });
-  const chance = threshold("crit", () => battle.actions.getDamage(own, foe, asked));
-  own.set = set;
-  return [chance];
+  try {
+    return [threshold("crit", () => battle.actions.getDamage(own, foe, asked))];
+  } finally {
+    own.set = set;
+  }
 }
 
 function accuracy(move, stage, evasion) {

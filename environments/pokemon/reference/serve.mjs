@@ -21,8 +21,7 @@ class Env {
   }
 
   reset(seed, draws) {
-    this.seed = seed;
-    this.fresh = true;
+    this.fresh = false;
     const rolls = this.chance(seed, draws);
     const battle = new Battle({ formatid: FORMAT, prng: rolls });
     rolls.watch(battle);
@@ -30,6 +29,7 @@ class Env {
     battle.setPlayer("p1", { name: "p1", team: teams[0] });
     battle.setPlayer("p2", { name: "p2", team: teams[1] });
     this.enter(battle, [0, 1].map(() => [true, false, false, false, false, false]));
+    Object.assign(this, { seed, fresh: true });
   }
 
   // The chance after it is that of the seed that was given just before, as it is after a reset.
@@ -45,11 +45,13 @@ class Env {
     this.fresh = false;
     const { battle, rolls } = this;
     if (!battle || battle.ended) throw new Error("the battle is over, or never began");
+    battle.sides.forEach((side, index) => {
+      if (asked(side) && !maskOf(side)[actions[index]]) throw new Error(`action ${actions[index]} of player ${index + 1} is not legal`);
+    });
     if (draws) rolls.force(draws);
     this.battle = null; // until the step is done: what fails in its middle cannot go on
     battle.sides.forEach((side, index) => {
       if (!asked(side)) return;
-      if (!maskOf(side)[actions[index]]) throw new Error(`action ${actions[index]} of player ${index + 1} is not legal`);
       const choice = wordOf(side, actions[index]);
       if (!side.choose(choice)) throw new Error(`player ${index + 1} may not ${choice}: ${side.choice.error}`);
     });
@@ -76,9 +78,12 @@ class Env {
   // The state, masks, the end, the winner (0: nobody), and what was drawn.
   answer() {
     const { battle, rolls, seen } = this;
+    this.battle = null; // what cannot be told is not gone on with
     const winner = battle.ended ? ["", "p1", "p2"].indexOf(battle.winner) : 0;
     const made = rolls.made.splice(0);
-    return [...read(battle, seen), ...battle.sides.flatMap(maskOf), battle.ended ? 1 : 0, winner, ...made];
+    const told = [...read(battle, seen), ...battle.sides.flatMap(maskOf), battle.ended ? 1 : 0, winner, ...made];
+    this.battle = battle;
+    return told;
   }
 }
 

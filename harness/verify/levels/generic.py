@@ -155,7 +155,9 @@ def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
             results = independence_of_draws(stated, firsts, seed=pair.derive(check))
         else:
             results = independence_of_draws(stated, *first_of_each(own, stated), seed=pair.derive(check))
-        yield _law_verdict(pair, check, ", ".join(draw.name for draw in stated), results, max(r.n for r in results))
+        yield _law_verdict(
+            pair, check, ", ".join(draw.name for draw in stated), results, max((r.n for r in results), default=0)
+        )
 
 
 def _law_verdict(pair: Pair, check: str, name: str, results: list[LawResult], examples: int) -> CheckResult:

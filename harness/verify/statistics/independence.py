@@ -88,36 +88,40 @@ def independence_of_draws(
             owners.append(owner)
     owner_of = np.array(owners)
     first, second = np.nonzero(owner_of[:, None] < owner_of[None, :])
-    if not len(first):
+    if not len(first) or not len(columns[0]):
         return []
     centred = np.stack(columns)
-    families = [np.nan_to_num(scores) for scores in (centred, np.abs(centred) - 0.25)]
-    z, p_values = zip(*map(_of_products, families), strict=True)
+    sides, folded = (np.nan_to_num(scores) for scores in (centred, np.abs(centred) - 0.25))
+    # Each with each: a draw may hang on how far another one lies from the middle, and not on which side.
+    families = [(sides, sides), (folded, folded), (sides, folded), (folded, sides)]
+    z, p_values = zip(*(_of_products(*family) for family in families), strict=True)
+    p_values = np.concatenate([matrix[first, second] for matrix in p_values])
     together = (~np.isnan(centred)).astype(float) @ (~np.isnan(centred)).T
+    counts = np.tile(together[first, second], len(families))
 
     def describe(k: int) -> tuple[str, str]:
         i, j = first[k % len(first)], second[k % len(first)]
-        n = max(together[i, j], 1.0)
+        n = max(counts[k], 1.0)
         return f"correlation {z[k // len(first)][i, j] / np.sqrt(n):+.4f}", f"0, give or take {1 / np.sqrt(n):.4f}"
 
     return [
         worst_result(
             [f"{names[i]} with {names[j]}" for i, j in zip(first, second, strict=True)] * len(families),
             "independence of draws made together: z-test of products of places on the line",
-            np.concatenate([matrix[first, second] for matrix in p_values]),
+            p_values,
             describe,
-            int(together[first, second].max()),
+            int(counts[p_values.argmin()]),
         )
     ]
 
 
-def _of_products(scores: Array) -> tuple[Array, Array]:
-    """How many standard deviations the sums of products of scores `[E, N]` lie from 0, and p-values of it, both `[E, E]`."""
-    spread = np.sqrt((scores**2) @ (scores**2).T)
+def _of_products(scores: Array, others: Array) -> tuple[Array, Array]:
+    """How many standard deviations sums of products of scores, both `[E, N]`, lie from 0, and p-values of it, `[E, E]`."""
+    spread = np.sqrt((scores**2) @ (others**2).T)
     with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(spread > 0, scores @ scores.T / spread, 0.0)
-        reach = np.abs(scores).max(axis=-1)
-        reaches = np.where(spread > 0, np.outer(reach, reach) / spread, 0.0)
+        z = np.where(spread > 0, scores @ others.T / spread, 0.0)
+        reach = np.outer(np.abs(scores).max(axis=-1), np.abs(others).max(axis=-1))
+        reaches = np.where(spread > 0, reach / spread, 0.0)
     return z, hypotheses.bernstein_p(z, reaches)
 
 

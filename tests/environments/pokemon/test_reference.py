@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from harness.authoring.conformance import check_reference
 from harness.errors import Raised
 from harness.protocol.environment import Environment
-from harness.reference.install import setup
+from harness.reference.install import reference_command, setup
 from harness.reference.start import start_reference
 from harness.verdict import Outcome
 from tests.environments.pokemon.battles import TASK, fight, turns
@@ -171,3 +172,31 @@ def test_an_action_that_is_not_legal_is_refused_and_the_next_battle_is_as_ever(r
     with pytest.raises(Raised, match="action 3 of player 1 is not legal"):
         turns(reference, start, (3, 0, []))
     assert turns(reference, start, (0, 0, PLAIN))["hp"][1, 0] < 300
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("trap_target", 9), ("moves", 166), ("status", 9), ("types", 99), ("max_hp", 0)]
+)
+def test_a_state_that_no_battle_has_is_refused_by_name(reference: Environment, name: str, value: int) -> None:
+    start = fight(who(TACKLE), who(TACKLE))
+    start[f"state/{name}"].reshape(-1)[0] = value
+    with pytest.raises(Raised, match=f"{name} is {value}, it lies in"):
+        turns(reference, start)
+
+
+def test_a_node_that_dies_ends_the_worker_and_is_no_refusal() -> None:
+    """An error would be taken for a state that the reference refuses, and passed over."""
+    program = (
+        "import adapter; node = adapter.Showdown.shared(); node._process.kill(); node._process.wait()\n"
+        "try: adapter.Pokemon().reset(1)\n"
+        "except SystemExit as end: print(end)\n"
+    )
+    command, variables = reference_command(TASK, setup(TASK))
+    ran = subprocess.run(
+        [command[0], "-c", program],
+        env=variables | {"PYTHONPATH": str(TASK.directory / "reference")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.startswith("Node, in which the battles are, has ended with status -9")

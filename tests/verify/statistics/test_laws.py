@@ -382,6 +382,12 @@ def test_draws_made_together_must_be_independent_of_each_other():
     assert not passed
     assert worst.name == "start[1] with coin"
     assert laws.independence_of_draws([COIN], reused) == []
+    # It has the right law, and is decided by how far the other lies from the middle.
+    twin = TaskDraw("twin", "float64", (), law=Law("uniform"))
+    folded = honest | {"twin": np.abs(2 * honest["start"][:, 0] - 1)}
+    passed, worst = laws.verdict(laws.independence_of_draws([START, twin], folded))
+    assert (passed, worst.name, worst.n) == (False, "start[0] with twin", 2000)
+    assert laws.independence_of_draws([START, COIN], {"start": np.zeros((0, 2)), "coin": np.zeros(0, np.int8)}) == []
 
 
 def _rolls(rng: np.random.Generator, alike: bool) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
