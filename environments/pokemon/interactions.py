@@ -300,7 +300,7 @@ def _telling(state: State, side: int, random: Random) -> None:
     move, conditions = random.choice(TELLING)
     _teach(state, side, random.randrange(4), move)
     for condition in conditions:
-        if random.random() < 0.8:
+        if random.random() < 0.9:
             condition(state, 1 - side, random)
 
 
@@ -337,7 +337,7 @@ def _case(state: State, random: Random, steps: int) -> dict[str, Any]:
         usable = [slot for slot in range(4) if state["act_pp"][side][slot]]
         if not usable or any(_locked(state, side)):
             return 0
-        return state["slot"][side] if state["slot"][side] in usable and random.random() < 0.5 else random.choice(usable)
+        return state["slot"][side] if state["slot"][side] in usable and random.random() < 0.8 else random.choice(usable)
 
     actions = [{"action/p1": choice(0), "action/p2": choice(1)} for _ in range(steps)]
     return {"start": {f"state/{name}": value for name, value in state.items()}, "actions": actions}
