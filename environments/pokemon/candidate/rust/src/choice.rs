@@ -1,6 +1,7 @@
 //! What a side may do, and what it does by what it chose.
 
-use crate::data::{CANNOT_MOVE, SPEED, STRUGGLE, lookup};
+use crate::data::{CANNOT_MOVE, SPEED, STRUGGLE};
+use crate::moves::lookup;
 use crate::queue::{Action, Kind};
 use crate::state::{Battle, MOVES, REPLACES, Side};
 

@@ -3,9 +3,8 @@
 use lockstep_env::Draws;
 
 use crate::chance;
-use crate::data::{
-    ATTACK, COUNTER, Category, DEFENCE, Effect, FIGHTING, GHOST, Move, NORMAL, SPECIAL, TWO_TO_FIVE, lookup,
-};
+use crate::data::{ATTACK, COUNTER, Category, DEFENCE, Effect, FIGHTING, GHOST, Move, NORMAL, SPECIAL, TWO_TO_FIVE};
+use crate::moves::lookup;
 use crate::tables::{CHART, SPECIES};
 use crate::turn::Play;
 

@@ -1,7 +1,5 @@
 //! What the tables consist of, and the numbers by which things are called.
 
-use crate::tables::{CHART, MOVES};
-
 /// Stats and stages in their order; accuracy and evasion have stages alone.
 pub const ATTACK: usize = 0;
 pub const DEFENCE: usize = 1;
@@ -168,15 +166,4 @@ impl Move {
     pub fn charges(&self) -> bool {
         matches!(self.effect, Effect::Charge | Effect::Vanish)
     }
-
-    /// Whether its type cannot touch any of some types.
-    pub fn cannot_touch(&self, types: [u8; 2]) -> bool {
-        let row = &CHART[usize::from(self.kind & 15)];
-        !self.ignores_immunity && types.iter().any(|kind| row[usize::from(kind & 15)] == 0)
-    }
-}
-
-/// A move by its number; none stands for numbers that no move has.
-pub fn lookup(number: u8) -> &'static Move {
-    MOVES.get(usize::from(number)).unwrap_or(&MOVES[0])
 }

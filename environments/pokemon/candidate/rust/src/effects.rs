@@ -5,8 +5,9 @@ use lockstep_env::Draws;
 use crate::chance;
 use crate::data::{
     ASLEEP, BIDE, BURNED, CANNOT_MOVE, Category, Effect, FROZEN, MIRROR_MOVE, PARALYSED, POISON, POISONED, TOXIC,
-    TWO_TO_FIVE, lookup,
+    TWO_TO_FIVE,
 };
+use crate::moves::lookup;
 use crate::stats::{self, Change};
 use crate::tables::METRONOME;
 use crate::turn::Play;

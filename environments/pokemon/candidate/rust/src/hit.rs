@@ -5,9 +5,9 @@ use lockstep_env::Draws;
 use crate::chance;
 use crate::damage::Damage;
 use crate::data::{
-    ACCURACY, ASLEEP, ATTACK, BURNED, Category, EVASION, Effect, FROZEN, GRASS, Move, PARALYSED, POISONED, SPEED,
-    TOXIC, lookup,
+    ACCURACY, ASLEEP, ATTACK, BURNED, Category, EVASION, Effect, FROZEN, GRASS, Move, PARALYSED, POISONED, SPEED, TOXIC,
 };
+use crate::moves::lookup;
 use crate::stats::{staged, threshold};
 use crate::turn::Play;
 

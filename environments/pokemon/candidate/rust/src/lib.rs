@@ -11,6 +11,7 @@ mod data;
 mod effects;
 mod hit;
 mod leaves;
+mod moves;
 mod probes;
 mod queue;
 mod sight;

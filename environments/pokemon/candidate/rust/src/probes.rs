@@ -3,7 +3,7 @@
 use lockstep_env::{Probe, leaves, probe};
 
 use crate::damage::{self, Blow};
-use crate::data::lookup;
+use crate::moves::lookup;
 use crate::stats::{self, Change};
 use crate::tables::SPECIES;
 use crate::teams;

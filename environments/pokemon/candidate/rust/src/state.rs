@@ -1,6 +1,7 @@
 //! Where a battle is, as small as it goes.
 
-use crate::data::{ASLEEP, ATTACK, BURNED, FROZEN, PARALYSED, SPEED, lookup};
+use crate::data::{ASLEEP, ATTACK, BURNED, FROZEN, PARALYSED, SPEED};
+use crate::moves::lookup;
 use crate::stats::lowered;
 use crate::tables::SPECIES;
 

@@ -1,7 +1,7 @@
 //! The teams that a battle begins with.
 
 use crate::chance::{Beginning, among};
-use crate::data::lookup;
+use crate::moves::lookup;
 use crate::state::{Active, Battle, MOVES, Member, Side};
 use crate::stats::from_base;
 use crate::tables::{SPECIES, TEAMS};

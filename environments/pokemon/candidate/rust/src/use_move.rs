@@ -3,8 +3,9 @@
 use lockstep_env::Draws;
 
 use crate::data::{
-    ASLEEP, ATTACK, BURNED, CANNOT_MOVE, DISABLE, Effect, METRONOME, MIRROR_MOVE, POISONED, STRUGGLE, TOXIC, lookup,
+    ASLEEP, ATTACK, BURNED, CANNOT_MOVE, DISABLE, Effect, METRONOME, MIRROR_MOVE, POISONED, STRUGGLE, TOXIC,
 };
+use crate::moves::lookup;
 use crate::state::{Active, Member};
 use crate::turn::Play;
 
