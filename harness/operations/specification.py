@@ -14,7 +14,7 @@ from harness.specification import begin as beginning
 from harness.specification import strength as planting
 from harness.specification.contradictions import contradictions
 from harness.specification.freeze import changed_since, freeze
-from harness.specification.place import READINGS, Place, Specification, find, read
+from harness.specification.place import ADAPTER_FILE, READINGS, Place, Specification, find, read
 from harness.specification.playing import Played
 from harness.specification.readings import Compared, compare_readings, play_reading
 from harness.specification.statements import Statement
@@ -31,8 +31,9 @@ def begin(name: str, directory: Path, rules: Path) -> dict[str, Any]:
 
 def number(directory: Path) -> dict[str, Any]:
     """Number the statements that have no number. Raises TaskError where the rules are wrong, or frozen."""
-    statements, added = beginning.number(find(directory))
-    return {"task": directory.name, "added": added, "statements": list(map(_statement, statements))}
+    place = find(directory)
+    statements, added = beginning.number(place)
+    return {"task": place.name, "added": added, "statements": list(map(_statement, statements))}
 
 
 def rule(directory: Path, ruling: str, rules_on: Sequence[int]) -> dict[str, Any]:
@@ -60,7 +61,7 @@ def check(directory: Path) -> dict[str, Any]:
         state = [path for path in specification.sheet.leaves if path.startswith(STATE)]
         found = [str(each) for each in contradictions(scenarios, state)]
         uncovered, count = specification.scenarios.uncovered(numbers), len(scenarios)
-    readings = {which: (place.reading(which) / "adapter.py").is_file() for which in READINGS}
+    readings = {which: (place.reading(which) / ADAPTER_FILE).is_file() for which in READINGS}
     changed = changed_since(place, lockstep_home())
     return {
         "task": place.name,
