@@ -76,7 +76,7 @@ def test_wind_that_blows_where_one_goes_is_found_in_a_batch() -> None:
 
     [worst] = decided([GUST], episodes(favouring))
     assert worst in (
-        "independence of a draw and the action: z-test of rank correlation",
+        "independence of a draw and the action: z-test of the correlation of waves over the ranks",
         "law of gust by situation: Kolmogorov-Smirnov test",
     )
     assert decided([GUST], episodes(lambda rng, action: {"gust": np.float64(rng.normal())})) == []
@@ -93,7 +93,7 @@ def test_draws_of_one_step_that_are_the_same_chance_twice_are_found_in_a_batch()
         return {"gust": np.float64(rng.normal()), "twist": np.float64(rng.normal())}
 
     assert decided([GUST, TWIST], episodes(twice)) == [
-        "independence of draws made together: z-test of products of places on the line"
+        "independence of draws made together: z-test of products of waves over the law"
     ]
     assert decided([GUST, TWIST], episodes(apart)) == []
 
@@ -109,7 +109,7 @@ def test_two_draws_of_one_chance_are_found_where_no_step_makes_all_draws() -> No
         return {"gust": gust, "twist": gust if alike else np.float64(rng.normal())}
 
     assert decided([GUST, TWIST, lull], episodes(lambda rng, action: some(rng, True))) == [
-        "independence of draws made together: z-test of products of places on the line"
+        "independence of draws made together: z-test of products of waves over the law"
     ]
     assert decided([GUST, TWIST, lull], episodes(lambda rng, action: some(rng, False))) == []
 

@@ -28,6 +28,8 @@ REFERENCE_DRAWS = 2000
 REFERENCE_STEPS = 50
 SEEDS = TaskDraw("seed", "uint64", at="reset", law=Law("integers", low=0, high=(1 << 31) - 1))
 """What the face of a candidate in mode `shared` draws for each episode (`JaxEnv.sample_reset`)."""
+MOST_DRAWS = 1 << 26
+"""Bytes of the draws that a batch tells at most."""
 SITUATION_ELEMENTS = 16
 """Leaves with more elements are no description of a situation, but a picture or a memory."""
 
@@ -109,6 +111,12 @@ def demand_arrays(
 def drawn_shape(draw: TaskDraw) -> tuple[int, ...]:
     """The shape in which a candidate's sampler gives a draw: with a slot axis where it can be taken more than once."""
     return ((draw.capacity,) if draw.capacity != 1 else ()) + draw.shape
+
+
+def bytes_drawn(pair: Pair) -> int:
+    """Bytes that one timestep draws in one sub-environment, at most."""
+    draws = [*pair.task.draws.values(), SEEDS]
+    return sum(2 * draw.capacity * int(np.prod(draw.shape)) * np.dtype(draw.dtype).itemsize for draw in draws)
 
 
 def laws_of_batch(pair: Pair, played: Sequence[Trajectory], stream: str) -> dict[str, list[LawResult]]:

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from harness.compare import Difference
-from harness.model import Array, Case, Draw, Trajectory
+from harness.model import Array, Case, Trajectory
 from harness.task.contract import TaskDraw
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.leaf_grids import grid_of
 from harness.verify.levels import alone
 from harness.verify.levels.batch import MOMENTS, demand_arrays, drawn_shape, first_of_each, reference_draws
+from harness.verify.levels.own_draws import all_taken, own_timesteps
 from harness.verify.pair import Pair, step_case
 from harness.verify.refusals import answered
 from harness.verify.resynchronised import Play
@@ -33,9 +34,6 @@ STEP_STATES = 64
 """In so many states samples are drawn: a draw can depend on what holds in few of them."""
 RARE_SHARE = 0.5
 STATE_NUMBER = "the start state"
-OWN_STEPS = 500
-OWN_TOTAL = 50_000
-"""Steps of a candidate's own episodes in which the draws that it makes are looked at."""
 
 
 def checks(pair: Pair) -> Iterator[CheckResult]:
@@ -128,9 +126,9 @@ def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
     draws = [draw for draw in pair.task.draws.values() if draw.occurs_at(moment)]
     if not draws:
         return
-    own = _own_timesteps(pair, moment) if pair.task.candidate.kind == "rust" else None
+    own = own_timesteps(pair, moment) if pair.task.candidate.kind == "rust" else None
     states = _states(pair) if own is None and moment == "step" else []
-    samples = _samples(pair, draws, moment, states) if own is None else _taken(own, draws)
+    samples = _samples(pair, draws, moment, states) if own is None else all_taken(own, draws)
     for draw in draws:
         check = f"law of {draw.name} at {moment}"
         wanted = reference_draws(pair, draw, moment, firsts=own is None) if draw.law is None else None
@@ -222,35 +220,6 @@ def _first_slots(samples: Array, draw: TaskDraw) -> Array:
 def _share(pair: Pair, moment: str) -> int:
     """How many samples are asked for at once: of each of some states, where steps draw."""
     return pair.task.budgets.samples if moment == "reset" else max(1, pair.task.budgets.samples // STEP_STATES)
-
-
-def _own_timesteps(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
-    """What a candidate drew in resets or steps of its own: where laws stand at the places of the draws, they cannot be asked
-    for samples without a step that draws.
-    """
-    if moment == "reset":
-        none = {path: leaf.zeros(0) for path, leaf in pair.task.actions.items()}
-        cases = [Case(seed, none) for seed in pair.seeds("own draws", pair.task.budgets.samples)]
-    else:
-        steps = min(pair.task.budgets.horizon, OWN_STEPS)
-        cases = [
-            Case(seed, pair.random_case_actions(f"own draws/{number}", steps))
-            for number, seed in enumerate(pair.seeds("own draws", max(1, OWN_TOTAL // steps)))
-        ]
-    tapes = [played.draws or () for played in pair.candidate.rollout(cases)]
-    return [timestep for tape in tapes for timestep in (tape[:1] if moment == "reset" else tape[1:])]
-
-
-def _taken(timesteps: Sequence[Sequence[Draw]], draws: Sequence[TaskDraw]) -> dict[str, Array]:
-    """All draws of some timesteps by name, each `[count, *draw shape]`."""
-    return {
-        draw.name: _stacked(draw, [d.value for timestep in timesteps for d in timestep if d.name == draw.name])
-        for draw in draws
-    }
-
-
-def _stacked(draw: TaskDraw, values: Sequence[Array]) -> Array:
-    return np.array(values, draw.dtype).reshape(-1, *draw.shape)
 
 
 def _failed(

@@ -18,7 +18,7 @@ from harness.task.contract import Mode, TaskDraw
 from harness.verdict import CheckResult, Outcome
 from harness.verify.levels import autoreset
 from harness.verify.levels.autoreset import Plan, wrong_law
-from harness.verify.levels.batch import MOMENTS, SEEDS, reference_draws
+from harness.verify.levels.batch import MOMENTS, MOST_DRAWS, SEEDS, bytes_drawn, reference_draws
 from harness.verify.pair import Pair
 from harness.verify.statistics.laws import LawResult, independence_of_lanes, test_law, verdict
 
@@ -32,8 +32,6 @@ REPLAYED = 32
 """Sub-environments that are played again."""
 MOST_STATES = 1 << 27
 """Bytes of the states of one timestep: a batch holds several of them at once."""
-MOST_DRAWS = 1 << 26
-"""Bytes of the draws that are told."""
 TESTED = 16_384
 """So many draws of a name and moment are tested at most."""
 PERIOD = 8
@@ -49,7 +47,7 @@ def planned(pair: Pair, name: str) -> Plan:
     most = max(2, autoreset.MOST_BYTES // (2 * (steps + 1) * task.timestep_bytes))
     flat = pair.random_case_actions(name, steps * envs)
     actions = {path: array.reshape(steps, envs, *array.shape[1:]) for path, array in flat.items()}
-    told = max(2, MOST_DRAWS // ((steps + 1) * max(1, _bytes_drawn(pair))))
+    told = max(2, MOST_DRAWS // ((steps + 1) * bytes_drawn(pair)))
     return Plan(
         pair.derive(name) % (1 << 31),
         envs,
@@ -149,9 +147,3 @@ def _across_lanes(pair: Pair, draw: TaskDraw, moment: str, values: Array, taken:
     alike = np.arange(len(numbers)) if moment == "step" else None
     results = test_law(values[timesteps, numbers], draw, wanted, situations=situations, alike=alike, seed=seed)
     return [*results, *independence_of_lanes(draw.name, values, taken, seed=seed)]
-
-
-def _bytes_drawn(pair: Pair) -> int:
-    """Bytes that one timestep draws in one lane, at most."""
-    draws = [*pair.task.draws.values(), SEEDS]
-    return sum(2 * draw.capacity * int(np.prod(draw.shape)) * np.dtype(draw.dtype).itemsize for draw in draws)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -153,26 +154,34 @@ def compare_columns(columns: Columns) -> LawResult:
 def compare_dependence(columns: Columns) -> LawResult:
     """Whether two or more numbers that occur together depend on each other alike on both sides, pair by pair.
 
-    Compares the mean product of ranks, and of distances from the middle rank, of every two numbers.
+    Compares the mean product of ranks, of distances from the middle rank, and of one with the other, of every two numbers.
     """
     n, m = columns.reference.shape[-1], columns.candidate.shape[-1]
     pooled = np.concatenate([orderable(columns.reference), orderable(columns.candidate)], axis=-1)
-    scores = hypotheses.rank_scores(pooled)
-    first, second = np.triu_indices(len(scores), k=1)
-    families = [_product_shift(x, n) for x in (scores, hypotheses.folded(scores))]
+    ranks = hypotheses.rank_scores(pooled)
+    families = {"value": ranks, "distance from the middle": hypotheses.folded(ranks)}
+    kinds = list(product(families, repeat=2))
+    first, second = np.triu_indices(len(ranks), k=1)
+    p_values = [_product_shift(families[one], families[other], n)[first, second] for one, other in kinds]
     names = [f"{columns.names[i]} with {columns.names[j]}" for i, j in zip(first, second, strict=True)]
 
-    def describe(pair: int) -> tuple[str, str]:
-        i, j = first[pair % len(first)], second[pair % len(first)]
-        x, y = (scores if pair < len(first) else hypotheses.folded(scores))[[i, j]]
-        kind = "values" if pair < len(first) else "distances from the middle"
+    def describe(k: int) -> tuple[str, str]:
+        kind, pair = divmod(k, len(first))
+        one, other = kinds[kind]
+        x, y = families[one][first[pair]], families[other][second[pair]]
         expected, observed = (
-            f"rank correlation of {kind} {np.mean(x[part] * y[part]):+.4f}" for part in (slice(n), slice(n, None))
+            f"correlation of {one} with {other} {np.mean(x[part] * y[part]):+.4f}"
+            for part in (slice(n), slice(n, None))
         )
         return observed, expected
 
-    p_values = np.concatenate([p[first, second] for p in families])
-    return worst_result(names * 2, "dependence between numbers: z-test of rank correlations", p_values, describe, m)
+    return worst_result(
+        names * len(kinds),
+        "dependence between numbers: z-test of rank correlations",
+        np.concatenate(p_values),
+        describe,
+        m,
+    )
 
 
 def orderable(values: Array) -> Array:
@@ -211,15 +220,13 @@ def _count_tests(pooled: Array, n: int) -> tuple[float, float, float]:
     return table, min(1.0, float(p_values[worst]) * len(often)), float(values[often[worst]])
 
 
-def _product_shift(scores: Array, n: int) -> Array:
-    """P-values `[E, E]` that the mean products of scores `[E, N + M]` differ between the first `n` and the others."""
-    m = scores.shape[-1] - n
-    a, b = scores[:, :n], scores[:, n:]
-    squares = scores * scores
-    pooled = scores @ scores.T / (n + m)
-    variance = squares @ squares.T / (n + m) - pooled * pooled
+def _product_shift(x: Array, y: Array, n: int) -> Array:
+    """P-values `[E, E]` that mean products of scores `x` and `y [E, N + M]` differ between the first `n` and the others."""
+    m = x.shape[-1] - n
+    pooled = x @ y.T / (n + m)
+    variance = (x * x) @ (y * y).T / (n + m) - pooled * pooled
     deviation = np.sqrt(np.maximum(variance, 0.0) * (1.0 / n + 1.0 / m))
     scale = np.where(deviation > 1e-9, deviation, np.inf)  # two constants, or one number twice on both sides
-    z = (b @ b.T / m - a @ a.T / n) / scale
-    most = np.abs(scores).max(axis=-1)
-    return hypotheses.bernstein_p(z, (np.outer(most, most) + np.abs(pooled)) / min(n, m) / scale)
+    z = (x[:, n:] @ y[:, n:].T / m - x[:, :n] @ y[:, :n].T / n) / scale
+    most = np.outer(np.abs(x).max(axis=-1), np.abs(y).max(axis=-1))
+    return hypotheses.bernstein_p(z, (most + np.abs(pooled)) / min(n, m) / scale)

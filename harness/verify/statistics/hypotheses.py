@@ -211,10 +211,11 @@ def midranks(values: Array) -> Array:
 
 
 def standardised(scores: Array) -> Array:
-    """Scores along the last axis with mean 0 and mean square 1; zeros where they are all the same."""
+    """Scores along the last axis with mean 0 and mean square 1; zeros where they are all the same, but for rounding."""
     centred = scores - scores.mean(axis=-1, keepdims=True)
     deviation = np.sqrt((centred * centred).mean(axis=-1, keepdims=True))
-    return np.divide(centred, deviation, out=np.zeros_like(centred), where=deviation > 0)
+    rounding = 1e-12 * np.abs(scores).max(axis=-1, keepdims=True, initial=0.0)
+    return np.divide(centred, deviation, out=np.zeros_like(centred), where=deviation > rounding)
 
 
 def rank_scores(values: Array) -> Array:
@@ -225,6 +226,14 @@ def rank_scores(values: Array) -> Array:
 def folded(scores: Array) -> Array:
     """Standardised distances of scores from their centre: dependence of magnitudes hides from a rank correlation."""
     return standardised(np.abs(scores))
+
+
+def waves(places: Array, count: int) -> Array:
+    """Cosines `[count, ...]` of 1 .. `count` half waves over places in [0, 1]: of a uniform place each is 0 on average.
+
+    They are orthogonal, so what depends on a place in any smooth way depends on one of the first of them.
+    """
+    return np.stack([np.cos(np.pi * number * places) for number in range(1, count + 1)])
 
 
 def rank_correlation(a: Array, b: Array) -> Shift:
@@ -242,42 +251,49 @@ def correlation(x: Array, y: Array) -> Shift:
     return Shift(z, bernstein_p(z, np.abs(x).max(axis=-1) * np.abs(y).max(axis=-1) / np.sqrt(n)))
 
 
-def autocorrelation(scores: Array) -> Shift:
-    """Whether standardised scores `[N]` in order are independent of earlier ones: `z` and p-value `[N // 2]`.
+def correlation_at_lags(later: Array, earlier: Array) -> Shift:
+    """Whether standardised scores `later [N]` in order are independent of `earlier [N]` ones: `z` and p-value `[N // 2]`.
 
-    Entry `k` is serial correlation at lag `k + 1`. All lags at once, because a sampler that reuses a key repeats itself
+    Entry `k` is the correlation at lag `k + 1`. All lags at once, because a sampler that reuses a key repeats itself
     after a whole batch as easily as after one value.
     """
-    n = len(scores)
+    n = len(later)
     lags = np.arange(1, n // 2 + 1)
-    spectrum = np.fft.rfft(scores, 1 << (2 * n - 1).bit_length())
     terms = n - lags
-    z = np.fft.irfft(spectrum * spectrum.conj())[lags] / np.sqrt(terms)
-    return Shift(z, bernstein_p(z, np.abs(scores).max(initial=0.0) ** 2 / np.sqrt(terms)))
+    z = _products_at_distances(earlier[None], later[None])[lags - 1] / np.sqrt(terms)
+    return Shift(z, bernstein_p(z, _reach(later, earlier) / np.sqrt(terms)))
 
 
 def pairs_at_distances(taken: Array) -> Array:
     """How many pairs of values `taken [timesteps, lanes]` there are in one timestep at each distance, `[lanes - 1]`."""
-    return np.round(_products_at_distances(taken.astype(np.float64)))
+    ones = taken.astype(np.float64)
+    return np.round(_products_at_distances(ones, ones))
 
 
-def correlation_at_distances(scores: Array, pairs: Array) -> Shift:
-    """Whether standardised scores `[timesteps, lanes]` are independent of those of other lanes in the same timestep.
+def correlation_at_distances(left: Array, right: Array, pairs: Array) -> Shift:
+    """Whether standardised scores `left [timesteps, lanes]` are independent of `right` ones of lanes further on.
 
-    `z` and p-value `[lanes - 1]`; entry `k` is the correlation of lanes at distance `k + 1`. A score that was not taken is
-    0, and `pairs` says how many others there are (`pairs_at_distances`); where there are none the p-value is 1.
+    `z` and p-value `[lanes - 1]`; entry `k` is the correlation of lanes at distance `k + 1` in one timestep. A score that
+    was not taken is 0, and `pairs` says how many others there are (`pairs_at_distances`); where there are none, the p-value
+    is 1.
     """
     terms = np.maximum(pairs, 1.0)
-    z = np.where(pairs > 0, _products_at_distances(scores), 0.0) / np.sqrt(terms)
-    return Shift(z, bernstein_p(z, np.abs(scores).max(initial=0.0) ** 2 / np.sqrt(terms)))
+    z = np.where(pairs > 0, _products_at_distances(left, right), 0.0) / np.sqrt(terms)
+    return Shift(z, bernstein_p(z, _reach(left, right) / np.sqrt(terms)))
 
 
-def _products_at_distances(numbers: Array) -> Array:
-    """The sum of products of two numbers in a row of `[N, M]` at each distance 1 .. M - 1."""
-    size = numbers.shape[1]
-    spectra = np.fft.rfft(numbers[numbers.any(axis=1)], 1 << (2 * size - 1).bit_length())
-    powers = (spectra.real**2 + spectra.imag**2).sum(axis=0)
-    return np.fft.irfft(powers, 1 << (2 * size - 1).bit_length())[1:size]
+def _reach(scores: Array, others: Array) -> float:
+    """The most that a product of two scores comes to."""
+    return float(np.abs(scores).max(initial=0.0) * np.abs(others).max(initial=0.0))
+
+
+def _products_at_distances(left: Array, right: Array) -> Array:
+    """The sum of products of a number in a row of `left [N, M]` and one of `right` 1 .. M - 1 places further on."""
+    size = left.shape[1]
+    length = 1 << (2 * size - 1).bit_length()
+    rows = left.any(axis=1) & right.any(axis=1)
+    spectrum, other = (np.fft.rfft(side[rows], length) for side in (left, right))
+    return np.fft.irfft((spectrum.conj() * other).sum(axis=0), length)[1:size]
 
 
 def shift(scores: Array, n: int) -> Shift:

@@ -1,12 +1,16 @@
 """Whether samples are independent: of earlier samples, of each other's elements, of other draws.
 
 This is where a key that is used twice shows, or a counter that is not advanced, or a batch that repeats another.
-All tests correlate ranks, and distances from the middle rank, which a dependence of magnitudes cannot hide from.
+
+A number may hang on another one without being large where the other is large: `|2 a - 1|` and `frac(2 a)` are uniform, and
+no correlation of ranks sees them. So numbers drawn together are compared by waves of several lengths, each with each. Where
+all lags or all distances are looked at, two kinds of score are, each with each: ranks, and distances from the middle rank.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -18,6 +22,10 @@ from harness.verify.statistics.exact_laws import is_possible, positions
 
 LANE_ELEMENTS = 8
 """So many elements of a draw are compared from lane to lane."""
+WAVES = 6
+"""So many half waves at most lie over the line of places: what repeats three times on it is still seen."""
+SCORE_PAIRS = 4
+"""Ranks and distances from the middle rank, each with each."""
 
 
 def independence_of_elements(names: Sequence[str], values: Array) -> list[LawResult]:
@@ -25,7 +33,7 @@ def independence_of_elements(names: Sequence[str], values: Array) -> list[LawRes
     first, second = np.triu_indices(len(values), k=1)
     if not len(first):
         return []
-    return [_pairs(names, _scores(values), first, second, 0, "elements drawn together")]
+    return [_pairs(names, values, first, second, 0, "elements drawn together")]
 
 
 def independence_of_samples(names: Sequence[str], values: Array) -> list[LawResult]:
@@ -33,9 +41,8 @@ def independence_of_samples(names: Sequence[str], values: Array) -> list[LawResu
 
     The same element is compared at all lags, different elements in successive samples.
     """
-    families = _scores(values)
     n = values.shape[-1]
-    tests = [hypotheses.autocorrelation(scores) for family in families for scores in family]
+    tests = [hypotheses.correlation_at_lags(later, earlier) for later, earlier in _each_with_each(_scores(values))]
     lags = np.array([int(np.argmin(test.p_value)) + 1 for test in tests])
     p_values = np.array([min(1.0, float(test.p_value.min()) * len(test.p_value)) for test in tests])
 
@@ -43,10 +50,10 @@ def independence_of_samples(names: Sequence[str], values: Array) -> list[LawResu
         lag = int(lags[k])
         return f"rank correlation {tests[k].z[lag - 1] / np.sqrt(n - lag):+.4f} with the sample {lag} before", "0"
 
-    results = [worst_result([*names, *names], "serial correlation at any lag", p_values, describe, n)]
+    results = [worst_result([*names] * SCORE_PAIRS, "serial correlation at any lag", p_values, describe, n)]
     first, second = np.nonzero(~np.eye(len(values), dtype=bool))
     if len(first):
-        results.append(_pairs(names, families, first, second, 1, "an element and another of the sample after it"))
+        results.append(_pairs(names, values, first, second, 1, "an element and another of the sample after it"))
     return results
 
 
@@ -61,8 +68,8 @@ def independence_of_draws(
 
     Which draws a step makes hangs on those before. So values that were taken together need not look independent, as there
     are steps in which one comes first and steps in which the other does. But whichever comes later follows its law whatever
-    the earlier one was. So the product of both places on the line, counted from the middle that the law has, is nothing on
-    average in every step, and that is what is tested (a martingale).
+    the earlier one was. So the product of two waves over both places on the line, each of which is nothing on average under
+    the law, is nothing on average in every step, and that is what is tested (a martingale).
 
     Args:
         draws: those with a law.
@@ -82,7 +89,7 @@ def independence_of_draws(
             # A value that the law excludes has no place; another test tells of it.
             held = counts & is_possible(flat[:, index], draw.law)
             places = np.full(len(flat), np.nan)
-            places[held] = positions(flat[held, index], draw.law, rng) - 0.5
+            places[held] = positions(flat[held, index], draw.law, rng)
             columns.append(places)
             names.append(element_name(draw.name, int(index), draw.shape))
             owners.append(owner)
@@ -90,24 +97,20 @@ def independence_of_draws(
     first, second = np.nonzero(owner_of[:, None] < owner_of[None, :])
     if not len(first) or not len(columns[0]):
         return []
-    centred = np.stack(columns)
-    sides, folded = (np.nan_to_num(scores) for scores in (centred, np.abs(centred) - 0.25))
-    # Each with each: a draw may hang on how far another one lies from the middle, and not on which side.
-    families = [(sides, sides), (folded, folded), (sides, folded), (folded, sides)]
-    z, p_values = zip(*(_of_products(*family) for family in families), strict=True)
-    p_values = np.concatenate([matrix[first, second] for matrix in p_values])
-    together = (~np.isnan(centred)).astype(float) @ (~np.isnan(centred)).T
-    counts = np.tile(together[first, second], len(families))
+    placed = np.stack(columns)
+    tested = _of_products(np.nan_to_num(hypotheses.waves(placed, WAVES)))
+    z, p_values = (_by_pair(matrix, first, second) for matrix in tested)
+    together = (~np.isnan(placed)).astype(float) @ (~np.isnan(placed)).T
+    counts = np.repeat(together[first, second], WAVES**2)
 
     def describe(k: int) -> tuple[str, str]:
-        i, j = first[k % len(first)], second[k % len(first)]
         n = max(counts[k], 1.0)
-        return f"correlation {z[k // len(first)][i, j] / np.sqrt(n):+.4f}", f"0, give or take {1 / np.sqrt(n):.4f}"
+        return f"correlation {z[k] / np.sqrt(n):+.4f}", f"0, give or take {1 / np.sqrt(n):.4f}"
 
     return [
         worst_result(
-            [f"{names[i]} with {names[j]}" for i, j in zip(first, second, strict=True)] * len(families),
-            "independence of draws made together: z-test of products of places on the line",
+            _pair_names(names, first, second),
+            "independence of draws made together: z-test of products of waves over the law",
             p_values,
             describe,
             int(counts[p_values.argmin()]),
@@ -115,14 +118,17 @@ def independence_of_draws(
     ]
 
 
-def _of_products(scores: Array, others: Array) -> tuple[Array, Array]:
-    """How many standard deviations sums of products of scores, both `[E, N]`, lie from 0, and p-values of it, `[E, E]`."""
-    spread = np.sqrt((scores**2) @ (others**2).T)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(spread > 0, scores @ others.T / spread, 0.0)
-        reach = np.outer(np.abs(scores).max(axis=-1), np.abs(others).max(axis=-1))
-        reaches = np.where(spread > 0, reach / spread, 0.0)
-    return z, hypotheses.bernstein_p(z, reaches)
+def _of_products(scores: Array) -> tuple[Array, Array]:
+    """How many standard deviations sums of products of scores `[K, E, N]` lie from 0, and p-values: `[K, E, K, E]` both."""
+    flat = scores.reshape(-1, scores.shape[-1])
+    reach = np.abs(flat).max(axis=-1)
+    spread = np.sqrt((flat**2) @ (flat**2).T)
+    z, reaches = (
+        np.divide(matrix, spread, out=np.zeros_like(spread), where=spread > 0)
+        for matrix in (flat @ flat.T, np.outer(reach, reach))
+    )
+    shape = 2 * scores.shape[:2]
+    return z.reshape(shape), hypotheses.bernstein_p(z, reaches).reshape(shape)
 
 
 def independence_of_lanes(name: str, samples: Array, taken: Array, *, seed: int = 0) -> list[LawResult]:
@@ -142,17 +148,17 @@ def independence_of_lanes(name: str, samples: Array, taken: Array, *, seed: int 
     names = [element_name(name, int(index), samples.shape[2:]) for index in looked_at]
     p_values, distances, correlations = [], [], []
     pairs = hypotheses.pairs_at_distances(taken)
-    for scores in (scores for family in _scores(values) for scores in family):
-        side_by_side = np.zeros(taken.shape)
-        side_by_side[taken] = scores
-        test = hypotheses.correlation_at_distances(side_by_side, pairs)
+    for left, right in _each_with_each(_scores(values)):
+        side_by_side = np.zeros((2, *taken.shape))
+        side_by_side[:, taken] = left, right
+        test = hypotheses.correlation_at_distances(side_by_side[0], side_by_side[1], pairs)
         worst = int(np.argmin(test.p_value))
         p_values.append(min(1.0, float(test.p_value[worst]) * len(test.p_value)))
         distances.append(worst + 1)
         correlations.append(float(test.z[worst]) / np.sqrt(max(pairs[worst], 1.0)))
     return [
         worst_result(
-            [*names, *names],
+            [*names] * SCORE_PAIRS,
             "correlation of lanes at any distance",
             np.array(p_values),
             lambda k: (f"rank correlation {correlations[k]:+.4f} of lanes at distance {distances[k]}", "0"),
@@ -173,7 +179,7 @@ def independence_of_actions(
     first, second = np.nonzero(((owner_of == 0) & varying)[:, None] & ((owner_of > 0) & varying)[None, :])
     if not len(first):
         return []
-    return [_pairs(names, _scores(values), first, second, 0, "a draw and the action")]
+    return [_pairs(names, values, first, second, 0, "a draw and the action")]
 
 
 def _elements(samples: Mapping[str, Array], seed: int) -> tuple[list[str], Array, Array]:
@@ -192,27 +198,40 @@ def _elements(samples: Mapping[str, Array], seed: int) -> tuple[list[str], Array
 
 
 def _scores(values: Array) -> tuple[Array, Array]:
+    """Of values `[E, N]` ranks and distances from the middle rank, `[E, N]` both."""
     scores = hypotheses.rank_scores(values)
     return scores, hypotheses.folded(scores)
 
 
-def _pairs(
-    names: Sequence[str], families: Sequence[Array], first: Array, second: Array, lag: int, what: str
-) -> LawResult:
-    """The worst rank correlation of elements `first [K]` with elements `second [K]`, the latter `lag` samples later."""
-    n = families[0].shape[-1] - lag
-    z = [scores[:, :n] @ scores[:, lag:].T / np.sqrt(n) for scores in families]
-    reaches = [np.abs(scores).max(axis=-1) for scores in families]
-    p_values = [
-        hypotheses.bernstein_p(matrix, np.outer(reach, reach) / np.sqrt(n))
-        for matrix, reach in zip(z, reaches, strict=True)
-    ]
-    found = np.concatenate([matrix[first, second] for matrix in z]) / np.sqrt(n)
-    pairs = [f"{names[i]} with {names[j]}" for i, j in zip(first, second, strict=True)]
+def _each_with_each(families: tuple[Array, Array]) -> Iterator[tuple[Array, Array]]:
+    """Scores `[N]` of an element with scores of the same element: all elements for each of the four pairs of families."""
+    for one, other in product(families, repeat=2):
+        yield from zip(one, other, strict=True)
+
+
+def _pairs(names: Sequence[str], values: Array, first: Array, second: Array, lag: int, what: str) -> LawResult:
+    """The worst correlation of elements `first [P]` of `values [E, N]` with elements `second [P]`, `lag` samples later."""
+    n = values.shape[-1] - lag
+    scores = hypotheses.standardised(hypotheses.waves((hypotheses.midranks(values) - 0.5) / values.shape[-1], WAVES))
+    flat = scores.reshape(-1, values.shape[-1])
+    reach = np.abs(flat).max(axis=-1)
+    z = flat[:, :n] @ flat[:, lag:].T / np.sqrt(n)
+    p_values = hypotheses.bernstein_p(z, np.outer(reach, reach) / np.sqrt(n))
+    shape = 2 * scores.shape[:2]
+    found = _by_pair(z.reshape(shape), first, second) / np.sqrt(n)
     return worst_result(
-        pairs * len(families),
-        f"independence of {what}: z-test of rank correlation",
-        np.concatenate([matrix[first, second] for matrix in p_values]),
-        lambda k: (f"rank correlation {found[k]:+.4f}", f"0, give or take {1 / np.sqrt(n):.4f}"),
+        _pair_names(names, first, second),
+        f"independence of {what}: z-test of the correlation of waves over the ranks",
+        _by_pair(p_values.reshape(shape), first, second),
+        lambda k: (f"correlation {found[k]:+.4f}", f"0, give or take {1 / np.sqrt(n):.4f}"),
         n,
     )
+
+
+def _by_pair(matrix: Array, first: Array, second: Array) -> Array:
+    """Of numbers `[K, E, K, E]` those of elements `first [P]` with elements `second [P]`, pair by pair: `[P * K * K]`."""
+    return matrix[:, first, :, second].ravel()
+
+
+def _pair_names(names: Sequence[str], first: Array, second: Array) -> list[str]:
+    return [f"{names[i]} with {names[j]}" for i, j in zip(first, second, strict=True) for _ in range(WAVES**2)]

@@ -88,6 +88,18 @@ def test_lanes_that_depend_on_each_other_are_found(draw: TaskDraw, fault: str, s
     assert (result.divergences[0].path, result.divergences[0].rule) == (f"draw/{draw.name}", "law")
 
 
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("distance", [1, 64])
+@pytest.mark.parametrize("draw", [START, SERVE], ids=lambda draw: draw.name)
+def test_a_lane_that_takes_how_far_another_one_is_from_the_middle_is_found(
+    draw: TaskDraw, distance: int, seed: int
+) -> None:
+    later = (np.arange(LANES) % (2 * distance) >= distance)[:, None]
+    result = judged(draw, lambda u: np.where(later, np.abs(2 * np.roll(u, distance, axis=1) - 1), u), seed)
+    assert result.outcome is Outcome.FAIL
+    assert (result.divergences[0].path, result.divergences[0].rule) == (f"draw/{draw.name}", "law")
+
+
 def test_the_first_and_the_last_lane_and_one_beyond_each_power_of_two_are_looked_at() -> None:
     for envs, count in ((8192, 32), (4001, 32), (3, 32), (2, 2), (8192, 4)):
         looked = wide.looked_at(envs, count, np.random.default_rng(0))

@@ -147,6 +147,22 @@ FAULTS: dict[str, tuple[TaskDraw, int, str, Sampler]] = {
         uniform(shape=(2,)), 2000, "drawn together",
         lambda rng, n: np.stack([v := rng.uniform(-0.05, 0.05, n), v * rng.choice([-1, 1], n)], axis=1),
     ),
+    "another element twice as far from its middle": (
+        uniform(shape=(2,), low=0, high=1), 2000, "drawn together",
+        lambda rng, n: np.stack([v := rng.random(n), np.abs(2 * v - 1)], axis=1),
+    ),
+    "another element three times, cut": (
+        uniform(shape=(9,), low=0, high=1), 2000, "drawn together",
+        lambda rng, n: np.concatenate([v := rng.random((n, 8)), np.mod(3 * v[:, :1], 1)], axis=1),
+    ),
+    "another element of the sample before, folded": (
+        uniform(shape=(2,), low=0, high=1), 2000, "sample after it",
+        lambda rng, n: np.stack([(v := rng.random(n + 1))[1:], np.abs(2 * v[:-1] - 1)], axis=1),
+    ),
+    "the sample five before, folded": (
+        uniform(low=0, high=1), 5000, "serial",
+        lambda rng, n: np.stack([v := rng.random((n // 10, 5)), np.abs(2 * v - 1)], axis=1).ravel(),
+    ),
     "the next sample's key": (
         uniform(shape=(2,)), 2000, "sample after it",
         lambda rng, n: np.stack([(v := rng.uniform(-0.05, 0.05, n + 1))[1:], v[:-1]], axis=1),
@@ -271,6 +287,7 @@ UNSTATED: dict[str, tuple[TaskDraw, Sampler]] = {
         TaskDraw("jump", "float64"), lambda rng, n: np.where(rng.random(n) < 0.2, 0.0, rng.exponential(size=n))
     ),
     "a shuffle": (TaskDraw("deck", "int64", (5,)), lambda rng, n: rng.permuted(np.tile(np.arange(5), (n, 1)), axis=1)),
+    "two numbers": (TaskDraw("pair", "float64", (2,)), lambda rng, n: rng.random((n, 2))),
     "rolls of 32 bits": (TaskDraw("roll", "uint32"), lambda rng, n: rng.integers(0, 2**32, n, dtype=np.uint32)),
     "a flag": (TaskDraw("flag", "bool"), lambda rng, n: rng.random(n) < 0.003),
 }  # fmt: skip
@@ -329,6 +346,9 @@ UNLIKE: dict[str, tuple[str, str, Sampler]] = {
     ),
     "rolls of 16 bits": (
         "rolls of 32 bits", "repeated", lambda rng, n: rng.integers(0, 2**16, n, dtype=np.uint32) * np.uint32(65_537)
+    ),
+    "a second number that the first decides by its distance": (
+        "two numbers", "dependence", lambda rng, n: np.stack([v := rng.random(n), np.abs(2 * v - 1)], axis=1)
     ),
     "a deck whose order two cards decide": (
         "a shuffle", "neighbours",

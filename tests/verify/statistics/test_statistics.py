@@ -184,11 +184,26 @@ def test_bernsteins_bound_is_never_below_the_normal_tail_and_near_it_for_small_t
     assert hypotheses.bernstein_p(np.array(np.inf), 0.01) == 0.0
 
 
-def test_autocorrelation_at_each_lag_is_the_sum_of_products():
-    scores = hypotheses.rank_scores(rng().random(101))
-    found = hypotheses.autocorrelation(scores)
-    direct = [(scores[:-lag] * scores[lag:]).sum() / np.sqrt(101 - lag) for lag in range(1, 51)]
+def test_correlation_at_each_lag_is_the_sum_of_products():
+    later, earlier = hypotheses.rank_scores(rng().random((2, 101)))
+    found = hypotheses.correlation_at_lags(later, earlier)
+    direct = [(earlier[:-lag] * later[lag:]).sum() / np.sqrt(101 - lag) for lag in range(1, 51)]
     assert found.z == pytest.approx(direct)
+
+
+def test_correlation_at_each_distance_is_the_sum_of_products():
+    left, right = rng().standard_normal((2, 3, 6))
+    pairs = hypotheses.pairs_at_distances(np.ones((3, 6), bool))
+    found = hypotheses.correlation_at_distances(left, right, pairs)
+    direct = [(left[:, :-far] * right[:, far:]).sum() / np.sqrt(3 * (6 - far)) for far in range(1, 6)]
+    assert pairs.tolist() == [15, 12, 9, 6, 3]
+    assert found.z == pytest.approx(direct)
+
+
+def test_waves_are_nothing_on_average_and_orthogonal():
+    waves = hypotheses.waves((np.arange(1000) + 0.5) / 1000, 4)
+    assert waves.mean(axis=-1) == pytest.approx(np.zeros(4), abs=1e-12)
+    assert 2 * waves @ waves.T / 1000 == pytest.approx(np.eye(4), abs=1e-12)
 
 
 def test_the_shift_of_ranks_is_mann_whitneys_test_with_ties():
@@ -209,3 +224,4 @@ def test_constants_have_neither_scores_nor_shift():
     assert hypotheses.rank_scores(same).tolist() == [0.0] * 10
     assert hypotheses.shift(same, 5).p_value == 1.0
     assert hypotheses.rank_correlation(same, same).p_value == 1.0
+    assert not hypotheses.standardised(np.full((3, 1000), [[0.1], [1 / 3], [1e9 / 7]])).any(), "not even by rounding"
