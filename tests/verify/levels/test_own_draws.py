@@ -1,0 +1,92 @@
+"""Draws that a candidate makes in episodes of its own, where a mask says which actions are legal."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.errors import Raised
+from harness.model import Array
+from harness.task.contract import Law, Mode, TaskDraw
+from harness.verify.levels.own_draws import all_taken, own_timesteps
+
+DIE = TaskDraw("die", "int32", (), "step", capacity=2, law=Law("integers", 1, 6))
+COIN = TaskDraw("coin", "int8", (), "step", law=Law("integers", 0, 1))
+HORIZON = 10_000
+
+
+class Masked:
+    """A stand-in for a candidate whose steps refuse what its mask forbids: even timesteps allow 0 alone, odd ones 1.
+
+    In step `t` of sub-environment `e` the first die shows `t + e`, and the second 100; every third step makes no draw.
+    """
+
+    def rollout(self, cases: Any) -> Any:
+        raise Raised("action 1 is not legal")
+
+    def ask(self, call: str, *, envs: int, steps: int, lanes: list[int], actions: Any, **_: Any) -> Any:
+        assert call == "autoreset" and lanes == list(range(envs))
+        timesteps, numbers = np.arange(steps), np.arange(envs)
+        dice = np.stack([timesteps[:, None] + numbers, np.full((steps, envs), 100)], axis=2).astype(np.int32)
+        used = np.broadcast_to((timesteps % 3)[:, None], (steps, envs)).astype(np.int32)
+        coins = np.zeros((steps, envs), np.int8)
+
+        def chance(lanes: Any) -> dict[str, dict[str, Array]]:
+            drawn = {"die": dice[:, lanes], "coin": coins[:, lanes]}
+            counts = {"die": used[:, lanes], "coin": np.minimum(used[:, lanes], 1)}
+            return {"reset_draws": {}, "reset_used": {}, "step_draws": drawn, "step_used": counts}
+
+        mask = np.zeros((steps + 1, 1, 2), bool)
+        mask[np.arange(steps + 1), 0, np.arange(steps + 1) % 2] = True
+        ended = np.zeros((steps + 1, envs), bool)
+        taken = np.broadcast_to((timesteps % 2)[:, None], (steps, envs)).astype(np.int32)
+        shown = {"leaves": {"legal_actions": mask, "final/legal_actions": mask}, **chance([0])}
+        return {
+            **shown,
+            "actions": {"action": taken},
+            "lanes": {**chance(numbers), "lanes": {"ended": ended}, "ended": ended},
+        }
+
+
+def pair() -> Any:
+    task = SimpleNamespace(
+        actions={"action": SimpleNamespace(low=0, dtype="int32", shape=())},
+        outputs={"legal_actions": SimpleNamespace(shape=(2,))},
+        draws={"die": DIE, "coin": COIN},
+        budgets=SimpleNamespace(horizon=HORIZON, samples=4),
+        mode=Mode.TAPE,
+        masked=True,
+    )
+    return SimpleNamespace(
+        task=task,
+        candidate=Masked(),
+        derive=lambda stream: 7,
+        random_case_actions=lambda stream, count: {"action": np.ones(count, np.int32)},
+    )
+
+
+def test_where_a_mask_forbids_actions_only_legal_ones_are_played() -> None:
+    timesteps = own_timesteps(pair(), "step")
+    # Episode after episode, and of each step what it took.
+    assert [[(one.name, int(one.value)) for one in step] for step in timesteps[:4]] == [
+        [],
+        [("die", 1), ("coin", 0)],
+        [("die", 2), ("die", 100), ("coin", 0)],
+        [],
+    ]
+    taken = all_taken(timesteps, [DIE, COIN])
+    steps, episodes = 500, 100
+    assert len(timesteps) == steps * episodes
+    assert len(taken["die"]) == episodes * sum(step % 3 for step in range(steps))
+    assert (taken["coin"].dtype, len(taken["coin"])) == (np.int8, episodes * sum(step % 3 > 0 for step in range(steps)))
+
+
+def test_without_the_mask_the_refusal_would_be_met() -> None:
+    blind = pair()
+    blind.task.masked = False
+    blind.seeds = lambda stream, count: range(count)
+    with pytest.raises(Raised, match="not legal"):
+        own_timesteps(blind, "step")
