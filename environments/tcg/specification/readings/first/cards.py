@@ -91,7 +91,7 @@ def fits(card, filters):
     """Whether a Pokémon is one of those that a filter names (77), damage apart."""
     for one in filters:
         if one == "basic":
-            if not card.is_basic:
+            if not card.is_basic and card.kind != "fossil":  # 8
                 return False
         elif one.startswith('"'):
             if card.name not in one.strip('"').split("|"):

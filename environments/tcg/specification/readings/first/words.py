@@ -196,8 +196,6 @@ def _heal(effect, target, amount):
 
 
 def _inflict(effect, condition):
-    if effect.card(effect.other, ACTIVE).kind == "fossil":
-        return  # 60
     if condition in MINDS:
         effect.state.mind[effect.other] = MINDS[condition]  # 59
     else:
