@@ -48,7 +48,7 @@ class Effects:
                 continue
             if word[0] in ASKING:
                 self.left = {"spread": self.heads, "pay": self.fee()}.get(word[0], 1)
-                self.asked_before = self.asked
+                asked_before = self.asked
                 if word[0] != "promote":
                     self.asked = 1 - self.player if word[0] == "push" else self.player
                 possible = bool(self.left and self.answers())
@@ -56,7 +56,7 @@ class Effects:
                 if possible:
                     self.phase = 3
                     return
-                self.asked = self.asked_before
+                self.asked = asked_before
                 if word[0] == "choose":
                     break  # 77
             elif self.carry_out(word) == "stop":
