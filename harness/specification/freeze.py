@@ -37,7 +37,7 @@ from harness.reference.start import start_reference
 from harness.specification.contradictions import contradictions
 from harness.specification.place import ADAPTER, ADAPTER_FILE, DIRECTORY, FROZEN_FILE, Place, Specification, read
 from harness.specification.playing import play_scenarios
-from harness.specification.readings import Compared, compare_readings, digest, no_code
+from harness.specification.readings import Compared, compare_readings, digest, lay
 from harness.specification.scenarios import Scenario
 from harness.specification.sheet import Sheet
 from harness.support.files import write_durably
@@ -163,7 +163,7 @@ def _make(
     progress: Progress,
 ) -> None:
     """Complete a task directory around the chosen reading, and check this as any reference is, and by the scenarios."""
-    shutil.copytree(place.reading(which), made / REFERENCE_DIRECTORY, ignore=no_code)
+    lay(place, which, made / REFERENCE_DIRECTORY)
     reference = Reference(f"{REFERENCE_DIRECTORY}/{ADAPTER}")
     written_in = Candidate(candidate, ENTRIES[candidate])
     task = Task(place.name, sheet.summary, "create", made, reference, written_in, leaves={}, modules=())

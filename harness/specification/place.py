@@ -15,6 +15,7 @@ DIRECTORY = "specification"
 RULES_FILE = "RULES.md"
 READINGS = ("first", "second")
 FROZEN_FILE = "frozen.json"
+TABLES_DIRECTORY = "data"
 ADAPTER_FILE = "adapter.py"
 MOST_BYTES = 4 << 20
 """Of the rules."""
@@ -47,6 +48,11 @@ class Place:
     def scenarios(self) -> Path:
         """The directory of the scenarios."""
         return self.directory / SCENARIOS_DIRECTORY
+
+    @property
+    def tables(self) -> Path:
+        """The directory of tables that belong to the rules and are too long for their text; there may be none."""
+        return self.directory / TABLES_DIRECTORY
 
     @property
     def frozen(self) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from harness.calls import ShellCalls
 from harness.errors import LockstepError
 from harness.session.prompts.template import fill, parse
-from harness.specification.place import ADAPTER_FILE, DIRECTORY, READINGS, Specification
+from harness.specification.place import ADAPTER_FILE, DIRECTORY, READINGS, Place, Specification
 from harness.support.embedded import prompt_text
 from harness.task.contract import Mode
 from harness.verify.explain import as_data
@@ -34,7 +34,7 @@ def render(name: str, specification: Specification, which: str = READINGS[0]) ->
     there = place.directory.parent
     values = {
         "task": place.name,
-        "rules": as_data(place.text().rstrip()),
+        "rules": as_data(place.text().rstrip()) + _tables(place),
         "place": f"{DIRECTORY}/sheet.toml",
         "check": ShellCalls.check_specification(there),
     }
@@ -56,3 +56,12 @@ def render(name: str, specification: Specification, which: str = READINGS[0]) ->
             values["place"] = f"{DIRECTORY}/readings/{which}/{ADAPTER_FILE}"
             values["check"] = ShellCalls.play_scenarios(there, which)
     return fill(parse(name, prompt_text(f"{DIRECTORY}/{name}")).body, values).rstrip() + "\n"
+
+
+def _tables(place: Place) -> str:
+    """What is said of tables that belong to the rules; nothing where there are none."""
+    if not place.tables.is_dir():
+        return ""
+    listed = ", ".join(f"`{name}`" for name in sorted(path.name for path in place.tables.iterdir()))
+    where = f"`{DIRECTORY}/{place.tables.name}/`, and a copy of them beside each program"
+    return f"\n\nTables that belong to the rules lie in {where}: {listed}."

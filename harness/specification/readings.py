@@ -25,7 +25,7 @@ from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment, Pool
 from harness.reference.install import Installed, setup
 from harness.reference.start import ReferenceWorker, start_reference
-from harness.specification.place import ADAPTER, ADAPTER_FILE, READINGS, Place
+from harness.specification.place import ADAPTER, ADAPTER_FILE, DIRECTORY, READINGS, Place
 from harness.specification.playing import Played, first_line, play_scenarios
 from harness.specification.scenarios import Scenario
 from harness.specification.sheet import SHEET_FILE, Sheet
@@ -279,6 +279,18 @@ def laid(place: Place, sheet: Sheet, which: str, stack: ExitStack) -> Task:
         TaskError: there is none.
         SetupError: it holds a link.
     """
+    directory = stack.enter_context(scratch_directory("lockstep-reading-")) / place.name
+    lay(place, which, directory / REFERENCE_DIRECTORY)
+    return sheet.task(place.name, directory, f"{REFERENCE_DIRECTORY}/{ADAPTER}")
+
+
+def lay(place: Place, which: str, target: Path) -> None:
+    """Copy the files of a reading, and the tables of the rules beside them.
+
+    Raises:
+        TaskError: there is no such reading, or it has a file of the name of a table.
+        SetupError: there is a link among them.
+    """
     source = place.reading(which)
     if not (source / ADAPTER_FILE).is_file():
         raise TaskError(
@@ -287,9 +299,17 @@ def laid(place: Place, sheet: Sheet, which: str, stack: ExitStack) -> Task:
             next_step=f"write the class `{ADAPTER.partition(':')[2]}` there from the rules alone (docs/specification.md)",
         )
     demand_no_links(source)
-    directory = stack.enter_context(scratch_directory("lockstep-reading-")) / place.name
-    shutil.copytree(source, directory / REFERENCE_DIRECTORY, ignore=no_code)
-    return sheet.task(place.name, directory, f"{REFERENCE_DIRECTORY}/{ADAPTER}")
+    shutil.copytree(source, target, ignore=no_code)
+    if not place.tables.is_dir():
+        return
+    demand_no_links(place.tables)
+    if taken := sorted(table.name for table in place.tables.iterdir() if (target / table.name).exists()):
+        raise TaskError(
+            f"the {which} reading has files of the names of tables: {', '.join(taken)}",
+            where=str(source),
+            next_step=f"remove them: the tables of {DIRECTORY}/{place.tables.name}/ are laid there",
+        )
+    shutil.copytree(place.tables, target, ignore=no_code, dirs_exist_ok=True)
 
 
 def demand_sheet(task: Task, reading: Environment, which: str) -> None:

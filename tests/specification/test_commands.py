@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from harness.cli.main import main
-from harness.errors import LockstepError
+from harness.errors import LockstepError, SetupError, TaskError
 from harness.specification import freeze, readings, strength
-from harness.specification.place import Specification, find
+from harness.specification.place import READINGS, Specification, find
 from harness.specification.prompts import NAMES, render
+from harness.specification.readings import lay
 from tests.home import new_home
 from tests.specification.conftest import HERE, changed
 from tests.specification.misreadings import MISREADINGS
@@ -117,6 +118,40 @@ def test_a_prompt_shows_what_its_reader_may_see_and_nothing_else(harbour: Specif
     code = (harbour.place.reading("first") / "adapter.py").read_text()
     assert not any(line in text for line in code.splitlines() if len(line) > 30)
     assert ("readings/second/adapter.py" in text) == (name == "reading")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_prompt_names_the_tables_of_the_rules(harbour: Specification, name: str) -> None:
+    assert "prices.toml" not in render(name, harbour)
+    harbour.place.tables.mkdir()
+    (harbour.place.tables / "prices.toml").write_text("crate = 1\n")
+    assert "lie in `specification/data/`, and a copy of them beside each program: `prices.toml`." in render(
+        name, harbour
+    )
+
+
+def test_tables_of_the_rules_lie_beside_each_reading(harbour: Specification, tmp_path: Path) -> None:
+    harbour.place.tables.mkdir()
+    (harbour.place.tables / "prices.toml").write_text("crate = 1\n")
+    for which in READINGS:
+        lay(harbour.place, which, tmp_path / which)
+        assert sorted(path.name for path in (tmp_path / which).iterdir()) == ["adapter.py", "prices.toml"]
+
+
+def test_a_reading_that_brings_a_table_of_its_own_is_refused(harbour: Specification, tmp_path: Path) -> None:
+    """The attack: a reading that plays by other numbers than the rules'."""
+    harbour.place.tables.mkdir()
+    for directory in (harbour.place.tables, harbour.place.reading("second")):
+        (directory / "prices.toml").write_text("crate = 1\n")
+    with pytest.raises(TaskError, match=r"the names of tables: prices\.toml"):
+        lay(harbour.place, "second", tmp_path / "laid")
+
+
+def test_a_link_among_the_tables_is_refused(harbour: Specification, tmp_path: Path) -> None:
+    harbour.place.tables.mkdir()
+    (harbour.place.tables / "prices.toml").symlink_to(harbour.place.rules)
+    with pytest.raises(SetupError, match="a link"):
+        lay(harbour.place, "first", tmp_path / "laid")
 
 
 def test_an_unknown_prompt_is_refused(harbour: Specification) -> None:

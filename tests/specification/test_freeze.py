@@ -42,6 +42,8 @@ def refused(task: Path, home: Path) -> str:
 
 def test_a_frozen_specification_is_a_task_and_each_change_to_it_is_named(task: Path, home: Path) -> None:
     place = find(task)
+    place.tables.mkdir()
+    (place.tables / "prices.toml").write_text("crate = 1\n")
     assert changed_since(place, home) is None
     done = freeze(place, "second", home=home, seed=7, environment=HERE)
     made = load_task(task)
@@ -50,6 +52,7 @@ def test_a_frozen_specification_is_a_task_and_each_change_to_it_is_named(task: P
     assert made.draws["crane"].law is not None
     assert made.leaves["state/hold"].high == 12
     assert (task / "reference/adapter.py").read_text() == (place.reading("second") / "adapter.py").read_text()
+    assert (task / "reference/prices.toml").read_text() == "crate = 1\n"
     assert (task / made.candidate.entry).is_file()
     assert made.modules[0].source == ("reference/adapter.py",)
     assert "| `state/turn` | int16 | turns played (statements 6, 29) |\n" in (task / "README.md").read_text()
