@@ -5,7 +5,7 @@ mod common;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lockstep_batch::{Autoreset, Batch, seed_of};
-use lockstep_env::{Drawn, Draws, Environment, Numbers, Options, Refused, Step, leaves, step_alone};
+use lockstep_env::{Drawn, Draws, Environment, Numbers, Options, Refused, Step, leaves};
 
 use common::{Arrays, Bet, Dice, Sum, bets, ints};
 
@@ -83,10 +83,6 @@ impl<const TELLS: usize> Environment for Teller<TELLS> {
     }
 
     fn reset<D: Draws>(&mut self, _draws: &mut D) {}
-
-    fn step<D: Draws>(&mut self, action: &Bet, draws: &mut D) -> Step<f32> {
-        step_alone(self, action, draws)
-    }
 
     fn step_lanes<D: Draws>(_: &mut [Self], _: &[Bet], _: &mut [D]) -> impl Iterator<Item = Step<f32>> {
         std::iter::repeat_n(Step { reward: 0.0, terminated: false, truncated: false }, TELLS)

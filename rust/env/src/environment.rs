@@ -38,14 +38,35 @@ pub trait Environment: Clone + Send + Sync + 'static {
     /// Begin an episode.
     fn reset<D: Draws>(&mut self, draws: &mut D);
 
-    /// One step.
-    fn step<D: Draws>(&mut self, action: &Self::Action, draws: &mut D) -> Step<Self::Reward>;
+    /// One step. To be given, unless `step_lanes` is:
+    ///
+    /// ```compile_fail,E0080
+    /// use lockstep_env::{Chance, Draws, Environment, Options, Refused, leaves, step_alone};
+    /// leaves! { struct Count { observation: i32 } }
+    /// #[derive(Clone)]
+    /// struct Stuck;
+    /// impl Environment for Stuck {
+    ///     type Observation = Count;
+    ///     type Action = Count;
+    ///     type State = Count;
+    ///     type Reward = f32;
+    ///     fn new(_: &Options) -> Result<Self, Refused> { Ok(Stuck) }
+    ///     fn reset<D: Draws>(&mut self, _: &mut D) {}
+    ///     fn observe(&self) -> Count { Count { observation: 0 } }
+    ///     fn encode(&self) -> Count { self.observe() }
+    ///     fn decode(&mut self, _: &Count) -> Result<(), Refused> { Ok(()) }
+    /// }
+    /// step_alone(&mut Stuck, &Count { observation: 0 }, &mut Chance::new(0));
+    /// ```
+    fn step<D: Draws>(&mut self, action: &Self::Action, draws: &mut D) -> Step<Self::Reward> {
+        const { assert!(Self::LANES > 1, "an environment without `step` has `LANES` of 2 or more and `step_lanes`") };
+        step_alone(self, action, draws)
+    }
 
     /// Step several instances, each with its action and its chance, and say what each step led to, in their order.
     ///
     /// Every step that is made is made by this: of instances that stand alone, and of a batch's, as many as `LANES` at once.
-    /// To be given with `LANES` where several step faster side by side than one after the other; `step` is
-    /// [`step_alone`] then.
+    /// To be given with `LANES`, and without `step`, where several step faster side by side than one after the other.
     fn step_lanes<D: Draws>(
         instances: &mut [Self],
         actions: &[Self::Action],

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use lockstep_batch::Outputs;
 use lockstep_env::{
     ColumnMut, Columns, ColumnsMut, Draw, Draws, Environment, Leaves, Numbers, Options, Refused, Rng, Step, leaves,
-    step_alone,
 };
 
 leaves! { pub struct Sum { pub total: i32 => "observation/total", pub steps: [u8; 2] => "observation/steps" } }
@@ -40,10 +39,6 @@ impl<const LANES: usize> Environment for Dice<LANES> {
 
     fn reset<D: Draws>(&mut self, draws: &mut D) {
         *self = Dice { total: roll(draws), steps: 0 };
-    }
-
-    fn step<D: Draws>(&mut self, action: &Bet, draws: &mut D) -> Step<f32> {
-        step_alone(self, action, draws)
     }
 
     fn step_lanes<D: Draws>(dice: &mut [Self], bets: &[Bet], draws: &mut [D]) -> impl Iterator<Item = Step<f32>> {

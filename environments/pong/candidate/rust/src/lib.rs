@@ -7,7 +7,7 @@ mod probes;
 mod rallies;
 mod rules;
 
-use lockstep_env::{Draw, Draws, Environment, Options, Probe, Refused, Rng, Step, leaves, step_alone};
+use lockstep_env::{Draw, Draws, Environment, Options, Probe, Refused, Rng, Step, leaves};
 
 use rules::Rally;
 
@@ -74,10 +74,6 @@ impl Environment for Pong {
         self.0 = State::blank();
         self.0.new_round(serve(draws));
         self.0.look();
-    }
-
-    fn step<D: Draws>(&mut self, action: &Move, draws: &mut D) -> Step<f32> {
-        step_alone(self, action, draws)
     }
 
     fn step_lanes<D: Draws>(games: &mut [Self], actions: &[Move], draws: &mut [D]) -> impl Iterator<Item = Step<f32>> {
