@@ -50,7 +50,14 @@ FAULTS = {
     "a state that forgets": (
         "lib.rs", "self.0 = *state;", "self.0 = State { n_bounces: 0, ..*state };", 1, "state/n_bounces", ".*"
     ),
-    "seven sub-frames": ("lib.rs", "const FRAMES: u32 = 8;", "const FRAMES: u32 = 7;", 1, "state/.*|observation", ".*"),
+    "seven sub-frames": ("rallies.rs", "const FRAMES: u32 = 8;", "const FRAMES: u32 = 7;", 1, "state/.*|observation", ".*"),
+    "actions that come to other games where several step at once": (
+        "lib.rs", "games.iter_mut().zip(actions) {", "games.iter_mut().zip(actions.iter().rev()) {", 1,
+        "state/.*|observation", "determinism|batched|scanned",
+    ),
+    "a game that rests where eight step at once": (
+        "rallies.rs", "for lane in 0..LANES {", "for lane in 0..LANES - 1 {", 1, "state/.*|observation", "batched|scanned"
+    ),
     "a clone that is not one": (
         "lib.rs", "#[derive(Clone, Debug)]\npub struct Pong(State);",
         "#[derive(Debug)]\npub struct Pong(State, bool);\n\nimpl Clone for Pong {\n    fn clone(&self) -> Self {\n"
@@ -134,11 +141,13 @@ def test_a_planted_fault_is_found(name: str, tree: Path, verify: Callable[..., V
     assert any(re.fullmatch(path, at) and re.fullmatch(rule, broken) for at, broken in found), found
 
 
-def test_dice_that_are_loaded_where_nobody_notes_them_are_found_as_users_run_it(
+def test_dice_that_are_loaded_where_nobody_looks_are_found_as_users_run_it(
     tree: Path, verify: Callable[..., Verdict]
 ) -> None:
-    """A generic function can tell by its type whether its draws are noted; only the plain program of a user is unlike."""
-    noted = 'if std::any::type_name::<D>().contains("Recorded") { -1 } else { -2 }'
+    """Chance is of one type whether it is noted or not, but a crate can read how its process was started."""
+    noted = (
+        'if std::fs::read_to_string("/proc/self/cmdline").is_ok_and(|line| line.contains("runpy")) { -1 } else { -2 }'
+    )
     edit(tree, "lib.rs", "(random.next_u32() >> 1) as i32", f"(random.next_u32() >> 1) as i32 & {noted}")
     verdict = verify(tree, (1, 3))
     assert verdict.outcome is Outcome.FAIL

@@ -85,7 +85,7 @@ def test_each_level_is_credited_with_what_ran_for_it_and_nobody_with_what_nobody
     found = measured(task, tree, paddles(), episode())
     assert [level.error for level in found.levels.values()] == ["", ""]
     assert [function(found, "paddles", level) for level in (1, 2)] == [(6, 6), (0, 6)]
-    assert [function(found, "next_frame", level)[0] > 0 for level in (1, 2)] == [False, True]
+    assert [function(found, "play", level)[0] > 0 for level in (1, 2)] == [False, True]
     assert [function(found, "move_paddles", level) for level in (1, 2)] == [(5, 5), (5, 5)]
     assert function(found, "forgotten", 1) == function(found, "forgotten", 2) == (0, 3)
     [gap] = [each for each in found.to_json()["never"] if "forgotten" in each["text"][0]]
@@ -113,7 +113,7 @@ def test_all_crates_of_a_candidate_count_and_no_others(task: Task, tree: Path) -
     )
     found = measured(task, tree, episode())
     assert set(found.files) == {f"candidate/{each}" for each in (
-        "core/src/lib.rs", "rust/src/lib.rs", "rust/src/probes.rs", "rust/src/rules.rs")}  # fmt: skip
+        "core/src/lib.rs", *(f"rust/src/{name}.rs" for name in ("lib", "probes", "rallies", "rules")))}  # fmt: skip
     assert function(found, "half", 1) == (5, 6)
 
 
@@ -123,7 +123,7 @@ def test_a_crate_that_ends_its_process_is_an_error_of_that_level_alone(task: Tas
     )
     found = measured(task, tree, paddles(), episode())
     assert "the candidate" in found.levels[1].error
-    assert (found.levels[2].error, function(found, "next_frame", 2)[0] > 0) == ("", True)
+    assert (found.levels[2].error, function(found, "play", 2)[0] > 0) == ("", True)
 
 
 def test_where_the_compiler_lacks_the_runtime_a_line_says_so(
@@ -155,6 +155,6 @@ def test_levels_of_pong_reach_all_of_its_crate(task: Task) -> None:
     assert (own.not_measured, own.never()) == ((), ())
     done, total = own.lines()
     assert done == total > 200
-    assert [name.rpartition("/")[2] for name in own.files] == ["lib.rs", "probes.rs", "rules.rs"]
+    assert [name.rpartition("/")[2] for name in own.files] == ["lib.rs", "probes.rs", "rallies.rs", "rules.rs"]
     summary = report.to_json()["candidate"]["summary"]
     assert any(line.startswith("level 1 reached of the candidate: lines ") for line in summary)

@@ -93,9 +93,8 @@ def _anywhere(leaf: Leaf, rng: np.random.Generator, count: int) -> Array:
 
 def results(pong: ModuleType, count: int) -> tuple[Array, Array, Array, Any]:
     """What is seen, rewards and which episodes ended, and all arrays of a step as the module takes them."""
-    seen, last = np.zeros((2, count, 8), np.float32)
-    reward, (terminated, truncated) = np.zeros(count, np.float32), np.zeros((2, count), bool)
-    return seen, reward, terminated, pong.Results([seen], [last], [reward], terminated, truncated)
+    seen, reward, endings = np.zeros((2 * count, 8), np.float32), np.zeros(count, np.float32), np.zeros(2 * count, bool)
+    return seen[:count], reward, endings[:count], pong.Results([seen], [reward], endings)
 
 
 def test_sub_envs_play_as_single_instances_do(pong: ModuleType) -> None:

@@ -16,14 +16,21 @@ environment: Factory
 class Panicked(RuntimeError):
     """The environment's own code panicked, at a place that standard error names."""
 
+class Unfit(ValueError):
+    """An array has another dtype or shape than its leaf, is not contiguous, or is in use elsewhere; nothing was done."""
+
 @final
 class Results:
-    """The arrays of a step, one for each leaf."""
+    """The arrays of a step."""
 
-    def __new__(
-        cls, seen: Sequence[Array], last: Sequence[Array], reward: Sequence[Array], terminated: Array, truncated: Array
-    ) -> Results:
-        """Arrays that are there already: each step writes into them."""
+    def __new__(cls, seen: Sequence[Array], reward: Sequence[Array], endings: Array) -> Results:
+        """Arrays that are there already: each step writes into them.
+
+        Args:
+            seen: one for each leaf, `[2 * count, ...]`: what is seen now, and behind it what was seen last.
+            reward: one for each leaf, `[count]`.
+            endings: bool `[2 * count]`: what terminated, and behind it what was truncated.
+        """
 
 @final
 class Factory:
@@ -70,7 +77,7 @@ class VectorEnv:
     def reset(self, seeds: Sequence[int], seen: Sequence[Array]) -> None:
         """Begin an episode in every sub-environment, each from its seed, and write what is seen."""
 
-    def step(self, actions: Sequence[Array], to: Results) -> None:
+    def step(self, actions: list[Array], to: Results) -> None:
         """Step every sub-environment."""
 
     def reset_env(self, env_index: int, seed: int | None, seen: Sequence[Array]) -> None:

@@ -77,9 +77,16 @@ class RustBatch:
     ) -> None:
         spec = module.SPEC
         self.count, self.mode = whole("count", count, 1), mode
+        self._unfit: type[Exception] = module.Unfit
         self.vector = module.environment.vector({}, self.count, mode, whole("threads", threads))
-        self.seen, self.last = blank(spec["observation"], count), blank(spec["observation"], count)
-        self.outcome = blank(spec["reward"], count) | {path: np.zeros(count, bool) for path in ENDINGS}
+        seen, reward, endings = (
+            blank(spec["observation"], 2 * count),
+            blank(spec["reward"], count),
+            np.zeros(2 * count, bool),
+        )
+        self.seen = {path: array[:count] for path, array in seen.items()}
+        self.last = {path: array[count:] for path, array in seen.items()}
+        self.outcome = reward | dict(zip(ENDINGS, (endings[:count], endings[count:]), strict=True))
         self._actions = {path: np.dtype(dtype) for path, dtype, _ in spec["action"]}
         self._held_against = (
             None if leaves is None else Actions({path: leaves[path] for path in self._actions}, (count,))
@@ -87,10 +94,7 @@ class RustBatch:
         self.state_paths = [path for path, _, _ in spec["state"]]
         self.seen_arrays: list[Array] = list(self.seen.values())
         """Those of what is seen, as the module takes them."""
-        reward = [array for path, array in self.outcome.items() if path not in ENDINGS]
-        self._to = module.Results(
-            self.seen_arrays, list(self.last.values()), reward, *(self.outcome[path] for path in ENDINGS)
-        )
+        self._to = module.Results(list(seen.values()), list(reward.values()), endings)
 
     def reset(self, seeds: Sequence[int]) -> None:
         """Begin an episode in every instance, each from its seed (0 <= seed < 2^64)."""
@@ -117,6 +121,11 @@ class RustBatch:
         """
         if self._held_against is not None:
             actions = {path: self._held_against.leaf(path, actions[path]) for path in self._actions}
+        try:
+            self.vector.step([actions[path] for path in self._actions], self._to)
+            return
+        except self._unfit:
+            pass  # nothing was stepped; to look at actions before would take as long as the games of a small batch
         self.vector.step([_of_dtype(path, actions[path], dtype) for path, dtype in self._actions.items()], self._to)
 
     @property
@@ -136,8 +145,6 @@ class RustBatch:
 
 
 def _of_dtype(path: str, action: Any, dtype: np.dtype[Any]) -> Array:
-    if type(action) is np.ndarray and action.dtype is dtype and action.ndim and action.flags.c_contiguous:
-        return action  # as nearly always; the rest takes as long as the step of a small batch
     array = np.ascontiguousarray(action)
     if array.dtype == dtype:
         return array

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod lanes;
 mod load;
 mod outputs;
 mod room;
@@ -16,7 +17,7 @@ mod watch;
 use std::fmt;
 use std::time::Instant;
 
-use lockstep_env::{Chance, Columns, ColumnsMut, Drawn, Environment, Leaves, Options, Refused, Step};
+use lockstep_env::{Chance, Columns, ColumnsMut, Drawn, Environment, Options, Refused};
 
 pub use outputs::Outputs;
 pub use room::{NoRoom, many};
@@ -24,6 +25,7 @@ pub use seeds::seed_of;
 pub use team::{Asked, MOST_THREADS, Stop, Team, TeamError};
 pub use watch::Report;
 
+use lanes::SubEnvs;
 use load::Load;
 use watch::Watch;
 
@@ -41,21 +43,12 @@ pub enum Autoreset {
 /// Instances that step together.
 #[derive(Debug)]
 pub struct Batch<E: Environment> {
-    sub_envs: Vec<SubEnv<E>>,
+    sub_envs: SubEnvs<E>,
     mode: Autoreset,
     team: Team,
     grain: usize,
     /// What a step takes. A reset may take far longer, and is shared out in any case.
     load: Load,
-}
-
-#[derive(Clone, Debug)]
-struct SubEnv<E: Environment> {
-    environment: E,
-    chance: Chance,
-    over: bool,
-    /// None but where somebody checks what the sub-environment does.
-    watch: Option<Box<Watch<E>>>,
 }
 
 /// An instance as it was: to be put back into any sub-environment of a batch of its kind.
@@ -111,9 +104,8 @@ impl<E: Environment> Batch<E> {
     /// # Errors
     /// The environment refuses its options, there is no memory for so many, or the threads cannot be started.
     pub fn new(options: &Options, num_envs: usize, mode: Autoreset, threads: usize) -> Result<Self, BatchError> {
-        let environment = E::new(options).map_err(BatchError::Refused)?;
-        let sub_env = SubEnv { environment, chance: Chance::new(0), over: true, watch: None };
-        let sub_envs = many(&sub_env, num_envs, row_bytes::<E>()).map_err(TeamError::NoRoom)?;
+        let instance = E::new(options).map_err(BatchError::Refused)?;
+        let sub_envs = SubEnvs::new(&instance, num_envs).map_err(TeamError::NoRoom)?;
         let team = Team::new(threads, "lockstep")?;
         let grain = grain(num_envs, team.threads());
         Ok(Batch { sub_envs, mode, team, grain, load: Load::default() })
@@ -126,12 +118,12 @@ impl<E: Environment> Batch<E> {
 
     /// How many instances there are.
     pub fn len(&self) -> usize {
-        self.sub_envs.len()
+        self.sub_envs.instances.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.sub_envs.is_empty()
+        self.len() == 0
     }
 
     /// Begin an episode in every sub-environment, sub-environment `i` with `seeds[i]`, and write what is seen.
@@ -150,8 +142,9 @@ impl<E: Environment> Batch<E> {
         self.demand("seeds", seeds.len())?;
         self.demand("observations", seen.rows())?;
         let Batch { sub_envs, team, grain, .. } = self;
-        let alone = sub_envs.len() <= *grain;
-        Ok(team.work(alone, asked, |stop| begin(sub_envs, seeds, seen, *grain, stop))?)
+        let lanes = sub_envs.all();
+        let alone = lanes.len() <= *grain;
+        Ok(team.work(alone, asked, |stop| lanes.begin_all(seeds, seen, *grain, stop))?)
     }
 
     /// Begin an episode in one sub-environment, with what is left of its chance or with a seed, and write what is seen into
@@ -166,12 +159,9 @@ impl<E: Environment> Batch<E> {
         seen: &mut ColumnsMut<'_>,
     ) -> Result<(), BatchError> {
         self.demand("observations", seen.rows())?;
-        let place = self.sub_env_mut(env_index)?;
-        if let Some(seed) = seed {
-            place.chance = Chance::new(seed);
-        }
-        place.begin();
-        place.environment.look(&mut seen.row(env_index));
+        let env_index = self.there(env_index)?;
+        self.sub_envs.all().begin(env_index, seed);
+        self.sub_envs.instances[env_index].look(&mut seen.row(env_index));
         Ok(())
     }
 
@@ -197,11 +187,12 @@ impl<E: Environment> Batch<E> {
         self.demand("outputs", outputs.rows())?;
         self.team.whole()?;
         let Batch { sub_envs, team, grain, mode, load } = self;
+        let lanes = sub_envs.all();
         // Nothing is measured where nothing is to be decided.
-        let begin = (sub_envs.len() > *grain).then(Instant::now);
+        let begin = (lanes.len() > *grain).then(Instant::now);
         let alone = begin.is_none() || load.is_small();
-        let grain = if alone { sub_envs.len() } else { *grain };
-        team.work(alone, asked, |stop| advance(sub_envs, actions, outputs, *mode, grain, stop))?;
+        let grain = if alone { lanes.len() } else { *grain };
+        team.work(alone, asked, |stop| lanes.step_all(actions, outputs, *mode, grain, stop))?;
         match begin.map(|begin| begin.elapsed()) {
             None => {}
             Some(time) if alone => load.took_one(time),
@@ -224,13 +215,14 @@ impl<E: Environment> Batch<E> {
         seen: &mut ColumnsMut<'_>,
     ) -> Result<(), BatchError> {
         self.demand("observations", seen.rows())?;
-        let place = self.sub_env_mut(env_index)?;
+        let env_index = self.there(env_index)?;
+        let SubEnvs { instances, chances, places } = &mut self.sub_envs;
         if let Some(seed) = seed {
-            place.chance = Chance::new(seed);
+            chances[env_index] = Chance::new(seed);
         }
-        place.environment.decode(state).map_err(BatchError::Refused)?;
-        place.over = false;
-        place.environment.look(&mut seen.row(env_index));
+        instances[env_index].decode(state).map_err(BatchError::Refused)?;
+        places[env_index].over = false;
+        instances[env_index].look(&mut seen.row(env_index));
         Ok(())
     }
 
@@ -239,16 +231,17 @@ impl<E: Environment> Batch<E> {
     /// # Errors
     /// There is no such sub-environment.
     pub fn state(&self, env_index: usize) -> Result<E::State, BatchError> {
-        Ok(self.sub_env(env_index)?.environment.encode())
+        Ok(self.sub_envs.instances[self.there(env_index)?].encode())
     }
 
     /// Note from now on what a sub-environment does. Its draws come from `tape` row by row, the next reset or step first,
-    /// and from its own chance where the tape has none (see [`Recorded`](lockstep_env::Recorded)).
+    /// and from its own chance where the tape has none (see [`Chance::note`]).
     ///
     /// # Errors
     /// There is no such sub-environment.
     pub fn watch(&mut self, env_index: usize, tape: Vec<Vec<Drawn>>) -> Result<(), BatchError> {
-        self.sub_env_mut(env_index)?.watch = Some(Box::new(Watch::new(tape)));
+        let env_index = self.there(env_index)?;
+        self.sub_envs.places[env_index].watch = Some(Box::new(Watch::new(tape)));
         Ok(())
     }
 
@@ -257,7 +250,9 @@ impl<E: Environment> Batch<E> {
     /// # Errors
     /// There is no such sub-environment, or nobody watches it.
     pub fn report(&mut self, env_index: usize) -> Result<Report<E>, BatchError> {
-        Ok(self.sub_env_mut(env_index)?.watch.as_mut().ok_or(BatchError::Unwatched(env_index))?.report())
+        let env_index = self.there(env_index)?;
+        let place = &mut self.sub_envs.places[env_index];
+        Ok(place.watch.as_mut().ok_or(BatchError::Unwatched(env_index))?.report())
     }
 
     /// A sub-environment as it is, its chance included.
@@ -265,8 +260,10 @@ impl<E: Environment> Batch<E> {
     /// # Errors
     /// There is no such sub-environment.
     pub fn save(&self, env_index: usize) -> Result<Saved<E>, BatchError> {
-        let SubEnv { environment, chance, over, .. } = self.sub_env(env_index)?;
-        Ok(Saved { environment: environment.clone(), chance: chance.clone(), over: *over })
+        let env_index = self.there(env_index)?;
+        let SubEnvs { instances, chances, places } = &self.sub_envs;
+        let over = places[env_index].over;
+        Ok(Saved { environment: instances[env_index].clone(), chance: chances[env_index].clone(), over })
     }
 
     /// Put a saved instance into a sub-environment, and write what it sees.
@@ -275,22 +272,20 @@ impl<E: Environment> Batch<E> {
     /// There is no such sub-environment, or `seen` is for another number of sub-environments.
     pub fn load(&mut self, env_index: usize, saved: &Saved<E>, seen: &mut ColumnsMut<'_>) -> Result<(), BatchError> {
         self.demand("observations", seen.rows())?;
-        let place = self.sub_env_mut(env_index)?;
+        let env_index = self.there(env_index)?;
+        let SubEnvs { instances, chances, places } = &mut self.sub_envs;
         // An environment may have memory of its own to copy into, which spares it an allocation.
-        place.environment.clone_from(&saved.environment);
-        place.chance.clone_from(&saved.chance);
-        place.over = saved.over;
-        place.environment.look(&mut seen.row(env_index));
+        instances[env_index].clone_from(&saved.environment);
+        chances[env_index].clone_from(&saved.chance);
+        places[env_index].over = saved.over;
+        instances[env_index].look(&mut seen.row(env_index));
         Ok(())
     }
 
-    fn sub_env(&self, env_index: usize) -> Result<&SubEnv<E>, BatchError> {
-        self.sub_envs.get(env_index).ok_or(BatchError::NoSubEnv { env_index, num_envs: self.sub_envs.len() })
-    }
-
-    fn sub_env_mut(&mut self, env_index: usize) -> Result<&mut SubEnv<E>, BatchError> {
-        let num_envs = self.sub_envs.len();
-        self.sub_envs.get_mut(env_index).ok_or(BatchError::NoSubEnv { env_index, num_envs })
+    /// The number of a sub-environment, if it is there.
+    fn there(&self, env_index: usize) -> Result<usize, BatchError> {
+        let num_envs = self.len();
+        if env_index < num_envs { Ok(env_index) } else { Err(BatchError::NoSubEnv { env_index, num_envs }) }
     }
 
     fn demand(&self, what: &'static str, rows: usize) -> Result<(), BatchError> {
@@ -299,106 +294,9 @@ impl<E: Environment> Batch<E> {
     }
 }
 
-impl<E: Environment> SubEnv<E> {
-    fn begin(&mut self) {
-        match &mut self.watch {
-            None => self.environment.reset(&mut self.chance),
-            Some(watch) => watch.reset(&mut self.environment, &mut self.chance),
-        }
-        self.over = false;
-    }
-
-    fn step(&mut self, action: &E::Action) -> Step<E::Reward> {
-        match &mut self.watch {
-            None => self.environment.step(action, &mut self.chance),
-            Some(watch) => watch.step(&mut self.environment, action, &mut self.chance),
-        }
-    }
-}
-
-/// Bytes of an instance's rows in the arrays of a step: what is seen, and what was seen last.
-fn row_bytes<E: Environment>() -> usize {
-    2 * E::Observation::LEAVES.iter().map(|leaf| leaf.size() * leaf.dtype.bytes()).sum::<usize>()
-}
-
 /// How many sub-environments one thread takes at a time: some parts a thread, so that one that is done early can take from
 /// others.
 fn grain(num_envs: usize, threads: usize) -> usize {
     const PARTS: usize = 4;
     if threads == 1 { num_envs.max(1) } else { num_envs.div_ceil(threads * PARTS).max(1) }
-}
-
-fn begin<E: Environment>(
-    sub_envs: &mut [SubEnv<E>],
-    seeds: &[u64],
-    mut seen: ColumnsMut<'_>,
-    grain: usize,
-    stop: &Stop<'_>,
-) {
-    if sub_envs.len() > grain {
-        let middle = sub_envs.len() / 2;
-        let (left, right) = sub_envs.split_at_mut(middle);
-        let (seeds_left, seeds_right) = seeds.split_at(middle);
-        let (seen_left, seen_right) = seen.split_at(middle);
-        rayon::join(
-            || begin(left, seeds_left, seen_left, grain, stop),
-            || begin(right, seeds_right, seen_right, grain, stop),
-        );
-        return;
-    }
-    for (env_index, (sub_env, seed)) in sub_envs.iter_mut().zip(seeds).enumerate() {
-        if stop.now() {
-            return;
-        }
-        sub_env.chance = Chance::new(*seed);
-        sub_env.begin();
-        sub_env.environment.look(&mut seen.row(env_index));
-    }
-}
-
-fn advance<E: Environment>(
-    sub_envs: &mut [SubEnv<E>],
-    actions: Columns<'_>,
-    mut outputs: Outputs<'_>,
-    mode: Autoreset,
-    grain: usize,
-    stop: &Stop<'_>,
-) {
-    if sub_envs.len() > grain {
-        let middle = sub_envs.len() / 2;
-        let (left, right) = sub_envs.split_at_mut(middle);
-        let (actions_left, actions_right) = actions.split_at(middle);
-        let (outputs_left, outputs_right) = outputs.split_at(middle);
-        rayon::join(
-            || advance(left, actions_left, outputs_left, mode, grain, stop),
-            || advance(right, actions_right, outputs_right, mode, grain, stop),
-        );
-        return;
-    }
-    for (env_index, sub_env) in sub_envs.iter_mut().enumerate() {
-        if stop.now() {
-            return;
-        }
-        if sub_env.over {
-            // In mode `Disabled` it rests until somebody resets it.
-            if mode == Autoreset::NextStep {
-                sub_env.begin();
-                sub_env.environment.look(&mut outputs.seen.row(env_index));
-            }
-            outputs.reward.row(env_index).clear();
-            (outputs.terminated[env_index], outputs.truncated[env_index]) = Default::default();
-            continue;
-        }
-        let action = E::Action::load(&actions.row(env_index));
-        let step = sub_env.step(&action);
-        step.reward.store(&mut outputs.reward.row(env_index));
-        outputs.terminated[env_index] = step.terminated;
-        outputs.truncated[env_index] = step.truncated;
-        sub_env.over = step.terminated || step.truncated;
-        if sub_env.over && mode == Autoreset::SameStep {
-            sub_env.environment.look(&mut outputs.last.row(env_index));
-            sub_env.begin();
-        }
-        sub_env.environment.look(&mut outputs.seen.row(env_index));
-    }
 }

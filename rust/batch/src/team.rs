@@ -165,7 +165,8 @@ impl<'a> Stop<'a> {
     fn of_one(asked: Asked<'a>) -> Self {
         let now = Instant::now();
         let pace = Mutex::new(Pace { parts: 1, read: now, asked: now });
-        Stop { said: AtomicBool::new(false), itself: Some(Itself { asked, left: AtomicU32::new(1), pace }) }
+        // Before the first part no time has passed.
+        Stop { said: AtomicBool::new(false), itself: Some(Itself { asked, left: AtomicU32::new(2), pace }) }
     }
 
     /// Whether to stop now.
@@ -187,7 +188,7 @@ impl Itself<'_> {
         let now = Instant::now();
         let took = now - pace.read;
         pace.read = now;
-        pace.parts = if took < ASK / 50 { pace.parts.saturating_mul(2).min(1 << 16) } else { (pace.parts / 2).max(1) };
+        pace.parts = if took < ASK / 50 { pace.parts.saturating_mul(8).min(1 << 16) } else { (pace.parts / 2).max(1) };
         self.left.store(pace.parts, Relaxed);
         if now - pace.asked < ASK {
             return false;

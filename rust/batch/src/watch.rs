@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use lockstep_env::{Chance, Drawn, Environment, Recorded, Step};
+use lockstep_env::{Chance, Drawn, Environment};
 
 /// What a sub-environment did since it was last asked.
 #[derive(Clone, Debug)]
@@ -38,19 +38,20 @@ impl<E: Environment> Watch<E> {
         if self.has_stepped {
             self.report.last = Some(environment.encode());
         }
-        let given = self.tape.pop_front().unwrap_or_default();
-        let mut recorded = Recorded::new(chance, &given);
-        environment.reset(&mut recorded);
-        self.report.begun = recorded.drawn();
+        self.note(chance);
+        environment.reset(chance);
+        self.report.begun = chance.noted();
     }
 
-    pub(crate) fn step(&mut self, environment: &mut E, action: &E::Action, chance: &mut Chance) -> Step<E::Reward> {
+    /// Before a step or reset: it draws from the tape first, and is noted.
+    pub(crate) fn note(&mut self, chance: &mut Chance) {
+        chance.note(self.tape.pop_front().unwrap_or_default());
+    }
+
+    /// After a step.
+    pub(crate) fn stepped(&mut self, chance: &mut Chance) {
         self.has_stepped = true;
-        let given = self.tape.pop_front().unwrap_or_default();
-        let mut recorded = Recorded::new(chance, &given);
-        let step = environment.step(action, &mut recorded);
-        self.report.stepped = recorded.drawn();
-        step
+        self.report.stepped = chance.noted();
     }
 
     pub(crate) fn report(&mut self) -> Report<E> {

@@ -1,127 +1,19 @@
 //! What a batch promises, on an environment that is small enough to be worked out by hand.
 
+mod common;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
-use lockstep_batch::{Autoreset, Batch, BatchError, Outputs, TeamError, seed_of};
-use lockstep_env::{
-    ColumnMut, Columns, ColumnsMut, Draw, Draws, Environment, Leaves, Numbers, Options, Refused, Rng, Step, leaves,
-};
+use lockstep_batch::{Autoreset, Batch, BatchError, TeamError, seed_of};
+use lockstep_env::{Columns, Leaves, Numbers, Options};
 
-leaves! { struct Sum { total: i32 => "observation/total", steps: [u8; 2] => "observation/steps" } }
-leaves! { struct Bet { action: i64 } }
+use common::{ASKED, Arrays, Bet, Dice, PANICS, SLOW, Sum, bets, ints};
 
-/// A bet at which the dice panic, and one at which they wait until somebody asked whether to stop.
-const PANICS: i64 = -1;
-const SLOW: i64 = -2;
-static ASKED: AtomicBool = AtomicBool::new(false);
+type One = Dice<1>;
 
-const ROLL: Draw<i32> = Draw::new("roll");
-
-/// Adds up dice: an episode ends when the sum is 12 or more.
-#[derive(Clone, Debug)]
-struct Dice {
-    total: i32,
-    steps: u8,
-}
-
-impl Environment for Dice {
-    type Observation = Sum;
-    type Action = Bet;
-    type State = Sum;
-    type Reward = f32;
-
-    fn new(options: &Options) -> Result<Self, Refused> {
-        options.only(&[])?;
-        Ok(Dice { total: 0, steps: 0 })
-    }
-
-    fn reset<D: Draws>(&mut self, draws: &mut D) {
-        *self = Dice { total: roll(draws), steps: 0 };
-    }
-
-    fn step<D: Draws>(&mut self, action: &Bet, draws: &mut D) -> Step<f32> {
-        assert_ne!(action.action, PANICS, "planted");
-        while action.action == SLOW && !ASKED.load(Relaxed) {
-            std::hint::spin_loop();
-        }
-        let eyes = roll(draws);
-        self.total += eyes;
-        self.steps += 1;
-        Step { reward: (action.action * i64::from(eyes)) as f32, terminated: self.total >= 12, truncated: false }
-    }
-
-    fn observe(&self) -> Sum {
-        Sum { total: self.total, steps: [self.steps, 0] }
-    }
-
-    fn encode(&self) -> Sum {
-        self.observe()
-    }
-
-    fn decode(&mut self, state: &Sum) -> Result<(), Refused> {
-        *self = Dice { total: state.total, steps: state.steps[0] };
-        Ok(())
-    }
-}
-
-fn roll<D: Draws>(draws: &mut D) -> i32 {
-    draws.draw(&ROLL, |random| 1 + (random.next_u32() % 6) as i32)
-}
-
-/// Arrays for a batch, as a caller would own them.
-struct Arrays {
-    seen: Vec<Numbers>,
-    last: Vec<Numbers>,
-    reward: Vec<f32>,
-    terminated: Vec<bool>,
-    truncated: Vec<bool>,
-}
-
-impl Arrays {
-    fn new(num_envs: usize) -> Self {
-        let seen: Vec<_> = Sum::LEAVES.iter().map(|leaf| Numbers::zeros(leaf.dtype, num_envs * leaf.size())).collect();
-        Arrays {
-            last: seen.clone(),
-            seen,
-            reward: vec![9.0; num_envs],
-            terminated: vec![true; num_envs],
-            truncated: vec![true; num_envs],
-        }
-    }
-
-    fn seen(&mut self) -> ColumnsMut<'_> {
-        columns(&mut self.seen, self.reward.len())
-    }
-
-    fn outputs(&mut self) -> Outputs<'_> {
-        let num_envs = self.reward.len();
-        let (seen, last) = (columns(&mut self.seen, num_envs), columns(&mut self.last, num_envs));
-        let reward =
-            ColumnsMut::new(f32::LEAVES, vec![ColumnMut::Float32(&mut self.reward)], num_envs).expect("a reward");
-        Outputs::new(seen, last, reward, &mut self.terminated, &mut self.truncated).expect("rows")
-    }
-
-    fn totals(&self) -> &[i32] {
-        ints(&self.seen[0])
-    }
-}
-
-fn columns(numbers: &mut [Numbers], rows: usize) -> ColumnsMut<'_> {
-    ColumnsMut::new(Sum::LEAVES, numbers.iter_mut().map(Numbers::column_mut).collect(), rows).expect("columns that fit")
-}
-
-fn ints(numbers: &Numbers) -> &[i32] {
-    let Numbers::Int32(values) = numbers else { panic!("int32") };
-    values
-}
-
-fn bets(action: &Numbers, rows: usize) -> Columns<'_> {
-    Columns::new(Bet::LEAVES, vec![action.column()], rows).expect("columns that fit")
-}
-
-fn batch(num_envs: usize, mode: Autoreset, threads: usize) -> (Batch<Dice>, Arrays) {
-    let mut batch = Batch::<Dice>::new(&Options::default(), num_envs, mode, threads).expect("a batch");
+fn batch(num_envs: usize, mode: Autoreset, threads: usize) -> (Batch<One>, Arrays) {
+    let mut batch = Batch::<One>::new(&Options::default(), num_envs, mode, threads).expect("a batch");
     let mut arrays = Arrays::new(num_envs);
     let seeds: Vec<u64> = (0..num_envs).map(|env_index| seed_of(7, env_index)).collect();
     batch.reset(&seeds, arrays.seen()).expect("a reset");
@@ -150,7 +42,7 @@ fn what_comes_of_a_step_does_not_depend_on_the_threads() {
 #[test]
 fn a_sub_env_plays_as_it_would_alone() {
     let (mut batch, mut arrays) = batch(5, Autoreset::SameStep, 2);
-    let mut alone = Batch::<Dice>::new(&Options::default(), 1, Autoreset::SameStep, 1).expect("a batch");
+    let mut alone = Batch::<One>::new(&Options::default(), 1, Autoreset::SameStep, 1).expect("a batch");
     let mut row = Arrays::new(1);
     alone.reset(&[seed_of(7, 3)], row.seen()).expect("a reset");
     for _ in 0..20 {
@@ -238,7 +130,7 @@ fn arrays_for_another_number_of_sub_envs_are_refused() {
 }
 
 /// A batch of 64 steps only after a reset of all.
-fn demand_torn(mut batch: Batch<Dice>, mut arrays: Arrays) {
+fn demand_torn(mut batch: Batch<One>, mut arrays: Arrays) {
     let quick = Numbers::Int64(vec![1; 64]);
     assert_eq!(batch.step(bets(&quick, 64), arrays.outputs()), Err(BatchError::Team(TeamError::Torn)));
     batch.reset(&[3; 64], arrays.seen()).expect("a reset");
@@ -284,7 +176,7 @@ fn sub_envs_have_seeds_of_their_own() {
 
 /// Totals and rewards of 40 steps of one sub-environment, and what it drew, where it is watched.
 fn watched(tape: Option<Vec<Vec<lockstep_env::Drawn>>>) -> (Vec<(i32, f32)>, Vec<Vec<lockstep_env::Drawn>>) {
-    let mut batch = Batch::<Dice>::new(&Options::default(), 1, Autoreset::SameStep, 1).expect("a batch");
+    let mut batch = Batch::<One>::new(&Options::default(), 1, Autoreset::SameStep, 1).expect("a batch");
     let mut arrays = Arrays::new(1);
     let watching = tape.is_some();
     if let Some(tape) = tape {

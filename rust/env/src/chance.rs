@@ -1,5 +1,6 @@
 //! Chance is explicit: whatever an environment draws has a name, and may come from outside instead.
 
+use std::collections::VecDeque;
 use std::marker::PhantomData;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -32,21 +33,59 @@ pub trait Draws {
     fn draw<F: Field>(&mut self, draw: &Draw<F>, law: impl FnOnce(&mut Random) -> F) -> F;
 }
 
-/// An instance's own chance, by the laws alone.
+/// An instance's own chance, by the laws alone where nothing is noted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chance(Random);
+pub struct Chance {
+    random: Random,
+    /// Of one type with chance of which nothing is noted: no environment can tell whether somebody looks.
+    notes: Option<Box<Notes>>,
+}
+
+/// What is still to be drawn, and what was drawn.
+#[derive(Clone, Debug, PartialEq)]
+struct Notes {
+    given: VecDeque<Drawn>,
+    drawn: Vec<Drawn>,
+}
 
 impl Chance {
     /// The chance that a seed begins.
     pub fn new(seed: u64) -> Self {
-        Chance(Random::seed_from_u64(seed))
+        Chance { random: Random::seed_from_u64(seed), notes: None }
+    }
+
+    /// Note from now on what is drawn, and draw first what is given.
+    ///
+    /// That is taken in order. A draw of another name, type or shape than the next one on the list is made by its law, and so
+    /// is one for which nothing is left: whoever compares what was drawn with the list sees the difference.
+    pub fn note(&mut self, given: Vec<Drawn>) {
+        self.notes = Some(Box::new(Notes { given: given.into(), drawn: Vec::new() }));
+    }
+
+    /// What was drawn since `note`, in order. From now on nothing is noted, and what was left of the list is forgotten.
+    pub fn noted(&mut self) -> Vec<Drawn> {
+        self.notes.take().map_or_else(Vec::new, |notes| notes.drawn)
+    }
+}
+
+impl Notes {
+    fn next<F: Field>(&mut self, draw: &Draw<F>) -> Option<F> {
+        let next = self.given.front().filter(|next| next.name == draw.name)?;
+        let value = next.read()?;
+        self.given.pop_front();
+        Some(value)
     }
 }
 
 impl Draws for Chance {
     #[inline]
-    fn draw<F: Field>(&mut self, _draw: &Draw<F>, law: impl FnOnce(&mut Random) -> F) -> F {
-        law(&mut self.0)
+    fn draw<F: Field>(&mut self, draw: &Draw<F>, law: impl FnOnce(&mut Random) -> F) -> F {
+        let given = self.notes.as_mut().and_then(|notes| notes.next(draw));
+        let value = given.unwrap_or_else(|| law(&mut self.random));
+        if let Some(notes) = &mut self.notes {
+            notes.drawn.push(Drawn::of(draw, &value));
+        }
+        value
     }
 }
 
@@ -72,45 +111,5 @@ impl Drawn {
             return None;
         }
         F::Element::of(&self.numbers.column()).map(F::load)
-    }
-}
-
-/// Chance that remembers what it gave, and gives first what it was asked to.
-///
-/// What it is given is taken in order. A draw of another name, type or shape than the next one on the list is made by
-/// its
-/// law, and so is one for which nothing is left: whoever compares what was drawn with the list sees the difference.
-#[derive(Debug)]
-pub struct Recorded<'a> {
-    chance: &'a mut Chance,
-    given: &'a [Drawn],
-    drawn: Vec<Drawn>,
-}
-
-impl<'a> Recorded<'a> {
-    /// Chance, after the draws on a list, which may be empty.
-    pub fn new(chance: &'a mut Chance, given: &'a [Drawn]) -> Self {
-        Recorded { chance, given, drawn: Vec::new() }
-    }
-
-    /// What was drawn, in order.
-    pub fn drawn(self) -> Vec<Drawn> {
-        self.drawn
-    }
-}
-
-impl Draws for Recorded<'_> {
-    fn draw<F: Field>(&mut self, draw: &Draw<F>, law: impl FnOnce(&mut Random) -> F) -> F {
-        let forced = self.given.split_first().filter(|(next, _)| next.name == draw.name);
-        let forced = forced.and_then(|(next, rest)| Some((next.read::<F>()?, rest)));
-        let value = match forced {
-            Some((value, rest)) => {
-                self.given = rest;
-                value
-            }
-            None => self.chance.draw(draw, law),
-        };
-        self.drawn.push(Drawn::of(draw, &value));
-        value
     }
 }

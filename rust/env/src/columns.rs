@@ -37,6 +37,7 @@ impl<'a> Columns<'a> {
     }
 
     /// One instance's leaves.
+    #[inline]
     pub fn row(&self, row: usize) -> Row<'_> {
         assert!(row < self.rows, "row {row} of {}", self.rows);
         Row { columns: self, row }
@@ -68,6 +69,7 @@ impl<'a> ColumnsMut<'a> {
     }
 
     /// One instance's leaves, to be written.
+    #[inline]
     pub fn row(&mut self, row: usize) -> RowMut<'_, 'a> {
         assert!(row < self.rows, "row {row} of {}", self.rows);
         RowMut { columns: self, row }
@@ -101,6 +103,7 @@ impl<'c> Row<'c> {
     ///
     /// # Panics
     /// Where there is no such leaf, or it has another type: a mistake in the environment's code.
+    #[inline]
     pub fn numbers<T: Element>(&self, index: usize) -> &'c [T] {
         let size = self.columns.leaves[index].size();
         let numbers = T::of(&self.columns.columns[index]).expect("a leaf of this type");
@@ -108,6 +111,7 @@ impl<'c> Row<'c> {
     }
 
     /// Leaf `index` as a field's type.
+    #[inline]
     pub fn get<F: Field>(&self, index: usize) -> F {
         F::load(self.numbers(index))
     }
@@ -118,6 +122,7 @@ impl RowMut<'_, '_> {
     ///
     /// # Panics
     /// Where there is no such leaf, or it has another type: a mistake in the environment's code.
+    #[inline]
     pub fn numbers<T: Element>(&mut self, index: usize) -> &mut [T] {
         let size = self.columns.leaves[index].size();
         let numbers = T::of_mut(self.columns.columns[index].borrowed()).expect("a leaf of this type");
@@ -125,6 +130,7 @@ impl RowMut<'_, '_> {
     }
 
     /// Write zeros into every leaf.
+    #[inline]
     pub fn clear(&mut self) {
         for (leaf, column) in self.columns.leaves.iter().zip(&mut self.columns.columns) {
             column.clear(self.row * leaf.size()..(self.row + 1) * leaf.size());
@@ -132,6 +138,7 @@ impl RowMut<'_, '_> {
     }
 
     /// Write a field into leaf `index`.
+    #[inline]
     pub fn set<F: Field>(&mut self, index: usize, field: &F) {
         field.store(self.numbers(index));
     }

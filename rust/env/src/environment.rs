@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::slice;
 
 use crate::chance::Draws;
 use crate::columns::{Row, RowMut};
@@ -25,6 +26,9 @@ pub trait Environment: Clone + Send + Sync + 'static {
     /// Its rules one by one, to be asked alone.
     const PROBES: &'static [Probe] = &[];
 
+    /// So many instances at most are given to one call of `step_lanes`.
+    const LANES: usize = 1;
+
     /// An instance that was not yet reset.
     ///
     /// # Errors
@@ -34,13 +38,49 @@ pub trait Environment: Clone + Send + Sync + 'static {
     /// Begin an episode.
     fn reset<D: Draws>(&mut self, draws: &mut D);
 
-    /// One step.
-    fn step<D: Draws>(&mut self, action: &Self::Action, draws: &mut D) -> Step<Self::Reward>;
+    /// One step. To be given, unless `step_lanes` is:
+    ///
+    /// ```compile_fail,E0080
+    /// use lockstep_env::{Chance, Draws, Environment, Options, Refused, leaves, step_alone};
+    /// leaves! { struct Count { observation: i32 } }
+    /// #[derive(Clone)]
+    /// struct Stuck;
+    /// impl Environment for Stuck {
+    ///     type Observation = Count;
+    ///     type Action = Count;
+    ///     type State = Count;
+    ///     type Reward = f32;
+    ///     fn new(_: &Options) -> Result<Self, Refused> { Ok(Stuck) }
+    ///     fn reset<D: Draws>(&mut self, _: &mut D) {}
+    ///     fn observe(&self) -> Count { Count { observation: 0 } }
+    ///     fn encode(&self) -> Count { self.observe() }
+    ///     fn decode(&mut self, _: &Count) -> Result<(), Refused> { Ok(()) }
+    /// }
+    /// step_alone(&mut Stuck, &Count { observation: 0 }, &mut Chance::new(0));
+    /// ```
+    fn step<D: Draws>(&mut self, action: &Self::Action, draws: &mut D) -> Step<Self::Reward> {
+        const { assert!(Self::LANES > 1, "an environment without `step` has `LANES` of 2 or more and `step_lanes`") };
+        step_alone(self, action, draws)
+    }
+
+    /// Step several instances, each with its action and its chance, and say what each step led to, in their order.
+    ///
+    /// Every step that is made is made by this: of instances that stand alone, and of a batch's, as many as `LANES` at once.
+    /// To be given with `LANES`, and without `step`, where several step faster side by side than one after the other.
+    fn step_lanes<D: Draws>(
+        instances: &mut [Self],
+        actions: &[Self::Action],
+        draws: &mut [D],
+    ) -> impl Iterator<Item = Step<Self::Reward>> {
+        let lanes = instances.iter_mut().zip(actions).zip(draws);
+        lanes.map(|((instance, action), draws)| instance.step(action, draws))
+    }
 
     /// What is seen of where it is.
     fn observe(&self) -> Self::Observation;
 
     /// Write what is seen. To be given where the leaves of an observation are large, and are best written in place.
+    #[inline]
     fn look(&self, row: &mut RowMut<'_, '_>) {
         self.observe().store(row);
     }
@@ -58,6 +98,15 @@ pub trait Environment: Clone + Send + Sync + 'static {
     fn render(&self) -> Option<Frame> {
         None
     }
+}
+
+/// A step of one instance, by way of [`Environment::step_lanes`].
+///
+/// # Panics
+/// Where that says nothing of the step: a mistake in the environment's code.
+pub fn step_alone<E: Environment, D: Draws>(instance: &mut E, action: &E::Action, draws: &mut D) -> Step<E::Reward> {
+    let (instance, action, draws) = (slice::from_mut(instance), slice::from_ref(action), slice::from_mut(draws));
+    E::step_lanes(instance, action, draws).next().expect("a step of the instance")
 }
 
 /// What a step led to, beside what is seen then.

@@ -20,10 +20,12 @@ pub trait Leaves: Clone + std::fmt::Debug + Send + Sync + 'static {
 impl<T: Element> Leaves for T {
     const LEAVES: &'static [Leaf] = &[Leaf { path: "reward", dtype: T::DTYPE, shape: &[] }];
 
+    #[inline]
     fn store(&self, row: &mut RowMut<'_, '_>) {
         row.set(0, self);
     }
 
+    #[inline]
     fn load(row: &Row<'_>) -> Self {
         row.get(0)
     }
@@ -64,6 +66,7 @@ macro_rules! leaves {
                 shape: <$kind as $crate::Field>::SHAPE,
             }),*];
 
+            #[inline]
             fn store(&self, row: &mut $crate::RowMut<'_, '_>) {
                 let mut index = 0;
                 $(
@@ -73,6 +76,7 @@ macro_rules! leaves {
                 let _ = index;
             }
 
+            #[inline]
             fn load(row: &$crate::Row<'_>) -> Self {
                 let mut index = 0..;
                 $name {

@@ -15,11 +15,11 @@ mod field;
 mod leaves;
 mod numbers;
 
-pub use chance::{Chance, Draw, Drawn, Draws, Random, Recorded};
+pub use chance::{Chance, Draw, Drawn, Draws, Random};
 pub use column::{Column, ColumnMut};
 pub use columns::{Columns, ColumnsMut, Row, RowMut};
 pub use element::{Dtype, Element};
-pub use environment::{Environment, Frame, Options, Probe, Refused, Setting, Step};
+pub use environment::{Environment, Frame, Options, Probe, Refused, Setting, Step, step_alone};
 pub use field::{Field, Leaf};
 pub use leaves::Leaves;
 pub use numbers::Numbers;

@@ -1,6 +1,6 @@
 //! Draws: by their laws, or as they were given; remembered either way.
 
-use lockstep_env::{Chance, Draw, Drawn, Draws, Numbers, Recorded, Rng};
+use lockstep_env::{Chance, Draw, Drawn, Draws, Numbers, Rng};
 
 const SERVE: Draw<i32> = Draw::new("serve");
 const WIND: Draw<[f32; 2]> = Draw::new("wind");
@@ -18,8 +18,8 @@ fn given(serve: &str) -> Vec<Drawn> {
 /// What both draws gave, and what was remembered of them.
 fn taken(seed: u64, given: &[Drawn]) -> ((i32, [f32; 2]), Vec<Drawn>) {
     let mut chance = Chance::new(seed);
-    let mut recorded = Recorded::new(&mut chance, given);
-    (both(&mut recorded), recorded.drawn())
+    chance.note(given.to_vec());
+    (both(&mut chance), chance.noted())
 }
 
 #[test]
@@ -48,10 +48,12 @@ fn a_draw_that_is_not_the_next_one_given_is_made_and_remembered_as_it_was_made()
 }
 
 #[test]
-fn a_draw_that_is_left_over_is_not_remembered() {
+fn a_draw_that_is_left_over_is_forgotten() {
     let mut chance = Chance::new(3);
     let drawn = given("serve");
-    let mut recorded = Recorded::new(&mut chance, &drawn);
-    recorded.draw(&SERVE, |_| 0);
-    assert_eq!(recorded.drawn(), drawn[..1]);
+    chance.note(drawn.clone());
+    chance.draw(&SERVE, |_| 0);
+    assert_eq!(chance.noted(), drawn[..1]);
+    assert_ne!(both(&mut chance).1, [1.5, -2.0]);
+    assert_eq!(chance.noted(), [], "nothing is noted any more");
 }

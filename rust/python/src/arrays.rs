@@ -1,5 +1,7 @@
 //! Arrays of NumPy as columns: borrowed, checked, never copied.
 
+use std::borrow::Borrow;
+
 use lockstep_env::{Column, ColumnMut, Columns, ColumnsMut, Drawn, Dtype, Leaf, Numbers};
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -84,9 +86,9 @@ arrays! {
 }
 
 /// Arrays to be read, one for each leaf, each `[rows, ...]`.
-pub fn read<'a, 'py: 'a>(
+pub fn read<'py>(
     leaves: &[Leaf],
-    arrays: impl ExactSizeIterator<Item = &'a Bound<'py, PyAny>>,
+    arrays: impl ExactSizeIterator<Item = impl Borrow<Bound<'py, PyAny>>>,
     rows: usize,
 ) -> PyResult<Vec<Read<'py>>> {
     checked(leaves, arrays, |leaf, array| {
@@ -96,9 +98,9 @@ pub fn read<'a, 'py: 'a>(
 }
 
 /// Arrays to be written, one for each leaf, each `[rows, ...]`.
-pub fn written<'a, 'py: 'a>(
+pub fn written<'py>(
     leaves: &[Leaf],
-    arrays: impl ExactSizeIterator<Item = &'a Bound<'py, PyAny>>,
+    arrays: impl ExactSizeIterator<Item = impl Borrow<Bound<'py, PyAny>>>,
     rows: usize,
 ) -> PyResult<Vec<Written<'py>>> {
     checked(leaves, arrays, |leaf, array| {
@@ -132,16 +134,16 @@ pub fn drawn(given: &[(String, Bound<'_, PyAny>)]) -> PyResult<Vec<Drawn>> {
         .collect()
 }
 
-fn checked<'a, 'py: 'a, T>(
+fn checked<'py, T>(
     leaves: &[Leaf],
-    arrays: impl ExactSizeIterator<Item = &'a Bound<'py, PyAny>>,
+    arrays: impl ExactSizeIterator<Item = impl Borrow<Bound<'py, PyAny>>>,
     borrow: impl Fn(&Leaf, &Bound<'py, PyAny>) -> PyResult<T>,
 ) -> PyResult<Vec<T>> {
     if arrays.len() != leaves.len() {
         let paths: Vec<_> = leaves.iter().map(|leaf| leaf.path).collect();
         return Err(PyValueError::new_err(format!("{} arrays were given; expected {paths:?}", arrays.len())));
     }
-    leaves.iter().zip(arrays).map(|(leaf, array)| borrow(leaf, array)).collect()
+    leaves.iter().zip(arrays).map(|(leaf, array)| borrow(leaf, array.borrow())).collect()
 }
 
 fn fits(shape: &[usize], leaf: &Leaf, rows: usize) -> bool {
@@ -150,12 +152,19 @@ fn fits(shape: &[usize], leaf: &Leaf, rows: usize) -> bool {
     shape.len() == 1 + leaf.shape.len() && shape.iter().zip(sizes).all(|(given, size)| given == size)
 }
 
+pyo3::create_exception!(
+    lockstep_binding,
+    Unfit,
+    PyValueError,
+    "An array is not as its leaf is held; nothing was done."
+);
+
 fn wrong(leaf: &Leaf, rows: usize, array: &Bound<'_, PyAny>) -> PyErr {
     let mut shape = vec![rows];
     shape.extend(leaf.shape);
     let given = |name| array.getattr(name).map_or_else(|_| "?".to_string(), |value| value.to_string());
     let came = format!("{}{}", given("dtype"), given("shape"));
-    PyValueError::new_err(format!(
+    Unfit::new_err(format!(
         "the array of `{}` is {came}; expected {}{shape:?}, contiguous, and borrowed by nobody else",
         leaf.path,
         leaf.dtype.name()

@@ -1,6 +1,6 @@
 //! One environment, asked step by step: what verification speaks to.
 
-use lockstep_env::{Chance, Columns, ColumnsMut, Drawn, Environment, Leaf, Leaves, Numbers, Recorded, Step};
+use lockstep_env::{Chance, Columns, ColumnsMut, Drawn, Environment, Leaf, Leaves, Numbers, Step, step_alone};
 use numpy::PyArray3;
 use numpy::PyArrayMethods;
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -20,8 +20,8 @@ pub struct Instance(Box<dyn Asked>);
 
 /// What Python asks of an environment, whichever it is.
 trait Asked: Send + Sync {
-    fn reset(&mut self, seed: u64, given: &[Drawn]) -> Answer;
-    fn step(&mut self, action: &Columns<'_>, given: &[Drawn]) -> Answer;
+    fn reset(&mut self, seed: u64, given: Vec<Drawn>) -> Answer;
+    fn step(&mut self, action: &Columns<'_>, given: Vec<Drawn>) -> Answer;
     fn restore(&mut self, state: &Columns<'_>) -> Result<Answer, String>;
     fn probe(&self, name: &str, inputs: &[Array<'_>], outputs: &[Array<'_>]) -> PyResult<()>;
     fn render(&self) -> Option<lockstep_env::Frame>;
@@ -62,7 +62,7 @@ impl Instance {
         draws: Option<Vec<Draw<'py>>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let given = drawn(&draws.unwrap_or_default())?;
-        calm(|| self.0.reset(seed, &given))?.report(py)
+        calm(|| self.0.reset(seed, given))?.report(py)
     }
 
     /// One step, with draws that are given first; an array `[1, ...]` for each leaf of the action.
@@ -77,7 +77,7 @@ impl Instance {
         let leaves = self.0.action();
         let held = read(leaves, action.iter(), 1)?;
         let action = columns(leaves, &held, 1)?;
-        calm(|| self.0.step(&action, &given))?.report(py)
+        calm(|| self.0.step(&action, given))?.report(py)
     }
 
     /// Go on from a canonical state: an array for each of its leaves, with one row.
@@ -122,18 +122,18 @@ impl<E: Environment> Single<E> {
 }
 
 impl<E: Environment> Asked for Single<E> {
-    fn reset(&mut self, seed: u64, given: &[Drawn]) -> Answer {
+    fn reset(&mut self, seed: u64, given: Vec<Drawn>) -> Answer {
         self.chance = Chance::new(seed);
-        let mut recorded = Recorded::new(&mut self.chance, given);
-        self.environment.reset(&mut recorded);
-        let drawn = recorded.drawn();
+        self.chance.note(given);
+        self.environment.reset(&mut self.chance);
+        let drawn = self.chance.noted();
         self.answer(None, drawn)
     }
 
-    fn step(&mut self, action: &Columns<'_>, given: &[Drawn]) -> Answer {
-        let mut recorded = Recorded::new(&mut self.chance, given);
-        let step = self.environment.step(&E::Action::load(&action.row(0)), &mut recorded);
-        let drawn = recorded.drawn();
+    fn step(&mut self, action: &Columns<'_>, given: Vec<Drawn>) -> Answer {
+        self.chance.note(given);
+        let step = step_alone(&mut self.environment, &E::Action::load(&action.row(0)), &mut self.chance);
+        let drawn = self.chance.noted();
         self.answer(Some(step), drawn)
     }
 

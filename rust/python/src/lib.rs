@@ -37,8 +37,8 @@ impl Factory {
     }
 }
 
-/// Put an environment into a module: `environment`, from which instances and sub-environments are made, `SPEC`, and
-/// `Panicked`, which either raises where the environment's own code panics.
+/// Put an environment into a module: `environment`, from which instances and sub-environments are made, `SPEC`, and what
+/// either raises: `Panicked` where the environment's own code panics, `Unfit` where an array is not as its leaf is held.
 ///
 /// # Errors
 /// Python cannot make the objects.
@@ -47,6 +47,7 @@ pub fn register<E: Environment>(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<VectorEnv>()?;
     module.add_class::<Results>()?;
     module.add("Panicked", module.py().get_type::<calls::Panicked>())?;
+    module.add("Unfit", module.py().get_type::<arrays::Unfit>())?;
     module.add("SPEC", spec::described::<E>(module.py())?)?;
     module.add("environment", Factory { instance: instance::begin::<E>, vector: vector::begin::<E> })
 }

@@ -24,7 +24,7 @@ trait Together: Send + Sync {
     fn len(&self) -> usize;
     fn threads(&self) -> usize;
     fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>, seen: &[Array<'_>]) -> PyResult<()>;
-    fn step(&mut self, py: Python<'_>, actions: &[Array<'_>], to: &Results) -> PyResult<()>;
+    fn step(&mut self, py: Python<'_>, actions: &Bound<'_, PyList>, to: &Results) -> PyResult<()>;
     fn reset_env(&mut self, env_index: usize, seed: Option<u64>, seen: &[Array<'_>]) -> PyResult<()>;
     fn restore_env(
         &mut self,
@@ -44,27 +44,21 @@ trait Together: Send + Sync {
 /// What a watched sub-environment did: draws of its step, draws of its reset, and its state from before that.
 type Said = (Vec<Drawn>, Vec<Drawn>, Option<State>);
 
-/// The arrays of a step, one for each leaf.
+/// The arrays of a step. To see that nobody else uses an array takes a while, so what belongs together is one array.
 #[pyclass(frozen)]
 pub struct Results {
     seen: Vec<Py<PyAny>>,
-    last: Vec<Py<PyAny>>,
     reward: Vec<Py<PyAny>>,
-    endings: [Py<PyAny>; 2],
+    endings: [Py<PyAny>; 1],
 }
 
 #[pymethods]
 impl Results {
-    /// Arrays that are there already.
+    /// Arrays that are there already. Those of what is seen have rows for what is seen now, and behind them as many for what
+    /// was seen last; in `endings` stands behind what terminated what was truncated.
     #[new]
-    fn new(
-        seen: Vec<Py<PyAny>>,
-        last: Vec<Py<PyAny>>,
-        reward: Vec<Py<PyAny>>,
-        terminated: Py<PyAny>,
-        truncated: Py<PyAny>,
-    ) -> Self {
-        Results { seen, last, reward, endings: [terminated, truncated] }
+    fn new(seen: Vec<Py<PyAny>>, reward: Vec<Py<PyAny>>, endings: Py<PyAny>) -> Self {
+        Results { seen, reward, endings: [endings] }
     }
 }
 
@@ -118,8 +112,8 @@ impl VectorEnv {
     }
 
     /// Step every sub-environment, and write what comes of it.
-    fn step(slf: &Bound<'_, Self>, actions: Vec<Array<'_>>, to: &Bound<'_, Results>) -> PyResult<()> {
-        slf.try_borrow_mut().map_err(|_| used_at_once())?.0.step(slf.py(), &actions, to.get())
+    fn step(slf: &Bound<'_, Self>, actions: &Bound<'_, PyList>, to: &Bound<'_, Results>) -> PyResult<()> {
+        slf.try_borrow_mut().map_err(|_| used_at_once())?.0.step(slf.py(), actions, to.get())
     }
 
     /// Begin an episode in one sub-environment, from a seed or with what is left of its chance.
@@ -200,24 +194,19 @@ impl<E: Environment> Together for Many<E> {
         interruptible(py, batch_error, |asked| batch.reset_unless(&seeds, seen, asked))
     }
 
-    fn step(&mut self, py: Python<'_>, actions: &[Array<'_>], to: &Results) -> PyResult<()> {
+    fn step(&mut self, py: Python<'_>, actions: &Bound<'_, PyList>, to: &Results) -> PyResult<()> {
         let (rows, leaves) = (self.batch.len(), E::Observation::LEAVES);
         let actions = read(E::Action::LEAVES, actions.iter(), rows)?;
         let actions = columns(E::Action::LEAVES, &actions, rows)?;
-        let mut seen = written(leaves, bound(py, &to.seen), rows)?;
-        let mut last = written(leaves, bound(py, &to.last), rows)?;
+        let mut seen = written(leaves, bound(py, &to.seen), 2 * rows)?;
+        let (seen, last) = columns_mut(leaves, &mut seen, 2 * rows)?.split_at(rows);
         let mut reward = written(E::Reward::LEAVES, bound(py, &to.reward), rows)?;
-        let mut endings = written(&ENDINGS, bound(py, &to.endings), rows)?;
-        let [terminated, truncated] = endings.as_mut_slice() else { unreachable!("two leaves") };
+        let reward = columns_mut(E::Reward::LEAVES, &mut reward, rows)?;
+        let mut endings = written(&ENDINGS, bound(py, &to.endings), 2 * rows)?;
         let fits = || PyValueError::new_err("arrays that do not fit their leaves");
-        let outputs = Outputs::new(
-            columns_mut(leaves, &mut seen, rows)?,
-            columns_mut(leaves, &mut last, rows)?,
-            columns_mut(E::Reward::LEAVES, &mut reward, rows)?,
-            bool::of_mut(terminated.column()?).ok_or_else(fits)?,
-            bool::of_mut(truncated.column()?).ok_or_else(fits)?,
-        )
-        .ok_or_else(fits)?;
+        let endings = bool::of_mut(endings[0].column()?).ok_or_else(fits)?;
+        let (terminated, truncated) = endings.split_at_mut(rows);
+        let outputs = Outputs::new(seen, last, reward, terminated, truncated).ok_or_else(fits)?;
         let batch = &mut self.batch;
         interruptible(py, batch_error, |asked| batch.step_unless(actions, outputs, asked))
     }
@@ -283,8 +272,5 @@ impl<E: Environment> Together for Many<E> {
     }
 }
 
-/// How an episode ends, in every environment.
-const ENDINGS: [Leaf; 2] = [
-    Leaf { path: "terminated", dtype: Dtype::Bool, shape: &[] },
-    Leaf { path: "truncated", dtype: Dtype::Bool, shape: &[] },
-];
+/// How episodes end, in every environment.
+const ENDINGS: [Leaf; 1] = [Leaf { path: "terminated, truncated", dtype: Dtype::Bool, shape: &[] }];

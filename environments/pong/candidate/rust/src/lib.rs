@@ -4,6 +4,7 @@
 //! and the state becomes a new round, which one raw `rand()` value serves.
 
 mod probes;
+mod rallies;
 mod rules;
 
 use lockstep_env::{Draw, Draws, Environment, Options, Probe, Refused, Rng, Step, leaves};
@@ -50,7 +51,6 @@ leaves! {
 
 /// What `rand()` returned, of which only the parity counts.
 const SERVE: Draw<i32> = Draw::new("serve");
-const FRAMES: u32 = 8;
 
 /// One game.
 #[derive(Clone, Debug)]
@@ -63,6 +63,7 @@ impl Environment for Pong {
     type Reward = f32;
 
     const PROBES: &'static [Probe] = probes::PROBES;
+    const LANES: usize = rallies::LANES;
 
     fn new(options: &Options) -> Result<Self, Refused> {
         options.only(&[])?;
@@ -75,26 +76,18 @@ impl Environment for Pong {
         self.0.look();
     }
 
-    fn step<D: Draws>(&mut self, action: &Move, draws: &mut D) -> Step<f32> {
-        let state = &mut self.0;
-        state.paddle_dir = rules::direction(action.action);
-        state.tick += 1;
-        let mut bounced = false;
-        for frame in 0..FRAMES {
-            let before = *state;
-            match state.next_frame() {
-                Rally::GoesOn { bounced: now } => bounced |= now,
-                Rally::Ends(side) => {
-                    *state = before;
-                    if frame > 0 {
-                        state.look();
-                    }
-                    return state.settle(side, serve(draws));
-                }
-            }
+    fn step_lanes<D: Draws>(games: &mut [Self], actions: &[Move], draws: &mut [D]) -> impl Iterator<Item = Step<f32>> {
+        for (Pong(state), action) in games.iter_mut().zip(actions) {
+            state.paddle_dir = rules::direction(action.action);
+            state.tick += 1;
         }
-        state.look();
-        Step { reward: State::reward_of_rally(bounced), terminated: false, truncated: false }
+        let rallies = rallies::play(games);
+        games.iter_mut().zip(draws).zip(rallies).map(|((Pong(state), draws), rally)| match rally {
+            Rally::GoesOn { bounced } => {
+                Step { reward: State::reward_of_rally(bounced), terminated: false, truncated: false }
+            }
+            Rally::Ends(side) => state.settle(side, serve(draws)),
+        })
     }
 
     fn observe(&self) -> Seen {

@@ -40,11 +40,12 @@ pub enum Edge {
 
 /// The paddle's direction for an action: 1 is up, 2 is down.
 pub fn direction(action: i64) -> f32 {
-    match action {
-        1 => 1.0,
-        2 => -1.0,
-        _ => 0.0,
-    }
+    f32::from(i8::from(action == 1) - i8::from(action == 2))
+}
+
+/// Whether a ball is where a paddle has to return it.
+pub fn at_edge(ball_x: f32) -> bool {
+    ball_x < 0.0 || ball_x + BALL > WIDTH
 }
 
 impl State {
@@ -67,10 +68,8 @@ impl State {
         }
     }
 
-    /// One sub-frame. Where it ends the rally, the state means nothing any more.
-    pub fn next_frame(&mut self) -> Rally {
-        self.move_paddles();
-        self.move_ball();
+    /// What a sub-frame comes to once everything has moved. Where it ends the rally, the state means nothing any more.
+    pub fn meet_edges(&mut self) -> Rally {
         if self.meet_opponent() == Edge::Missed {
             return Rally::Ends(Side::Agent);
         }
