@@ -7,6 +7,8 @@ key. It lies beside them too, so that whoever has the task can tell whether anyt
 
 from __future__ import annotations
 
+import hashlib
+import json
 import secrets
 import shutil
 from collections.abc import Mapping, Sequence
@@ -35,18 +37,30 @@ from harness.record.store import Store
 from harness.reference.install import Installed, setup
 from harness.reference.start import start_reference
 from harness.specification.contradictions import contradictions
-from harness.specification.place import ADAPTER, ADAPTER_FILE, DIRECTORY, FROZEN_FILE, Place, Specification, read
+from harness.specification.place import (
+    ADAPTER,
+    ADAPTER_FILE,
+    DIRECTORY,
+    FROZEN_FILE,
+    MOST_BYTES,
+    Place,
+    Specification,
+    read,
+)
 from harness.specification.playing import play_scenarios
 from harness.specification.readings import Compared, compare_readings, digest, no_code
 from harness.specification.scenarios import Scenario
 from harness.specification.sheet import Sheet
 from harness.support.files import write_durably
+from harness.support.foreign import content_of, toml_of
 from harness.support.progress import Progress, silent
 from harness.task.contract import COMPILED, REFERENCE_DIRECTORY, TASK_FILE, Candidate, Reference, Task, caches
 from harness.task.load import CONTRACT, load_task
 from harness.verdict import Outcome
 from sandboxes.removal import scratch_directory
 
+DECIDED = ("name", "workflow", "reference", *CONTRACT)
+"""What of a task's file follows from a specification."""
 PREDICATE = "https://lockstep.invalid/specification/v0.1"
 REPOSITORIES = "specifications"
 """Below LOCKSTEP_HOME: a repository for each specification that was frozen here, by the task's name."""
@@ -211,7 +225,8 @@ def _put(made: Path, specification: Specification, place: Place, which: str, com
         TaskError: somebody changed the specification meanwhile.
     """
     directory, digests = place.directory.parent, _digests(made)
-    now = _digests(directory) | {REFERENCE_DIRECTORY: digests[REFERENCE_DIRECTORY]}  # which is not there yet
+    # What is only made now is not there yet.
+    now = _digests(directory) | {name: digests[name] for name in digests if not name.startswith(DIRECTORY)}
     changed = sorted(name for name in {*digests, *now} if digests.get(name) != now.get(name))
     _demand_none([f"{name} was changed while it was compared" for name in changed], place)
     scenarios = specification.demanded()[1]
@@ -285,14 +300,31 @@ def changed_since(place: Place, home: Path) -> list[str] | None:
 
 
 def _digests(task: Path) -> dict[str, str]:
-    """SHA-256 by part: rules, sheet, scenarios, readings, and the reference."""
+    """SHA-256 by part: rules, sheet, scenarios, readings, the reference, and what of the task's file follows from these."""
     parts = {
         f"{DIRECTORY}/{path.name}": path
         for path in sorted((task / DIRECTORY).iterdir())
         if path.name not in (FROZEN_FILE, COMPILED) and not path.name.startswith(".")
     }
     parts[REFERENCE_DIRECTORY] = task / REFERENCE_DIRECTORY
-    return {name: digest(path) for name, path in parts.items()}
+    return {name: digest(path) for name, path in parts.items()} | _stated(task / TASK_FILE)
+
+
+def _stated(task_file: Path) -> dict[str, str]:
+    """SHA-256 of each table of a task's file that a specification decides; modules are yet to be divided, and are not."""
+    try:
+        tables = toml_of(content_of(task_file, MOST_BYTES).decode("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise TaskError(f"it cannot be read: {error}", where=str(task_file), next_step="take it as it was") from error
+    return {
+        f"{TASK_FILE} [{name}]": hashlib.sha256(
+            json.dumps(tables[name], sort_keys=True, default=str).encode()
+        ).hexdigest()
+        for name in DECIDED
+        if name in tables
+    }
 
 
 def _copy(source: Path, target: Path) -> None:

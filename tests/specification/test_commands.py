@@ -9,6 +9,7 @@ import pytest
 
 from harness.cli.main import main
 from harness.errors import LockstepError
+from harness.measure.strength.mutants import enumerate_mutants
 from harness.specification import freeze, readings, strength
 from harness.specification.place import Specification, find
 from harness.specification.prompts import NAMES, render
@@ -100,6 +101,31 @@ def test_faults_that_no_scenario_notices_are_listed_by_statement(task: Path, run
     assert 23 in by_statement
     assert 0 < document["survived"] < document["planted"]
     assert any("self.hold - 1" in name for name in by_statement[23])
+
+
+@pytest.mark.slow
+def test_a_fault_that_never_ends_is_noticed_and_given_up(task: Path, run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The planted fault loops for ever where a count is taken the wrong way; a right reading is never given up for that."""
+    assert strength.patience_of(0.5, 120) == 10 and strength.patience_of(60, 120) == 120
+    assert strength.patience_of(0.01, 120) == strength.LEAST_S
+    monkeypatch.setattr(strength, "LEAST_S", 0.1)
+    monkeypatch.setattr(strength, "GENEROUS", 2)
+    adapter = find(task).reading("first") / "adapter.py"
+    counted = "        self.turn += 1  # 8\n"
+    changed(
+        adapter,
+        counted,
+        "        left = 1\n        while left:\n            left -= 1\n            self.turn += 1  # 8\n",
+    )
+    text = adapter.read_text()
+    endless = [
+        mutant for mutant in enumerate_mutants(adapter.parent)
+        if "left" in text.splitlines()[mutant.line - 1] and mutant.line == 1 + text[: text.index("left -= 1")].count("\n")
+    ]  # fmt: skip
+    assert endless
+    monkeypatch.setattr(strength, "enumerate_mutants", lambda directory: endless)
+    code, document = run("spec", "strength", task, "first")
+    assert (code, document["planted"], document["survived"]) == (0, len(endless), 0)
 
 
 def test_the_statement_of_a_line_is_that_of_its_comment_or_of_the_one_above() -> None:

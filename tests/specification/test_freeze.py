@@ -70,6 +70,26 @@ def test_a_frozen_specification_is_a_task_and_each_change_to_it_is_named(task: P
     assert changed_since(place, home) == ["reference", "specification/RULES.md"]
 
 
+def test_what_of_the_task_follows_from_the_specification_may_not_change_either(task: Path, home: Path) -> None:
+    """The attack: a task whose tolerance or law was loosened after it was frozen. Its modules are its author's to divide."""
+    place = find(task)
+    freeze(place, "first", home=home, seed=7, environment=HERE)
+    file = task / "task.toml"
+    frozen = file.read_text()
+    file.write_text(frozen + "\n[tolerance]\nobservation = { atol = 5 }\n")
+    assert changed_since(place, home) == ["task.toml [tolerance]"]
+    file.write_text(
+        frozen.replace('"state/hold" = { dtype = "int8", low = 0, high = 12 }', '"state/hold" = { dtype = "int8" }')
+    )
+    assert changed_since(place, home) == ["task.toml [leaves]"]
+    file.write_text(frozen.replace("adapter.py:Game", "adapter.py:Other"))
+    assert changed_since(place, home) == ["task.toml [reference]"]
+    file.write_text(frozen.replace('summary = "', 'summary = "all of it: ', 1))
+    assert changed_since(place, home) == []
+    file.unlink()
+    assert "task.toml [leaves]" in (changed_since(place, home) or [])
+
+
 def test_what_nobody_here_signed_is_no_proof(task: Path, home: Path, tmp_path: Path) -> None:
     place = find(task)
     freeze(place, "first", home=home, seed=7, environment=HERE)
