@@ -121,8 +121,9 @@ def new(
 def _from_rules(output: Output, name: str, location: Path, rules: Path) -> int:
     from harness.cli.spec import statements
     from harness.operations import specification
+    from harness.specification.begin import rules_in
 
-    document = specification.begin(name, location, rules)
+    document = specification.begin(name, location, rules_in(rules), rules.name)
     output.emit(
         document,
         *statements(document["statements"]),

@@ -9,16 +9,15 @@ from pathlib import Path
 
 from harness.errors import NoSuchTask, TaskError
 from harness.record.bounds import MAX_FILES
+from harness.record.specification import DIRECTORY, FROZEN_FILE, PARTS
 from harness.specification.scenarios import SCENARIOS_DIRECTORY, Scenarios, read_scenarios
 from harness.specification.sheet import SHEET_FILE, Sheet, read_sheet
 from harness.specification.statements import Statement, read_statements
 from harness.support.foreign import content_of
 from harness.task.contract import COMPILED
 
-DIRECTORY = "specification"
 RULES_FILE = "RULES.md"
-READINGS = ("first", "second")
-FROZEN_FILE = "frozen.json"
+READINGS = PARTS
 ADAPTER_FILE = "adapter.py"
 MOST_BYTES = 4 << 20
 """Of the rules."""

@@ -9,7 +9,6 @@ Each runs in a sandbox of its own that shows a copy of its own files: neither th
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 import time
@@ -17,12 +16,14 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from harness.authoring.conformance.declaration import agrees_with_its_task
 from harness.authoring.conformance.kit import Failed, Kit
 from harness.errors import EnvironmentFailure, Failure, Raised, Side, TaskError
 from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment, Pool
+from harness.record.specification import LEVELS, digest_of, outcome_of
 from harness.reference.install import Installed, setup
 from harness.reference.start import ReferenceWorker, start_reference
 from harness.specification.place import ADAPTER, ADAPTER_FILE, READINGS, Place, demand_plain
@@ -39,7 +40,6 @@ from harness.verify.suite.client import Suite
 from harness.verify.suite.features import FeatureCount
 from sandboxes.removal import scratch_directory
 
-LEVELS = (1, 2, 3)
 _SIDES = re.compile("|".join(side.value for side in Side))
 Checks = Generator[CheckResult]
 EXCHANGED = "sides exchanged: "
@@ -77,10 +77,19 @@ class Compared:
     @property
     def outcome(self) -> Outcome:
         """PASS where all levels ran and both readings do as every scenario says."""
-        worst = Outcome.worst([report.outcome for report in self.reports])
-        if worst is Outcome.PASS and (any(self.missed.values()) or len(self.reports) < len(LEVELS)):
-            return Outcome.FAIL
-        return worst
+        return outcome_of(self.reports, self.missed)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "outcome": str(self.outcome),
+            "seed": self.seed,
+            "readings": dict(self.digests),
+            "scenarios": {which: len(played) for which, played in self.played.items()},
+            "missed": {which: [one.to_json() for one in missed] for which, missed in self.missed.items()},
+            "levels": [report.to_json() for report in self.reports],
+            "refusals": list(self.refusals),
+        }
 
 
 class FollowingReading(ReferenceWorker):
@@ -305,6 +314,20 @@ def laid(place: Place, sheet: Sheet, which: str, stack: ExitStack) -> Task:
     Raises:
         TaskError: there is none, or the specification holds a link.
     """
+    demand_reading(place, which)
+    demand_plain(place)
+    source = place.reading(which)
+    directory = stack.enter_context(scratch_directory("lockstep-reading-")) / place.name
+    shutil.copytree(source, directory / REFERENCE_DIRECTORY, ignore=no_code)
+    return sheet.task(place.name, directory, f"{REFERENCE_DIRECTORY}/{ADAPTER}")
+
+
+def demand_reading(place: Place, which: str) -> None:
+    """Check that a reading is there.
+
+    Raises:
+        TaskError: there is none.
+    """
     source = place.reading(which)
     if not (source / ADAPTER_FILE).is_file():
         raise TaskError(
@@ -312,10 +335,6 @@ def laid(place: Place, sheet: Sheet, which: str, stack: ExitStack) -> Task:
             where=str(source / ADAPTER_FILE),
             next_step=f"write the class `{ADAPTER.partition(':')[2]}` there from the rules alone (docs/specification.md)",
         )
-    demand_plain(place)
-    directory = stack.enter_context(scratch_directory("lockstep-reading-")) / place.name
-    shutil.copytree(source, directory / REFERENCE_DIRECTORY, ignore=no_code)
-    return sheet.task(place.name, directory, f"{REFERENCE_DIRECTORY}/{ADAPTER}")
 
 
 def demand_sheet(task: Task, reading: Environment, which: str) -> None:
@@ -341,10 +360,6 @@ def no_code(directory: str, names: list[str]) -> set[str]:
 
 def digest(directory: Path) -> str:
     """SHA-256 over names and contents of the files below a directory, such as a reading's; of a file alone over that one."""
-    sha = hashlib.sha256()
     within = directory.rglob("*") if directory.is_dir() else [directory]
-    for path in sorted(path for path in within if path.is_file() and COMPILED not in path.parts):
-        content = path.read_bytes()
-        sha.update(f"{path.relative_to(directory).as_posix()}\0{len(content)}\0".encode())
-        sha.update(content)
-    return sha.hexdigest()
+    files = (path for path in within if path.is_file() and COMPILED not in path.parts)
+    return digest_of((path.relative_to(directory), path.read_bytes()) for path in files)

@@ -14,8 +14,10 @@ import tokenize
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.errors import EnvironmentFailure, TaskError
+from harness.measure.strength.journal import FINISHED, Journal
 from harness.measure.strength.mutants import Mutant, enumerate_mutants, sampled
 from harness.reference.install import Installed, setup
 from harness.reference.start import start_reference
@@ -29,6 +31,7 @@ from harness.task.contract import REFERENCE_DIRECTORY, Task
 
 LEAST_S, GENEROUS = 5.0, 20
 """So long a faulty reading may take for one answer at least, and so many times as long as all of the right one's took."""
+JUDGED = "judged"
 _CITED = re.compile(r"#\s*(\d{1,6}(?:,\s*\d{1,6})*)\b")
 
 
@@ -64,6 +67,7 @@ def measure(
     *,
     sample: int | None = None,
     seed: int = 0,
+    journal: Path | None = None,
     environment: Installed | None = None,
     progress: Progress = silent,
 ) -> Strength:
@@ -75,6 +79,8 @@ def measure(
     Args:
         sample: so many faults, at random; None takes all.
         seed: decides which.
+        journal: a file that keeps what was found so far, so that a measurement that was interrupted goes on; it is of these
+            very files and these settings.
 
     Raises:
         TaskError: the reading without a fault does not do as the scenarios say.
@@ -92,21 +98,50 @@ def measure(
             )
         patience = patience_of(time.monotonic() - began, task.reference.timeout_s)
         mutants = sampled(enumerate_mutants(task.directory / REFERENCE_DIRECTORY), sample, seed)
-        survived = []
-        for done, mutant in enumerate(mutants):
-            progress("faults planted", done, len(mutants))
-            file = task.directory / REFERENCE_DIRECTORY / mutant.file
-            source = file.read_bytes()
-            file.write_bytes(mutant.apply(source))
-            shutil.rmtree(file.parent / "__pycache__", ignore_errors=True)
-            try:
-                if _does_as_stated(task, installed, sheet, scenarios, which, patience):
+        with ExitStack() as kept:
+            known = _Known(None if journal is None else kept.enter_context(closing(Journal(journal))))
+            survived = []
+            for done, mutant in enumerate(mutants):
+                progress("faults planted", done, len(mutants))
+                file = task.directory / REFERENCE_DIRECTORY / mutant.file
+                source = file.read_bytes()
+                if (unnoticed := known.of(done)) is None:
+                    file.write_bytes(mutant.apply(source))
+                    shutil.rmtree(file.parent / "__pycache__", ignore_errors=True)
+                    try:
+                        unnoticed = _does_as_stated(task, installed, sheet, scenarios, which, patience)
+                    except (EnvironmentFailure, TaskError):
+                        unnoticed = False
+                    finally:
+                        file.write_bytes(source)
+                    known.keep(done, unnoticed)
+                if unnoticed:
                     survived.append((mutant, cited_at(source.decode("utf-8", "replace"), mutant.line)))
-            except (EnvironmentFailure, TaskError):
-                continue
-            finally:
-                file.write_bytes(source)
+            known.finish()
         return Strength(which, len(mutants), tuple(survived))
+
+
+class _Known:
+    """What a journal knows of the faults, by their places in the list."""
+
+    def __init__(self, journal: Journal | None) -> None:
+        self._journal = journal
+        held = [] if journal is None else journal.known
+        self._unnoticed = {each.get("fault"): each.get("unnoticed") is True for each in held if each["kind"] == JUDGED}
+
+    def of(self, fault: int) -> bool | None:
+        """Whether no scenario notices a fault; None where that is not known."""
+        return self._unnoticed.get(fault)
+
+    def keep(self, fault: int, unnoticed: bool) -> None:
+        """Keep what was found."""
+        if self._journal is not None:
+            self._journal.write(JUDGED, [{"fault": fault, "unnoticed": unnoticed}])
+
+    def finish(self) -> None:
+        """The next measurement begins anew."""
+        if self._journal is not None:
+            self._journal.write(FINISHED, [{}])
 
 
 def cited_at(source: str, line: int) -> tuple[int, ...]:

@@ -13,6 +13,8 @@ from harness.measure.strength.mutants import enumerate_mutants
 from harness.specification import freeze, readings, strength
 from harness.specification.place import Specification, find
 from harness.specification.prompts import NAMES, render
+from harness.specification.record import record_of
+from harness.support.home import lockstep_home
 from tests.home import new_home
 from tests.specification.conftest import HERE, changed
 from tests.specification.misreadings import MISREADINGS
@@ -53,10 +55,21 @@ def test_a_task_begins_with_rules_in_words_and_says_what_is_next(tmp_path: Path,
 def test_a_ruling_from_the_command_line_needs_a_scenario(task: Path, run) -> None:
     code, document = run("spec", "check", task)
     assert (code, document["next"]) == (0, "lockstep spec compare")
+    assert record_of(lockstep_home(), find(task)) is None
     code, document = run("spec", "rule", task, "half of one crate is one crate", "--on", "15")
     assert (code, document["statement"]["number"], document["rules_on"]) == (0, 31, [15])
     assert run("spec", "check", task)[1]["without_scenario"] == [31]
     assert run("spec", "rule", task, "so", "--on", "77")[0] == 3
+    found = record_of(lockstep_home(), find(task))
+    assert found is not None
+    events = run("history", found.id)[1]["events"]
+    assert [event["kind"] for event in events] == ["start", "spec_rule", "spec_check"]
+    assert run("audit", found.id)[1]["ok"]
+    status = run("status", found.id)[1]
+    assert (status["state"], status["due"]) == ("working", "write scenarios for these statements: the prompt is "
+                                                "`lockstep spec prompt scenarios`")  # fmt: skip
+    code, refused = run("verify", "--session", found.id)
+    assert (code, "has no candidate" in refused["what"]) == (3, True)
 
 
 def test_a_directory_without_rules_is_named(tmp_path: Path, run) -> None:
