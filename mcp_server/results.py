@@ -270,6 +270,27 @@ class CommandRun(Running):
     duration_s: float = 0.0
 
 
+class SpecificationBegun(Result):
+    """A specification that was begun."""
+
+    session: str
+    task: str
+    directory: str = ""
+    statements: list[dict[str, Any]] = Field(default_factory=list, description="The rules, each with its number.")
+    readings: list[str] = Field(
+        default_factory=list, description="The ids with which the first and the second reading are written."
+    )
+
+
+class Specification(Running):
+    """One step of a specification."""
+
+    session: str
+    step: str
+    outcome: str = Field("", description="PASS where nothing is open, FAIL, ERROR; empty while it runs.")
+    document: dict[str, Any] = Field(default_factory=dict, description="As the command `spec` prints it.")
+
+
 class JobStatus(Running):
     """A job, and what it came to."""
 
@@ -283,6 +304,7 @@ class JobStatus(Running):
     profile: Profile | None = None
     command: CommandRun | None = None
     replay: Replayed | None = None
+    specification: Specification | None = None
     error: str = Field("", description="Why it failed, was cancelled or is lost.")
 
 

@@ -20,10 +20,9 @@ from harness.calls import session_uri
 from harness.errors import RecordError
 from harness.record.specification import handle
 from harness.specification.place import Place
+from harness.specification.prompts import OWN
 from harness.support.files import read_below, write_below
 from sandboxes import PathMissing, PathRefused
-
-READING = "reading"
 
 
 class SpecificationFiles(FileView):
@@ -45,7 +44,7 @@ class SpecificationFiles(FileView):
         shown = {place.rules.name: Root(place.rules, False), place.sheet.name: Root(place.sheet, author)}
         if author:
             return shown | {place.scenarios.name: Root(place.scenarios, True)}
-        return shown | {READING: Root(place.reading(self._part), True)}
+        return shown | {OWN: Root(place.reading(self._part), True)}
 
     def prepare(self) -> None:
         directory = self._place.reading(self._part) if self._part else self._place.scenarios

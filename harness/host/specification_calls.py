@@ -20,11 +20,10 @@ from harness.host.interrupts import Interrupts
 from harness.host.jobs import SPEC, Job, Jobs
 from harness.host.turns import Turns
 from harness.operations import specification
-from harness.record.specification import PARTS, handle
+from harness.record.specification import PART, PARTS, handle
 from harness.session import usage
 from harness.specification.record import SpecificationRecord
 
-PART = "part"
 CALLS_OF_A_PART = frozenset({"spec", "read_file", "write_file", "edit_file", "list_files", "report_usage", "cancel"})
 """What whoever writes a reading may call: of the steps, to play it."""
 LONG = ("play", "compare", "strength", "freeze")

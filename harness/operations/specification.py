@@ -122,6 +122,7 @@ def check(directory: Path) -> dict[str, Any]:
     changed = changed_since(place, lockstep_home())
     return {
         "task": place.name,
+        "directory": str(place.directory.parent),
         "statements": list(map(_statement, specification.statements)),
         "sheet": specification.sheet is not None,
         "scenarios": count,
@@ -130,7 +131,8 @@ def check(directory: Path) -> dict[str, Any]:
         "readings": readings,
         "frozen": changed is not None,
         "changed_since": changed or [],
-        "next": _next(specification, uncovered, found, readings, changed),
+        "due": (due := _due(specification, uncovered, found, readings, changed)),
+        "next": _next(place, due, readings),
     }
 
 
@@ -327,23 +329,35 @@ def _statement(statement: Statement) -> dict[str, Any]:
     return {"number": statement.number, "text": statement.text, "section": statement.section, "line": statement.line}
 
 
-def _next(
+def _due(
     specification: Specification,
     uncovered: Sequence[int],
     found: Sequence[str],
     readings: dict[str, bool],
     changed: list[str] | None,
 ) -> str:
-    """What is due."""
-    place: Place = specification.place
+    """What is due, in a word."""
     if changed is not None:
-        return "take back what was changed, or freeze it again" if changed else ShellCalls.start(place.directory.parent)
+        return "changed" if changed else "task"
     if specification.sheet is None:
-        return f"write {place.sheet.name}: the prompt is `lockstep spec prompt sheet`"
+        return "sheet"
     if found:
-        return "read the statements of these scenarios again, and correct one of each pair"
+        return "contradictions"
     if uncovered:
-        return "write scenarios for these statements: the prompt is `lockstep spec prompt scenarios`"
-    if missing := [which for which, there in readings.items() if not there]:
-        return f"write the {missing[0]} reading, in a session that has not seen another: `lockstep spec prompt reading`"
-    return "lockstep spec compare"
+        return "scenarios"
+    return "compare" if all(readings.values()) else "reading"
+
+
+def _next(place: Place, due: str, readings: dict[str, bool]) -> str:
+    """What is due, for whoever has a shell."""
+    missing = next((which for which, there in readings.items() if not there), "")
+    reading = f"write the {missing} reading, in a session that has not seen another: `lockstep spec prompt reading`"
+    return {
+        "changed": "take back what was changed, or freeze it again",
+        "task": ShellCalls.start(place.directory.parent),
+        "sheet": f"write {place.sheet.name}: the prompt is `lockstep spec prompt sheet`",
+        "contradictions": "read the statements of these scenarios again, and correct one of each pair",
+        "scenarios": "write scenarios for these statements: the prompt is `lockstep spec prompt scenarios`",
+        "reading": reading,
+        "compare": "lockstep spec compare",
+    }[due]

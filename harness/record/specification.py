@@ -35,6 +35,9 @@ LEVELS = (1, 2, 3)
 PARTS = ("first", "second")
 """The readings: a session on one of them sees neither the other nor the scenarios."""
 
+PART = "part"
+"""The argument with which a call of a host speaks of one reading."""
+
 
 def document_of(step: str) -> str:
     """Where the document of a step lies below its event."""

@@ -31,6 +31,7 @@ from harness.record.event import now, seconds
 from harness.record.export import check_out
 from harness.record.keyring import Keyring
 from harness.record.log import event_file
+from harness.record.machine import fingerprint
 from harness.record.objects import Commit, Entry, identity
 from harness.record.snapshot import snapshot
 from harness.record.specification import (
@@ -124,6 +125,7 @@ def freeze(
             changed = [f"{DIRECTORY}/{path} was changed while it was compared" for path in record.changed(judging)]
             _demand_none(changed, place)
         except TaskError as refusal:
+            refusal.where = refusal.where.replace(str(judging.specification.place.directory), str(place.directory))
             finding = "; ".join(refusal.mistakes or (refusal.what,))[:FOUND_AT_MOST]
             record.conclude(judging, Outcome.FAIL, {}, finding=finding)
             raise
@@ -265,6 +267,7 @@ def _put(record: SpecificationRecord, judging: Judging, which: str, compared: Co
         "chosen": which,
         "seed": compared.seed,
         "digests": digests(made),
+        "machine": fingerprint(),
     }
     taken, moment = snapshot(made, store), now()
     head = record.head

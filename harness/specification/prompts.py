@@ -5,24 +5,32 @@ Whoever writes scenarios sees no reading; whoever writes a reading sees neither 
 
 from __future__ import annotations
 
-from harness.calls import ShellCalls
+from harness.calls import ShellCalls, ToolCalls
 from harness.errors import LockstepError
-from harness.session.prompts.template import fill, parse
+from harness.session.prompts.template import Template, fill, parse
 from harness.specification.place import ADAPTER_FILE, DIRECTORY, READINGS, Specification
 from harness.support.embedded import prompt_text
 from harness.task.contract import Mode
 from harness.verify.explain import as_data
 
+OWN = "reading"
+"""What whoever writes a reading through tools calls its directory."""
 NAMES = ("sheet", "scenarios", "reading")
 """The prompts of this workflow, in its order."""
 
 
-def render(name: str, specification: Specification, which: str = READINGS[0]) -> str:
+def load(name: str) -> Template:
+    """The template of one of `NAMES`."""
+    return parse(name, prompt_text(f"{DIRECTORY}/{name}"))
+
+
+def render(name: str, specification: Specification, which: str = READINGS[0], *, session: str | None = None) -> str:
     """A prompt, filled from a specification.
 
     Args:
         name: one of `NAMES`.
         which: of `reading`, the reading that is to be written.
+        session: what its reader's tools are called with; None where the reader has a shell.
 
     Raises:
         LockstepError: there is no such prompt.
@@ -35,8 +43,8 @@ def render(name: str, specification: Specification, which: str = READINGS[0]) ->
     values = {
         "task": place.name,
         "rules": as_data(place.text().rstrip()),
-        "place": f"{DIRECTORY}/sheet.toml",
-        "check": ShellCalls.check_specification(there),
+        "place": "sheet.toml" if session else f"{DIRECTORY}/sheet.toml",
+        "check": ToolCalls(session).spec("check") if session else ShellCalls.check_specification(there),
     }
     if name != "sheet":
         sheet, scenarios = specification.demanded()
@@ -48,11 +56,12 @@ def render(name: str, specification: Specification, which: str = READINGS[0]) ->
             values["existing"] = "\n".join(
                 [*(names or ["No scenarios."]), "", f"Statements without a scenario: {left}."]
             )
-            values["place"] = f"{DIRECTORY}/{place.scenarios.name}/"
+            values["place"] = f"{place.scenarios.name}/" if session else f"{DIRECTORY}/{place.scenarios.name}/"
         else:
             drawn = ["draws", "force_draws"] if sheet.mode is Mode.TAPE else []
             values["which"] = which
             values["capabilities"] = str(["restore", *drawn])
-            values["place"] = f"{DIRECTORY}/readings/{which}/{ADAPTER_FILE}"
-            values["check"] = ShellCalls.play_scenarios(there, which)
-    return fill(parse(name, prompt_text(f"{DIRECTORY}/{name}")).body, values).rstrip() + "\n"
+            own = f"{OWN}/{ADAPTER_FILE}", ToolCalls(session).spec("play")
+            named = f"{DIRECTORY}/readings/{which}/{ADAPTER_FILE}", ShellCalls.play_scenarios(there, which)
+            values["place"], values["check"] = own if session else named
+    return fill(load(name).body, values).rstrip() + "\n"

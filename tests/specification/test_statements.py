@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from harness.errors import TaskError
 from harness.specification.statements import numbered, read_statements, with_ruling
+from tests.specification.conftest import HARBOUR
 
 PLAIN = """\
 # A game
@@ -120,7 +119,7 @@ def test_a_ruling_on_nothing_is_refused(ruling: str, on: list[int], said: str) -
 
 
 def test_the_small_game_has_thirty_statements() -> None:
-    text = (Path(__file__).parent / "harbour" / "RULES.md").read_text()
+    text = (HARBOUR / "RULES.md").read_text()
     assert [one.number for one in read_statements(text, "RULES.md")] == list(range(1, 31))
     assert numbered(text) == text
 
