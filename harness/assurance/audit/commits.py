@@ -72,10 +72,11 @@ class Commits:
         self._findings.safely(lambda: self._check_ssh(event, found, start.detail.get(SSH_KEY)))
         self._findings.safely(lambda: self._check_attestations(event, verdict, start, key))
 
-    def frozen(self, event: Event, compared: Mapping[str, Any], scenarios: int) -> None:
+    def frozen(self, event: Event, compared: Mapping[str, Any], scenarios: int, machine: Mapping[str, Any]) -> None:
         """Keep a row for the commit of a frozen specification, which `specifications` checks."""
         message = self._store.commit(str(event.commit)).message.split("\n", 1)[0]
-        self.rows.append(self._row(event, message, {**compared, "sandbox": event.detail["sandbox"]}, scenarios))
+        row = self._row(event, message, {**compared, "sandbox": event.detail["sandbox"]}, scenarios)
+        self.rows.append(replace(row, machine=machine))
         self._attempts, self._dollars, self._reported = 0, 0.0, 0.0
 
     def _check_ssh(self, event: Event, found: Commit, public: str | None) -> None:
