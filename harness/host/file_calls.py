@@ -18,7 +18,7 @@ class FileCalls:
     Args:
         view: what is shown.
         closing: records what was changed.
-        about: what the record says of each change besides.
+        about: what the record says of each change instead of its text, where others who read the record must not see that.
     """
 
     def __init__(self, view: FileView, closing: Closing, about: Mapping[str, Any] | None = None) -> None:
@@ -46,7 +46,7 @@ class FileCalls:
         began = time.monotonic()
         with self._changing:
             written = agent_sandbox.write_file(self._view, path, text, expected_sha256=expected_sha256)
-        arguments = {**self._about, "path": path, "text": text}
+        arguments = self._told({"path": path, "text": text}, written)
         self._closing.record(
             "write_file", arguments, "created" if written["created"] else "replaced", client, began, tree=True
         )
@@ -66,10 +66,16 @@ class FileCalls:
         began = time.monotonic()
         with self._changing:
             edited = agent_sandbox.edit_file(self._view, path, old, new, expected_sha256=expected_sha256, all=all)
-        arguments = {**self._about, "path": path, "old": old, "new": new, "all": all}
+        arguments = self._told({"path": path, "old": old, "new": new, "all": all}, edited)
         self._closing.record("edit_file", arguments, f"{edited['replacements']} replaced", client, began, tree=True)
         return edited
 
     def list_files(self, client: str, *, path: str = ".", pattern: str = "") -> dict[str, Any]:
         """What lies in the workspace."""
         return agent_sandbox.list_files(self._view, path, pattern=pattern)
+
+    def _told(self, arguments: dict[str, Any], done: Mapping[str, Any]) -> dict[str, Any]:
+        """What the record says of a change."""
+        if not self._about:
+            return arguments
+        return {**self._about, "path": arguments["path"], "sha256": done["sha256"]}

@@ -11,6 +11,7 @@ from typing import Any
 
 from harness import operations
 from harness.agent_sandbox.specification import SpecificationFiles
+from harness.calls import ToolCalls
 from harness.errors import SessionError
 from harness.host.answering import Answering
 from harness.host.arguments import checked
@@ -26,6 +27,7 @@ from harness.specification.record import SpecificationRecord
 
 CALLS_OF_A_PART = frozenset({"spec", "read_file", "write_file", "edit_file", "list_files", "report_usage", "cancel"})
 """What whoever writes a reading may call: of the steps, to play it."""
+OF_A_CANDIDATE = frozenset({"verify", "compare", "profile", "replay", "explain", "resume", "run_command"})
 LONG = ("play", "compare", "strength", "freeze")
 STEPS = ("check", "number", "rule", *LONG)
 """The steps, by the names of their commands."""
@@ -67,6 +69,12 @@ class SpecificationCalls(Answering):
             raise SessionError(f"there is no reading {part!r}", expected=f"one of {', '.join(PARTS)}")
         if part and call not in CALLS_OF_A_PART:
             raise self._not_theirs(call, part)
+        if call in OF_A_CANDIDATE:
+            raise SessionError(
+                f"{call} works on a candidate, and this session is on a specification",
+                where=self._record.id,
+                next_step=f"make its steps: {ToolCalls(self._record.id).spec('check')}",
+            )
         files = self._files[part]
         own = {each.__name__: each for each in (files.read_file, files.write_file, files.edit_file, files.list_files)}
         function = own.get(call) or self._function(call, client)

@@ -93,8 +93,13 @@ async def test_each_sees_what_it_may_and_writes_what_is_its_own(place: Server) -
         status = await call(client, "session_status", session=session)
         assert (status["state"], status["passed"], status["next"]) == ("working", [], None)
         assert status["next_call"] == f'spec(session="{session}", step="compare")'
+        for tool in ("run_level_tests", "compare_rollouts", "profile_sps"):
+            assert "is on a specification" in await refused(client, tool, session=session)
+        assert "is on a specification" in await refused(client, "run_command", session=session, command="ls")
         events = (await call(client, "history", session=session))["events"]
         assert [event["kind"] for event in events] == ["start", "spec_check", *["write_file"] * 4]
+        told = json.dumps([event["arguments"] for event in events])
+        assert "One player has" not in told and "class Game" not in told, "history shows no reading to its author"
         assert "offers no task" in await refused(client, "start_session", task=made["directory"])
 
 
@@ -189,15 +194,16 @@ async def test_a_server_and_a_host_that_are_killed_in_the_middle_lose_nothing(pl
     def freezing() -> bool:
         return "spec_freezing" in [event.kind for event in events_of(found)]
 
-    for step, reached in (("strength", judged), ("freeze", freezing)):
+    few = {"sample": 12}
+    for step, given, reached in (("strength", few, judged), ("freeze", {}, freezing)):
         async with place.stdio() as client:
-            await killed_in(client, session, step, reached)
+            await killed_in(client, session, step, given, reached)
     before = events_of(found)
     assert not Place(found.workspace).frozen.exists()
     async with place.stdio() as client:
         known = next(iter(found.path.glob("strength/*.jsonl"))).read_bytes().count(b"judged")
-        done = await settled(client, session, "strength", which="first")
-        assert done["document"]["planted"] > known > 0
+        done = await settled(client, session, "strength", which="first", **few)
+        assert done["document"]["planted"] == 12 > known > 0
         done = await settled(client, session, "freeze", which="first")
         assert done["outcome"] == "PASS"
     after = events_of(found)
@@ -206,13 +212,15 @@ async def test_a_server_and_a_host_that_are_killed_in_the_middle_lose_nothing(pl
     assert audit(found.repository).ok
 
 
-async def killed_in(client: Client, session: str, step: str, reached: Callable[[], bool]) -> None:
+async def killed_in(
+    client: Client, session: str, step: str, given: dict[str, Any], reached: Callable[[], bool]
+) -> None:
     """Begin a step, and kill the host once it has come so far: its job is lost."""
     async with anyio.create_task_group() as group:
         reported: list[str] = []
 
         async def run() -> None:
-            reported.append(await refused_job(client, session, step, which="first"))
+            reported.append(await refused_job(client, session, step, which="first", **given))
 
         group.start_soon(run)
         await until(reached)
