@@ -212,7 +212,8 @@ def _checked(document: Mapping[str, Any]) -> list[RenderableType | str]:
             "",
             f"changed since it was frozen: {', '.join(changed)}" if changed else "frozen, and unchanged since",
         ]
-    return [*lines, "", f"next: {document['next']}"]
+    recorded = [f"session: {document['session']}"] if document["session"] else []
+    return [*lines, "", *recorded, f"next: {document['next']}"]
 
 
 def _missed(which: str, missed: Sequence[Mapping[str, Any]], played: int) -> list[RenderableType | str]:

@@ -129,6 +129,7 @@ def _from_rules(output: Output, name: str, location: Path, rules: Path) -> int:
         *statements(document["statements"]),
         "",
         f"the specification of {name} is in {document['directory']}: look through its statements\n"
+        f"its record is the session {document['session']}\n"
         f"next: {ShellCalls.check_specification(location)}",
     )
     return EXIT_OK

@@ -22,7 +22,7 @@ from harness.specification.contradictions import contradictions
 from harness.specification.freeze import changed_since, encoded, freeze
 from harness.specification.place import ADAPTER_FILE, READINGS, RULES_FILE, Place, Specification, find, read
 from harness.specification.readings import Compared, compare_readings, demand_reading, play_reading
-from harness.specification.record import Interruptible, SpecificationRecord, begin_record
+from harness.specification.record import Interruptible, SpecificationRecord, begin_record, record_of
 from harness.specification.statements import Statement
 from harness.support.home import lockstep_home
 from harness.support.progress import Progress, silent
@@ -119,9 +119,11 @@ def check(directory: Path) -> dict[str, Any]:
         found = [str(each) for each in contradictions(scenarios, state)]
         uncovered, count = specification.scenarios.uncovered(numbers), len(scenarios)
     readings = {which: (place.reading(which) / ADAPTER_FILE).is_file() for which in READINGS}
-    changed = changed_since(place, lockstep_home())
+    home = lockstep_home()
+    changed, recorded = changed_since(place, home), record_of(home, place)
     return {
         "task": place.name,
+        "session": None if recorded is None else recorded.id,
         "directory": str(place.directory.parent),
         "statements": list(map(_statement, specification.statements)),
         "sheet": specification.sheet is not None,

@@ -281,6 +281,23 @@ def test_a_forgery_is_named(
     assert {problem.rule for problem in problems} <= {"specification", "malformed", "damaged"}, problems
 
 
+def test_no_name_in_a_record_leads_an_audit_out_of_its_own_directory(record: Path, home: Path, tmp_path: Path) -> None:
+    """The attack: a task that is called like a directory of whoever audits it."""
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "mine").write_text("mine")
+    copy = tmp_path / "forged.git"
+    shutil.copytree(record, copy)
+    key = Keyring(home).present
+    forged = Forged(copy, key, tmp_path)
+    forged.edit(0, arguments={"task": str(victim)})
+    forged.frozen(task=str(victim))
+    forged.consistent(key)
+    forged.publish()
+    audit(copy)
+    assert [path.name for path in victim.iterdir()] == ["mine"]
+
+
 def test_without_the_key_no_step_can_be_changed(record: Path, home: Path, tmp_path: Path) -> None:
     copy = tmp_path / "forged.git"
     shutil.copytree(record, copy)

@@ -16,6 +16,7 @@ from harness.record.event import Event
 from harness.record.export import check_out
 from harness.record.keys import PublicKey
 from harness.record.log import event_file
+from harness.record.snapshot import directory_hash
 from harness.record.specification import (
     COMPARED,
     DIRECTORY,
@@ -131,13 +132,16 @@ class Specifications:
         said = unseal(event_file(self._store, event.id, SUMMARY_FILE), key)
         self._require(said["predicateType"] == PREDICATE, event, "its statement is of another kind")
         stated = said["predicate"]
-        about = {name: said["subject"][0]["digest"].get(name) for name in ("gitCommit", "gitTree")}
-        self._require(
-            about == {"gitCommit": event.commit, "gitTree": commit.tree}, event, "its statement is not about it"
-        )
-        name = str(before[0].arguments["task"])
-        claims = {"session": before[0].detail["session"], "task": name, "chosen": event.arguments["which"]}
-        claims |= {"seed": event.seeds.get(SEED)}
+        files = self._store.files(commit.tree)
+        trees = {"gitCommit": event.commit, "gitTree": commit.tree, "dirHash": directory_hash(self._store, files)}
+        self._require(said["subject"][0]["digest"] == trees, event, "its statement is not about it")
+        start = before[0]
+        claims = {
+            "session": start.detail["session"],
+            "task": start.arguments["task"],
+            "chosen": event.arguments["which"],
+            "seed": event.seeds.get(SEED),
+        }
         self._require(
             all(stated.get(each) == claim for each, claim in claims.items()), event, "its statement is of another"
         )
@@ -145,8 +149,8 @@ class Specifications:
             commit.message == freeze.message_of(stated), event, f"commit {event.commit} claims something else"
         )
         with scratch_directory("lockstep-audit-") as scratch:
-            made = scratch / name
-            check_out(self._store, self._store.files(commit.tree), made)
+            made = scratch / "made"  # not as the record calls it, which may lead anywhere
+            check_out(self._store, files, made)
             scenarios = self._files(event, made, stated, compared)
         self._commits.frozen(event, compared, scenarios, stated["machine"])
 

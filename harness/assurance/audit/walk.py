@@ -145,8 +145,9 @@ class Walk:
         digest = before.digest if before else ""
         require(event.previous == digest, "chain", event, "it does not follow the event that stands before it")
         require((event.kind == START) == (before is None), "order", event, "a start belongs at the beginning only")
+        # A specification has no verdict: what freezes it is held to rules of its own.
         verifies = event.commit is None or event.kind in (VERDICT, FROZEN)
-        require(verifies, "ancestry", event, "only a verdict, or a freeze, can verify a commit")
+        require(verifies, "ancestry", event, "only a verdict can verify a commit")
         # One by one, so that what is damaged hides nothing of the rest.
         key = self._chain.key
         findings.safely(lambda: self._check_signature(event, content, before))
