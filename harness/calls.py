@@ -169,6 +169,10 @@ class ToolCalls(Calls):
         """Name the files of a directory of the workspace or the reference."""
         return _tool("list_files", session=self.session, path=path)
 
+    def spec(self, step: str, which: str | None = None) -> str:
+        """One step of the specification's workflow; some are of one reading."""
+        return _tool("spec", session=self.session, step=step, which=which)
+
     @staticmethod
     def get_job(job: str, wait_s: float) -> str:
         """Wait for a job, so many seconds at most."""

@@ -22,6 +22,7 @@ from harness.policy.budgets import demand_budget
 from harness.policy.owners import NOBODY, owner_of
 from harness.policy.spent import LOCAL
 from harness.record import directory as directories
+from harness.record.specification import split
 
 OPERATOR = "operator"
 """The scope of a token that sees every session."""
@@ -68,24 +69,27 @@ class Access:
         return Caller(token.client_id, OPERATOR in token.scopes)
 
     def sees(self, session: str) -> bool:
-        """Whether the caller may know of a session, which need not exist."""
+        """Whether the caller may know of a session, or of one reading of it; it need not exist."""
         caller = self.caller()
         if caller.is_operator:
             return True
-        owner = owner_of(self._home, session)
-        return session in self.shared or (owner not in (None, NOBODY) and owner == caller.token)
+        whole, _ = split(session)
+        owner = owner_of(self._home, whole)
+        shared = session in self.shared or whole in self.shared
+        return shared or (owner not in (None, NOBODY) and owner == caller.token)
 
     def reach(self, session: str) -> Path:
-        """The home in which a session may be looked up under this name.
+        """The home in which a session may be looked up under this name, or the one of whose readings this is the name.
 
         Raises:
             NoSuchSession: there is none that the caller may know of.
         """
+        whole, _ = split(session)
         if self.caller().is_operator:
             with suppress(NoSuchSession):
-                directories.find(self._home, session)  # also by its workspace
+                directories.find(self._home, whole)  # also by its workspace
                 return self._home
-        elif self.sees(session) and (self._home / directories.SESSIONS / session).is_dir():
+        elif self.sees(session) and (self._home / directories.SESSIONS / whole).is_dir():
             return self._home
         known = ", ".join(row["session"] for row in self.sessions()) or "none"
         raise NoSuchSession(
@@ -108,6 +112,18 @@ class Access:
             raise SessionError("nobody may begin a session without a token")
         return operations.start(str(task), workspace, self._home, owner=self.caller().token, **chosen)
 
+    def start_specification(self, name: str, directory: Path, rules: str) -> dict[str, Any]:
+        """Begin a session on rules in words, which then belongs to the caller.
+
+        Raises:
+            SessionError: the caller has no name; and what `operations.specification.begin` raises.
+        """
+        from harness.operations import specification  # with it comes all that judges
+
+        if self.caller().token == NOBODY:
+            raise SessionError("nobody may begin a session without a token")
+        return specification.begin(name, directory, rules, home=self._home, owner=self.caller().token)
+
     def demand_budget(self, session: str) -> None:
         """Refuse a caller whose own budget is used up, in a session whose spending counts for somebody else.
 
@@ -115,5 +131,5 @@ class Access:
             SessionError: it is.
         """
         spends_as = self.caller().spends_as
-        if (owner_of(self._home, session) or LOCAL) != spends_as:
+        if (owner_of(self._home, split(session)[0]) or LOCAL) != spends_as:
             demand_budget(self._home, spends_as)

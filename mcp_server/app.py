@@ -41,6 +41,7 @@ from mcp_server.registry import TaskRegistry
 from mcp_server.resources import add_resources
 from mcp_server.services import Services
 from mcp_server.session_tools import session_tools
+from mcp_server.specification_tools import specification_tools
 from mcp_server.transfer_tools import transfer_tools
 from mcp_server.verification_tools import verification_tools
 from mcp_server.visible import visible_only
@@ -60,6 +61,7 @@ The recipe:
 4. On FAIL you get ONE divergence, its shortest case, and a repair prompt. Understand the case (compare_rollouts) before
    you edit; mend the cause, verify again. Passed steps are committed by themselves.
 5. When everything has passed: audit(session=...).
+Where there are only rules in words: start_specification, and then spec.
 
 Rules: only PASS verifies. Tests, tolerances, cases, task and reference belong to the verifier and are refused. Never
 hide a difference (special cases for a test, clipping, swallowed errors). What looks like a bug of the reference is to be
@@ -141,6 +143,7 @@ def build_server(
             group.cancel_scope.cancel()
 
     tools = [*session_tools(), *verification_tools(), *transfer_tools(), *profile_tools(), *workspace_tools()]
+    tools += specification_tools()
     # There is no authorisation server behind these tokens, so none is announced (`resource_server_url`).
     auth = None if tokens is None else AuthSettings(issuer_url=AnyHttpUrl(url), resource_server_url=None)
     server = _Server(

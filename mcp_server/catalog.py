@@ -34,6 +34,7 @@ _SHELL = "a person has a whole shell there, an agent one command at a time"
 _PERSON = "this is for a person to decide, not for the agent that is judged"
 _PROMPTS = "the server offers its prompts as prompts of the protocol"
 _PREPARES = "tasks are made and checked by people, before any session"
+_NEW = "`lockstep new NAME --spec RULES.md` begins one on the command line, beside tasks of environments"
 _MACHINE = "this is about the machine and its clients, not about a session"
 
 _LOOKS = "an agent gets the same facts as text, from compare_rollouts, session_status and get_job"
@@ -100,7 +101,8 @@ OPERATIONS = (
     Operation("write a session's report, one page that needs no network", None, "report", because=_LOOKS),
     Operation("the same page live, in a browser of this machine", None, "view", because=_LOOKS),
     Operation("make a task from an environment", None, "new", because=_PREPARES),
-    Operation("rules in words: statements, scenarios, two readings, rulings", None, "spec", because=_PREPARES),
+    Operation("rules in words: statements, scenarios, two readings, rulings", "spec", "spec"),
+    Operation("begin a task that has rules in words and no program", "start_specification", None, because=_NEW),
     Operation("build the environment of a task's reference", None, "setup", because=_PREPARES),
     Operation("find out what is wrong with a reference", None, "check-reference", because=_PREPARES),
     Operation("what this machine offers and lacks", None, "doctor", because=_MACHINE),

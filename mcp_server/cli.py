@@ -92,11 +92,10 @@ def serve(
         return 0
     workspaces = (workspace_root or Path.cwd()).expanduser().resolve()
     if http:
-        from harness.record import directory as directories
         from mcp_server.http import Doors
 
         registry = _registry(task_roots, workspaces)
-        shared = tuple(directories.find(home, session).id for session in shared)
+        shared = tuple(_named(home, session) for session in shared)
         doors = Doors(host, port, hosts, origins)
         _serve_http(output, home, registry, doors, token_file or home / TOKEN_FILE, shared)
         return 0
@@ -111,6 +110,15 @@ def serve(
 
     serve_stdio(load)
     return 0
+
+
+def _named(home: Path, given: str) -> str:
+    """The id of a session, or that of one reading of a specification. Raises NoSuchSession."""
+    from harness.record import directory as directories
+    from harness.record.specification import handle, split
+
+    whole, part = split(given)
+    return handle(directories.find(home, whole).id, part) if part else directories.find(home, given).id
 
 
 def _registry(task_roots: Sequence[Path], workspaces: Path) -> TaskRegistry:

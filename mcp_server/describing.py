@@ -16,7 +16,7 @@ from harness.measure.profile.result import Measurement, ProfileReport
 from harness.occurrences import told
 from harness.verdict import LevelReport, Outcome, Verdict
 from harness.verify.explain import first
-from mcp_server import texts
+from mcp_server import specified, texts
 from mcp_server.limits import RESULT_CHARACTERS, WAIT_AT_MOST_S
 from mcp_server.results import (
     CommandRun,
@@ -26,6 +26,7 @@ from mcp_server.results import (
     LevelLine,
     Profile,
     Replayed,
+    Specification,
     StepView,
     TransferView,
     Verification,
@@ -246,6 +247,19 @@ def replayed(job: Job, also: list[str]) -> Replayed:
     )
 
 
+def specification(session: str, step: str, done: Job | Mapping[str, Any], also: list[str]) -> Specification:
+    """What `spec` answers: of a job, or with the document of what was done at once. Raises ToolError as `outcome_of`."""
+    common: dict[str, Any] = {"job": "", "state": "done", "also_working": also, "session": session, "step": step}
+    if isinstance(done, Job):
+        document, common = outcome_of(done), running(done, also) | {"session": session, "step": step}
+        if not document:
+            return Specification(**common, **still_running(done))
+    else:
+        document = done
+    outcome, said, then = specified.TOLD[step](document, ToolCalls(session))
+    return Specification(**common, outcome=outcome, summary=said, next_call=then, document=dict(document))
+
+
 def command_run(job: Job, also: list[str]) -> CommandRun:
     """What `run_command` answers. Raises ToolError as `outcome_of`."""
     document = outcome_of(job)
@@ -289,6 +303,8 @@ def job_status(job: Job) -> JobStatus:
         made["profile"] = profile(job, [])
     elif job.operation == "replay":
         made["replay"] = replayed(job, [])
+    elif job.operation == "spec":
+        made["specification"] = specification(job.session, str(job.arguments.get("step")), job, [])
     elif job.operation == "run_command":
         made["command"] = command_run(job, [])
     inner = next(iter(made.values()), None)

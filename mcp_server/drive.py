@@ -33,7 +33,7 @@ from harness.session.view import SessionView
 from harness.support.home import lockstep_home
 from harness.support.progress import Progress
 from harness.task.contract import TRAINING_LEVEL
-from mcp_server.results import FileWritten
+from mcp_server.file_results import FileWritten
 from mcp_server.toolbox import Tools, begun, connected
 from sandboxes.removal import scratch_directory
 

@@ -270,6 +270,27 @@ class CommandRun(Running):
     duration_s: float = 0.0
 
 
+class SpecificationBegun(Result):
+    """A specification that was begun."""
+
+    session: str
+    task: str
+    directory: str = ""
+    statements: list[dict[str, Any]] = Field(default_factory=list, description="The rules, each with its number.")
+    readings: list[str] = Field(
+        default_factory=list, description="The ids with which the first and the second reading are written."
+    )
+
+
+class Specification(Running):
+    """One step of a specification."""
+
+    session: str
+    step: str
+    outcome: str = Field("", description="PASS where nothing is open, FAIL, ERROR; empty while it runs.")
+    document: dict[str, Any] = Field(default_factory=dict, description="As the command `spec` prints it.")
+
+
 class JobStatus(Running):
     """A job, and what it came to."""
 
@@ -283,6 +304,7 @@ class JobStatus(Running):
     profile: Profile | None = None
     command: CommandRun | None = None
     replay: Replayed | None = None
+    specification: Specification | None = None
     error: str = Field("", description="Why it failed, was cancelled or is lost.")
 
 
@@ -340,54 +362,3 @@ class Usage(Result):
     )
     recorded: dict[str, Any] | None = Field(None, description="What this report added.")
     note: str = ""
-
-
-class FileText(Result):
-    """Lines of a file."""
-
-    exact = frozenset({"text"})
-
-    path: str
-    text: str
-    first_line: int = 1
-    lines: int = 0
-    total_lines: int = 0
-    sha256: str = Field("", description="Of the whole file: give it to write_file or edit_file as expected_sha256.")
-    truncated: bool = False
-
-
-class FileWritten(Result):
-    """A file that was written."""
-
-    path: str
-    sha256: str
-    bytes: int
-    created: bool
-    also_working: list[str] = Field(default_factory=list)
-
-
-class FileEdited(Result):
-    """A file of which a passage was changed."""
-
-    path: str
-    sha256: str
-    replacements: int
-    diff: str
-    also_working: list[str] = Field(default_factory=list)
-
-
-class FileEntry(View):
-    """One entry of a directory."""
-
-    path: str
-    kind: str
-    bytes: int = 0
-    objection: str = Field("", description="Why the workspace cannot be recorded with it, if so.")
-
-
-class FileList(Result):
-    """Files of the workspace."""
-
-    entries: list[FileEntry]
-    count: int = Field(0, description="How many there are, as far as they were looked at.")
-    truncated: bool = False

@@ -14,6 +14,7 @@ from mcp.server.mcpserver import Context
 
 from harness.host import client, jobs
 from harness.host.jobs import Job
+from harness.record.specification import PART, PARTS, handle, split
 from harness.support.text import one_line
 from mcp_server import texts
 from mcp_server.access import Access
@@ -54,7 +55,9 @@ class Services:
             SessionError: there is no such session for this caller; and what `harness.host.client.ask` raises.
         """
         home = await in_thread(self.access.reach, session)
-        return await in_thread(client.ask, session, call, dict(arguments), home=home, client=client_name(ctx))
+        whole, part = split(session)
+        given = {**arguments, **({PART: part} if part else {})}
+        return await in_thread(client.ask, whole, call, given, home=home, client=client_name(ctx))
 
     async def begin(self, ctx: Call, session: str, call: str, arguments: Mapping[str, Any]) -> tuple[Job, list[str]]:
         """Have a host begin a job, which ends with this call if its client cancels it.
@@ -85,7 +88,13 @@ class Services:
         Raises:
             SessionError: there is no such session for this caller, or no such job of it; RecordError: its file is damaged.
         """
-        return jobs.read(job_id, self.access.reach(job_id.rpartition(".")[0]))
+        session = job_id.rpartition(".")[0]
+        for part in PARTS:  # who has a reading alone may ask for what was asked of it
+            if self.access.sees(handle(session, part)) and not self.access.sees(session):
+                job = jobs.read(job_id, self.access.reach(handle(session, part)))
+                if job.operation == jobs.SPEC and job.arguments.get("which") == part:
+                    return job
+        return jobs.read(job_id, self.access.reach(session))
 
     async def wait(self, ctx: Call, job: Job, seconds: float | None = None) -> Job:
         """The job as it is when it ends, or after so many seconds (`ANSWER_S`); progress is reported on the way."""

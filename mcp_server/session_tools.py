@@ -14,6 +14,7 @@ from harness.calls import ToolCalls, reference_uri, session_uri
 from harness.errors import SessionLocked
 from harness.host import jobs
 from harness.record import directory as directories
+from mcp_server import specified
 from mcp_server.arguments import SessionId
 from mcp_server.describing import due
 from mcp_server.limits import ID_CHARACTERS, PATH_CHARACTERS, POLL_AT_MOST_S, WAIT_AT_MOST_S
@@ -192,6 +193,9 @@ def status_result(services: Services, described: dict[str, Any], *, begun: bool 
         "done": "Everything has passed.",
     }.get(state, f"{len(described['passed'])} steps have passed; next is {following}.")
     then = due(session, state, following)
+    if "due" in described:  # a specification, which has no recipe
+        document = described["specification"]
+        said, then = described["due"], "" if document is None else specified.due(document, ToolCalls(session))
     if active is not None and active.operation == "verify":
         then = ToolCalls(session).get_job(active.job, WAIT_AT_MOST_S)
     elif begun:

@@ -40,7 +40,7 @@ class Tools:
         self._connection = connection
         self._progress = progress
 
-    async def call(self, name: str, **arguments: Any) -> dict[str, Any]:
+    async def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a tool. Raises LockstepError for what it reports as an error."""
         result = await self._connection.call_tool(name, arguments, progress_callback=self._on_progress)
         if result.is_error or result.structured_content is None:

@@ -10,8 +10,9 @@ from pydantic import Field
 from harness.calls import ToolCalls
 from mcp_server.arguments import Digest, FilePath, SessionId
 from mcp_server.describing import command_run
+from mcp_server.file_results import FileEdited, FileEntry, FileList, FileText, FileWritten
 from mcp_server.limits import FIELD_CHARACTERS, FILE_CHARACTERS, PATH_CHARACTERS
-from mcp_server.results import CommandRun, FileEdited, FileEntry, FileList, FileText, FileWritten, answer
+from mcp_server.results import CommandRun, answer
 from mcp_server.services import Call, services_of
 from mcp_server.tool import READS, StrictTool, changes, tool
 

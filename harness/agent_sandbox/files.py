@@ -18,14 +18,15 @@ from itertools import islice
 from typing import Any
 
 from harness.agent_sandbox.reference_files import listed, reference_name, source_files
-from harness.agent_sandbox.sandbox import WORKSPACE, AgentSandbox
+from harness.agent_sandbox.sandbox import AgentSandbox
+from harness.agent_sandbox.view import WORKSPACE, FileView
 from harness.errors import SessionError
 from harness.policy.quota import VARIABLE
 from harness.record.bounds import MAX_DEPTH
 from harness.record.names import objection_to_new
 from harness.support.files import DIRECTORY
 from harness.support.text import one_line
-from harness.task.contract import COMPILED, REFERENCE_DIRECTORY, WRITABLE
+from harness.task.contract import COMPILED, PROPOSED_DIRECTORY, REFERENCE_DIRECTORY
 from sandboxes import PathMissing, PathRefused, SpaceRefused
 
 MAX_TEXT_BYTES = 8 << 20
@@ -41,7 +42,7 @@ ABSENT = "absent"
 
 
 def read_file(
-    agent_sandbox: AgentSandbox,
+    agent_sandbox: FileView,
     path: str,
     *,
     offset_line: int = 1,
@@ -59,8 +60,8 @@ def read_file(
     """
     if offset_line < 1 or max_lines < 1 or max_characters < 1:
         raise SessionError("a number of lines or characters is not positive", expected="1 or more")
-    named = reference_name(agent_sandbox, path)
-    if named is None:
+    named = reference_name(agent_sandbox, path) if isinstance(agent_sandbox, AgentSandbox) else None
+    if named is None or not isinstance(agent_sandbox, AgentSandbox):
         target = agent_sandbox.target(path)
         shown_as, data = agent_sandbox.shown(target), _read(agent_sandbox, target)
     else:
@@ -91,9 +92,7 @@ def read_file(
     }
 
 
-def write_file(
-    agent_sandbox: AgentSandbox, path: str, text: str, *, expected_sha256: str | None = None
-) -> dict[str, Any]:
+def write_file(agent_sandbox: FileView, path: str, text: str, *, expected_sha256: str | None = None) -> dict[str, Any]:
     """Replace or create a file of `candidate/` or `proposed/` (or /tmp).
 
     Raises:
@@ -113,7 +112,7 @@ def write_file(
 
 
 def edit_file(
-    agent_sandbox: AgentSandbox, path: str, old: str, new: str, *, expected_sha256: str | None = None, all: bool = False
+    agent_sandbox: FileView, path: str, old: str, new: str, *, expected_sha256: str | None = None, all: bool = False
 ) -> dict[str, Any]:
     """Replace a text that stands exactly once in a file, or with `all` wherever it stands.
 
@@ -160,7 +159,7 @@ def edit_file(
     }
 
 
-def list_files(agent_sandbox: AgentSandbox, path: str = ".", *, pattern: str = "") -> dict[str, Any]:
+def list_files(agent_sandbox: FileView, path: str = ".", *, pattern: str = "") -> dict[str, Any]:
     """What lies below a directory of the workspace, by path; links are named and not followed.
 
     A name is shown by `harness.support.text`, and an entry that the workspace could not be recorded with says why
@@ -172,18 +171,12 @@ def list_files(agent_sandbox: AgentSandbox, path: str = ".", *, pattern: str = "
     Raises:
         SessionError: there is no such directory; LockstepError: there is none in the reference.
     """
-    named = reference_name(agent_sandbox, path)
-    target = agent_sandbox.target(path) if named is None else WORKSPACE
-    if target != WORKSPACE and not target.startswith(f"{WORKSPACE}/"):
-        raise SessionError(
-            f"{path!r} is outside the workspace",
-            expected="a directory of the workspace",
-            next_step="use run_command: ls",
-        )
-    names = [name for name in target.split("/")[2:] if name]
+    if isinstance(agent_sandbox, AgentSandbox) and (named := reference_name(agent_sandbox, path)) is not None:
+        shown, found = f"{REFERENCE_DIRECTORY}/{named}", listed(agent_sandbox, named)
+    else:
+        shown, found = _of_workspace(agent_sandbox, path)
     entries: list[dict[str, Any]] = []
     count = looked_at = 0
-    found = _entries(agent_sandbox, names, path) if named is None else listed(agent_sandbox, named)
     for entry in islice(found, LOOKED_AT_MOST):
         looked_at += 1
         if pattern and not any(
@@ -194,16 +187,30 @@ def list_files(agent_sandbox: AgentSandbox, path: str = ".", *, pattern: str = "
         if count <= MAX_ENTRIES:
             entries.append(entry)
     truncated = count > MAX_ENTRIES or looked_at == LOOKED_AT_MOST
-    shown = agent_sandbox.shown(target) if named is None else f"{REFERENCE_DIRECTORY}/{named}"
     return {"path": shown, "entries": entries, "count": count, "truncated": truncated}
 
 
-def _entries(agent_sandbox: AgentSandbox, names: list[str], asked: str) -> Iterator[dict[str, Any]]:
-    agent_sandbox.sandbox  # noqa: B018 - makes the directories that are mounted
+def _of_workspace(agent_sandbox: FileView, path: str) -> tuple[str, Iterator[dict[str, Any]]]:
+    """A directory of the workspace as documents name it, and its entries."""
+    target = agent_sandbox.target(path)
+    if target != WORKSPACE and not target.startswith(f"{WORKSPACE}/"):
+        raise SessionError(
+            f"{path!r} is outside the workspace",
+            expected="a directory of the workspace",
+            next_step="use run_command: ls",
+        )
+    names = [name for name in target.split("/")[2:] if name]
+    return agent_sandbox.shown(target), _entries(agent_sandbox, names, path)
+
+
+def _entries(agent_sandbox: FileView, names: list[str], asked: str) -> Iterator[dict[str, Any]]:
+    agent_sandbox.prepare()
     roots = agent_sandbox.roots()
     if not names:
         for name in sorted(roots):
             source = roots[name].source
+            if not os.path.lexists(source):
+                continue
             kind = "directory" if source.is_dir() else "file"
             yield _entry(name, kind, source.stat().st_size, roots[name].writable)
             if kind == "directory":
@@ -279,9 +286,9 @@ def _entry(path: str, kind: str, size: int, writable: bool) -> dict[str, Any]:
     return {"path": one_line(path)} | about
 
 
-def _read(agent_sandbox: AgentSandbox, target: str) -> bytes:
+def _read(agent_sandbox: FileView, target: str) -> bytes:
     try:
-        return agent_sandbox.sandbox.read_file(target)
+        return agent_sandbox.read(target)
     except PathMissing:
         raise SessionError(
             f"there is no file {agent_sandbox.shown(target)}", next_step="list_files shows what is there"
@@ -293,18 +300,18 @@ def _read(agent_sandbox: AgentSandbox, target: str) -> bytes:
         ) from error
 
 
-def _existing(agent_sandbox: AgentSandbox, target: str) -> bytes | None:
+def _existing(agent_sandbox: FileView, target: str) -> bytes | None:
     try:
-        return agent_sandbox.sandbox.read_file(target)
+        return agent_sandbox.read(target)
     except PathMissing:
         return None
     except PathRefused as error:
-        raise _unwritable(agent_sandbox.shown(target), _reason(error)) from error
+        raise _unwritable(agent_sandbox, target, _reason(error)) from error
 
 
-def _write(agent_sandbox: AgentSandbox, target: str, data: bytes) -> None:
+def _write(agent_sandbox: FileView, target: str, data: bytes) -> None:
     try:
-        agent_sandbox.sandbox.write_file(target, data)
+        agent_sandbox.write(target, data)
     except SpaceRefused as error:
         raise SessionError(
             f"{agent_sandbox.shown(target)} cannot be written: {_reason(error)}",
@@ -312,28 +319,30 @@ def _write(agent_sandbox: AgentSandbox, target: str, data: bytes) -> None:
             next_step="remove what the candidate does not need: run_command can still remove files",
         ) from error
     except PathRefused as error:
-        raise _unwritable(agent_sandbox.shown(target), _reason(error)) from error
+        raise _unwritable(agent_sandbox, target, _reason(error)) from error
     except OSError as error:
         raise SessionError(f"{agent_sandbox.shown(target)} cannot be written: {error.strerror}") from error
 
 
-def _writable(agent_sandbox: AgentSandbox, path: str) -> str:
+def _writable(agent_sandbox: FileView, path: str) -> str:
     """The target of a path that is to be written; what a snapshot could not take is refused now, and not later."""
     target = agent_sandbox.target(path)
     for name in target.split("/")[1:]:
         if reason := objection_to_new(name):
             raise SessionError(f"{path!r} {reason}, so the workspace could not be recorded", expected="another name")
     inside = target.removeprefix(f"{WORKSPACE}/").split("/")
-    if target.startswith(f"{WORKSPACE}/") and inside[0] not in WRITABLE:
-        raise _unwritable(agent_sandbox.shown(target), "it belongs to the verifier")
+    if target.startswith(f"{WORKSPACE}/") and not agent_sandbox.roots()[inside[0]].writable:
+        raise _unwritable(agent_sandbox, target, "it belongs to the verifier")
     return target
 
 
-def _unwritable(shown: str, reason: str) -> SessionError:
+def _unwritable(agent_sandbox: FileView, target: str, reason: str) -> SessionError:
+    roots = agent_sandbox.roots()
+    writable = [name if root.source.is_file() else f"{name}/" for name, root in roots.items() if root.writable]
     return SessionError(
-        f"{shown} cannot be written: {reason}",
-        expected=f"a file in {' or '.join(f'{name}/' for name in WRITABLE)}",
-        next_step="put ideas for tests or tolerances into proposed/",
+        f"{agent_sandbox.shown(target)} cannot be written: {reason}",
+        expected=f"a file in {' or '.join(writable)}",
+        next_step="put ideas for tests or tolerances into proposed/" if PROPOSED_DIRECTORY in roots else "",
     )
 
 

@@ -13,11 +13,11 @@ The reference is not there, nor anything else of the workspace, such as the sett
 
 from __future__ import annotations
 
-import os
 import threading
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
+from harness.agent_sandbox.view import WORKSPACE, FileView, Root
 from harness.calls import reference_uri, session_uri
 from harness.candidate.crates import data
 from harness.candidate.crates.runtime import VENDOR, cargo_settings, sources
@@ -33,24 +33,14 @@ from harness.task.contract import CASES_DIRECTORY, GUIDE_FILE, REFERENCE_DIRECTO
 from sandboxes import Driver, Limits, Mount, Sandbox, SandboxSpec
 from sandboxes.removal import new_directory, remove_tree
 
-WORKSPACE = "/workspace"
 BIN = "/lockstep/bin"
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 LEAST_MEMORY_MB = 4096
 PROCESSES = 512
 LONGEST_S = 24 * 3600.0
-MAX_PATH = 4096
 
 
-@dataclass(frozen=True)
-class Root:
-    """One entry of the workspace as the sandbox shows it: the host's `source`, and whether it can be written."""
-
-    source: Path
-    writable: bool
-
-
-class AgentSandbox:
+class AgentSandbox(FileView):
     """The sandbox of a session's agent, opened when it is first used. Methods may be called from any thread.
 
     Args:
@@ -117,38 +107,22 @@ class AgentSandbox:
         shown |= {GUIDE_FILE: Root(guide, False)} if guide.is_file() and not guide.is_symlink() else {}
         return shown | {name: Root(self.workspace / name, True) for name in WRITABLE}
 
-    def target(self, path: str) -> str:
-        """The path inside of what an agent calls `path`: relative to the workspace, or absolute, inside or outside.
+    def prepare(self) -> None:
+        self.sandbox  # noqa: B018 - makes the directories that are mounted
 
-        Raises:
-            SessionError: it is not a path, leaves the workspace by `..`, or lies in the reference.
-        """
-        if not path or len(path) > MAX_PATH or "\0" in path or not _is_name(path):
-            raise SessionError(
-                f"{path[:40]!r} is not a path", expected=f"a path in the workspace of at most {MAX_PATH} characters"
-            )
-        if ".." in path.split("/"):
-            raise SessionError(f"{path!r} has a `..`", expected="the path itself, such as candidate/env.py")
-        if path == str(self.workspace) or path.startswith(f"{self.workspace}/"):
-            path = path.removeprefix(str(self.workspace)).lstrip("/")
-        inside = path if path.startswith("/") else f"{WORKSPACE}/{path}"
-        names = [name for name in inside.split("/") if name not in ("", ".")]
-        if names[:2] == [WORKSPACE[1:], REFERENCE_DIRECTORY]:
+    def read(self, target: str) -> bytes:
+        return self.sandbox.read_file(target)
+
+    def write(self, target: str, data: bytes) -> None:
+        self.sandbox.write_file(target, data)
+
+    def refuse(self, names: Sequence[str], path: str) -> None:
+        if list(names[:2]) == [WORKSPACE[1:], REFERENCE_DIRECTORY]:
             raise SessionError(
                 f"{path!r} belongs to the reference, which is never there where candidate code runs",
                 next_step="read_file and list_files know the reference's paths; as resources they are "
                 f"{reference_uri(self.uri)} and {reference_uri(self.uri, '/'.join(names[2:]) or 'FILE')}",
             )
-        if names[:1] == [WORKSPACE[1:]] and len(names) > 1 and names[1] not in self.roots():
-            raise SessionError(
-                f"there is no {names[1]} in the workspace as its sandbox shows it",
-                expected=f"a path below one of {', '.join(sorted(self.roots()))}",
-            )
-        return "/" + "/".join(names)
-
-    def shown(self, target: str) -> str:
-        """A path inside as documents name it: relative to the workspace where it lies there."""
-        return target.removeprefix(f"{WORKSPACE}/") if target != WORKSPACE else "."
 
     def close(self) -> None:
         """End every command and remove what is temporary; further calls do nothing."""
@@ -235,12 +209,3 @@ class AgentSandbox:
                 disk_bytes=quota_bytes(),
             ),
         )
-
-
-def _is_name(path: str) -> bool:
-    """Whether a file system can have a file of this name: not with half of a character."""
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -224,8 +224,7 @@ def status(described: Mapping[str, Any]) -> RenderableType:
         ("task", described["task"]),
         ("workspace", described["workspace"]),
         ("state", Text(described["state"].replace("_", " "), colour)),
-        ("passed", ", ".join(step_name(step) for step in described["passed"]) or "nothing yet"),
-        ("next", step_name(described["next"]) if described["next"] else "nothing: everything has passed"),
+        *_steps(described),
         ("commit", described["commit"] or "none yet"),
         ("attempts", _spending(described)),
     ]
@@ -246,6 +245,15 @@ def status(described: Mapping[str, Any]) -> RenderableType:
         tried.add_row(str(attempt["seq"]), attempt["outcome"], Text(attempt["message"]), Text(attempt["finding"]))
     because = Text("A person is needed: " + "; ".join(asked["because"]), "bold yellow")
     return Group(table, Text(), because, Text("What was tried:", "dim"), indented(tried))
+
+
+def _steps(described: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What has passed and what comes next; of a specification, which has no recipe, what is due."""
+    if "due" in described:
+        return [("next", described["due"])]
+    passed = ", ".join(step_name(step) for step in described["passed"]) or "nothing yet"
+    following = step_name(described["next"]) if described["next"] else "nothing: everything has passed"
+    return [("passed", passed), ("next", following)]
 
 
 def found_in(attempt: Mapping[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from harness.cli.verify import seed_option
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from harness.specification.record import SpecificationRecord
 
 READINGS = click.Choice(["first", "second"])
 task_argument = click.argument("task", default=".", type=click.Path(path_type=Path), shell_complete=completion.tasks)
@@ -30,7 +33,8 @@ def number(output: Output, task: Path) -> int:
     """Put a number on each statement of the rules that has none, and show all statements."""
     from harness.operations import specification
 
-    document = specification.number(task)
+    with _recorded(task) as record:
+        document = specification.number(record)
     output.emit(document, *statements(document["statements"]), "", f"{document['added']} statements got a number")
     return EXIT_OK
 
@@ -40,13 +44,24 @@ def number(output: Output, task: Path) -> int:
 )
 @task_argument
 def check(output: Output, task: Path) -> int:
-    """Read rules, sheet and scenarios, and say what is missing. Nothing is run.
+    """Read rules, sheet and scenarios, and say what is missing. Nothing is run, and a record that there is says it, too.
 
     Exits with 1 where scenarios contradict one another, a statement has none, or something was changed after it was frozen.
     """
+    from harness.errors import SessionLocked
     from harness.operations import specification
+    from harness.specification.place import find
+    from harness.specification.record import record_of
+    from harness.support.home import lockstep_home
 
-    document = specification.check(task)
+    if record_of(lockstep_home(), find(task)) is None:
+        document = specification.check(task)
+    else:
+        try:
+            with _recorded(task) as record:
+                document = specification.checked(record)
+        except SessionLocked:  # somebody works on it: what is there can be read all the same
+            document = specification.check(task)
     output.emit(document, *_checked(document))
     open_ = document["contradictions"] or document["without_scenario"] or document["changed_since"]
     return EXIT_FAIL if open_ else EXIT_OK
@@ -73,8 +88,8 @@ def play(output: Output, task: Path, which: str) -> int:
     """Play all scenarios against one reading, which need not have a second one. Exits with 1 where it misses one."""
     from harness.operations import specification
 
-    with output.progress() as progress:
-        document = specification.play(task, which, progress=progress)
+    with _recorded(task) as record, output.progress() as progress:
+        document = specification.play(record, which, progress=progress)
     output.emit(document, *_missed(which, document["missed"], document["played"]))
     return EXIT_FAIL if document["missed"] else EXIT_OK
 
@@ -90,8 +105,8 @@ def compare(output: Output, task: Path, seed: int | None) -> int:
     """
     from harness.operations import specification
 
-    with output.progress() as progress:
-        document = specification.compare(task, seed=seed, progress=progress)
+    with _recorded(task) as record, output.progress() as progress:
+        document = specification.compare(record, seed=seed, progress=progress)
     output.emit(document, *_compared(document))
     return exit_code(document["outcome"])
 
@@ -107,7 +122,8 @@ def rule(output: Output, task: Path, ruling: str, rules_on: tuple[int, ...]) -> 
     """Add a numbered line to the rules. It is a statement like any other: scenarios cite it."""
     from harness.operations import specification
 
-    document = specification.rule(task, ruling, rules_on)
+    with _recorded(task) as record:
+        document = specification.rule(record, ruling, rules_on)
     said = f"statement {document['statement']['number']}: {document['statement']['text']}"
     output.emit(document, said, "next: write a scenario that cites it, and repair the readings")
     return EXIT_OK
@@ -122,8 +138,8 @@ def strength(output: Output, task: Path, which: str, sample: int | None, seed: i
     """Plant faults in a reading, one at a time, and list by statement those that no scenario notices."""
     from harness.operations import specification
 
-    with output.progress() as progress:
-        document = specification.strength(task, which, sample=sample, seed=seed or 0, progress=progress)
+    with _recorded(task) as record, output.progress() as progress:
+        document = specification.strength(record, which, sample=sample, seed=seed or 0, progress=progress)
     output.emit(document, *_strength(document))
     return EXIT_OK
 
@@ -135,14 +151,16 @@ def strength(output: Output, task: Path, which: str, sample: int | None, seed: i
     "--candidate", type=click.Choice(["jax", "rust"]), default="jax", show_default=True,
     help="What the candidate is to be written in.",
 )  # fmt: skip
-@seed_option
-def freeze(output: Output, task: Path, which: str, candidate: str, seed: int | None) -> int:
-    """Make one reading the reference of a task, once everything agrees, and sign rules, scenarios and reference together."""
+def freeze(output: Output, task: Path, which: str, candidate: str) -> int:
+    """Make one reading the reference of a task, once everything agrees, and sign rules, scenarios and reference together.
+
+    The seed is drawn once the files are recorded: no reading can have been written for it.
+    """
     from harness.operations import specification
 
-    output.kept = "nothing was frozen; repeat the command"
-    with output.progress() as progress:
-        document = specification.frozen(task, which, candidate=candidate, seed=seed, progress=progress)
+    output.kept = "nothing was frozen; repeat the command, which goes on from the same seed"
+    with _recorded(task) as record, output.progress() as progress:
+        document = specification.frozen(record, which, candidate=candidate, progress=progress)
     lines = [
         f"the {which} reading is the reference of {document['task']}",
         f"commit {document['commit']} in {document['repository']}",
@@ -151,6 +169,19 @@ def freeze(output: Output, task: Path, which: str, candidate: str, seed: int | N
     ]
     output.emit(document, "\n".join(lines))
     return EXIT_OK
+
+
+@contextmanager
+def _recorded(task: Path) -> Iterator[SpecificationRecord]:
+    """The record of the specification in a task directory, to be written; its host, if it has one, is asked to let go."""
+    from harness.host.client import release
+    from harness.specification.record import SpecificationRecord, located
+    from harness.support.home import lockstep_home
+
+    found = located(lockstep_home(), task)
+    release(found.id)
+    with SpecificationRecord(found) as record:
+        yield record
 
 
 def statements(found: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
@@ -181,7 +212,8 @@ def _checked(document: Mapping[str, Any]) -> list[RenderableType | str]:
             "",
             f"changed since it was frozen: {', '.join(changed)}" if changed else "frozen, and unchanged since",
         ]
-    return [*lines, "", f"next: {document['next']}"]
+    recorded = [f"session: {document['session']}"] if document["session"] else []
+    return [*lines, "", *recorded, f"next: {document['next']}"]
 
 
 def _missed(which: str, missed: Sequence[Mapping[str, Any]], played: int) -> list[RenderableType | str]:

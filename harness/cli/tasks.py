@@ -121,13 +121,15 @@ def new(
 def _from_rules(output: Output, name: str, location: Path, rules: Path) -> int:
     from harness.cli.spec import statements
     from harness.operations import specification
+    from harness.specification.begin import rules_in
 
-    document = specification.begin(name, location, rules)
+    document = specification.begin(name, location, rules_in(rules), rules.name)
     output.emit(
         document,
         *statements(document["statements"]),
         "",
         f"the specification of {name} is in {document['directory']}: look through its statements\n"
+        f"its record is the session {document['session']}\n"
         f"next: {ShellCalls.check_specification(location)}",
     )
     return EXIT_OK

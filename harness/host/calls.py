@@ -6,21 +6,19 @@ tells the rest.
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness import agent_sandbox, operations
-from harness.agent_sandbox import AgentSandbox, files
-from harness.errors import SessionError
-from harness.host import jobs as job_files
+from harness import operations
+from harness.agent_sandbox import AgentSandbox
+from harness.host.answering import Answering
 from harness.host.arguments import checked
 from harness.host.closing import Closing
 from harness.host.command_jobs import CommandJobs
+from harness.host.file_calls import FileCalls
 from harness.host.interrupts import Interrupts
-from harness.host.jobs import RUN_COMMAND, Jobs
+from harness.host.jobs import RUN_COMMAND, Job, Jobs
 from harness.host.main_jobs import MainJobs
 from harness.operations import verification
 from harness.policy.budgets import demand_budget
@@ -29,8 +27,6 @@ from harness.session.coverage import known
 from harness.session.session import Session
 from harness.session.spending import client_of
 
-PRESENT_S = 600.0
-"""Who has called within this time still works here."""
 TELL_OF_OTHERS = frozenset(
     {"status", "verify", "compare", "profile", "replay", "run_command", "write_file", "edit_file"}
 )
@@ -39,7 +35,7 @@ COSTS = frozenset({"compare", "profile", "replay", "run_command"})
 """Calls that take this machine's time and so need something left of the budgets; a verification asks for itself."""
 
 
-class Calls:
+class Calls(Answering):
     """The calls on one open session.
 
     Args:
@@ -61,15 +57,13 @@ class Calls:
         submit: Callable[[Callable[[], None]], None],
         broken: Callable[[], None],
     ) -> None:
+        super().__init__(session.id, home, jobs)
         self._session = session
         self._home = home
-        self._agent_sandbox = agent_sandbox
-        self._jobs = jobs
-        self._closing = Closing(session, jobs, broken)
-        self._main = MainJobs(session, agent_sandbox, jobs, self._closing, interrupts, submit)
-        self._commands = CommandJobs(agent_sandbox, jobs, self._closing)
-        self._changing = threading.Lock()
-        self._seen: dict[str, float] = {}
+        closing = Closing(session, jobs, broken)
+        self._main = MainJobs(session, agent_sandbox, jobs, closing, interrupts, submit)
+        self._commands = CommandJobs(agent_sandbox, jobs, closing)
+        files = FileCalls(agent_sandbox, closing)
         functions: tuple[Callable[..., dict[str, Any]], ...] = (
             self._main.verify,
             self._main.compare,
@@ -77,29 +71,20 @@ class Calls:
             self._main.replay,
             self._commands.run_command,
             self.cancel,
-            self.read_file,
-            self.write_file,
-            self.edit_file,
-            self.list_files,
+            files.read_file,
+            files.write_file,
+            files.edit_file,
+            files.list_files,
             self.status,
             self.history,
             self.explain,
             self.resume,
             self.report_usage,
         )
-        self._calls = {function.__name__: function for function in functions}
+        self._offer(functions)
 
     def answer(self, call: str, arguments: Mapping[str, Any], client: str) -> dict[str, Any]:
-        """The answer to a call.
-
-        Raises:
-            LockstepError, SandboxError: why it cannot be done.
-        """
-        function = self._calls.get(call)
-        if function is None:
-            raise SessionError(f"there is no call {call!r}", expected=f"one of {', '.join(self._calls)}")
-        if client:
-            self._seen[client] = time.monotonic()
+        function = self._function(call, client)
         given = checked(call, function, arguments)
         if call in COSTS:
             found = self._session.directory
@@ -109,75 +94,15 @@ class Calls:
             answer["also_working"] = self._others(client)
         return answer
 
-    def cancel(self, client: str, *, job: str) -> dict[str, Any]:
-        """End a job. One that has ended stays as it is; a verdict that is being recorded is not stopped any more."""
-        if not job.startswith(f"{self._session.id}."):
-            raise SessionError(f"{job!r} is not a job of {self._session.id}")
-        running = self._jobs.get(job)
-        if running is not None:
-            (self._commands if running.operation == RUN_COMMAND else self._main).cancel(running)
-        current = self._jobs.get(job) or job_files.read(job, self._home)
-        return {"job": current.to_json()}
-
-    # Files
-
-    def read_file(
-        self,
-        client: str,
-        *,
-        path: str,
-        offset_line: int = 1,
-        max_lines: int = files.MAX_LINES,
-        max_characters: int = files.MAX_CHARACTERS,
-    ) -> dict[str, Any]:
-        """Lines of a file."""
-        return agent_sandbox.read_file(
-            self._agent_sandbox, path, offset_line=offset_line, max_lines=max_lines, max_characters=max_characters
-        )
-
-    def write_file(self, client: str, *, path: str, text: str, expected_sha256: str | None = None) -> dict[str, Any]:
-        """Replace or create a file."""
-        began = time.monotonic()
-        with self._changing:
-            written = agent_sandbox.write_file(self._agent_sandbox, path, text, expected_sha256=expected_sha256)
-        arguments = {"path": path, "text": text}
-        self._closing.record(
-            "write_file", arguments, "created" if written["created"] else "replaced", client, began, tree=True
-        )
-        return written
-
-    def edit_file(
-        self,
-        client: str,
-        *,
-        path: str,
-        old: str,
-        new: str,
-        expected_sha256: str | None = None,
-        all: bool = False,
-    ) -> dict[str, Any]:
-        """Replace a text in a file."""
-        began = time.monotonic()
-        with self._changing:
-            edited = agent_sandbox.edit_file(
-                self._agent_sandbox, path, old, new, expected_sha256=expected_sha256, all=all
-            )
-        arguments = {"path": path, "old": old, "new": new, "all": all}
-        self._closing.record("edit_file", arguments, f"{edited['replacements']} replaced", client, began, tree=True)
-        return edited
-
-    def list_files(self, client: str, *, path: str = ".", pattern: str = "") -> dict[str, Any]:
-        """What lies in the workspace."""
-        return agent_sandbox.list_files(self._agent_sandbox, path, pattern=pattern)
+    def end(self, job: Job) -> None:
+        (self._commands if job.operation == RUN_COMMAND else self._main).cancel(job)
 
     # The session
 
     def status(self, client: str) -> dict[str, Any]:
         """Where the session stands, and which jobs run."""
-        names = ("id", "operation", "client", "what", "done", "total")
-        running = [{name: getattr(job, name) for name in names} for job in self._jobs.running]
         reached = known(self._session.events).to_json()
-        return {**self._session.status(), "coverage": reached, "running": running}
+        return {**self._session.status(), "coverage": reached, "running": self.running()}
 
     def history(self, client: str, *, after: int = -1, limit: int | None = None) -> dict[str, Any]:
         """What happened."""
@@ -213,7 +138,3 @@ class Calls:
             model=model,
             client=client,
         )
-
-    def _others(self, client: str) -> list[str]:
-        since = time.monotonic() - PRESENT_S
-        return sorted(name for name, seen in self._seen.items() if name != client and seen >= since)

@@ -7,15 +7,32 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol
 
 from harness.errors import LockstepError, RecordError, SessionError
 from harness.host.jobs import VERIFY, Job, Jobs
 from harness.host.protocol import described, is_bug
-from harness.session.session import Session
+from harness.record.event import Event
 
 MAX_ARGUMENT = 2000
 """Longer texts are cut in events, with the digest of the whole."""
+
+
+class Recording(Protocol):
+    """A session, as far as calls are recorded in it."""
+
+    def record(
+        self,
+        kind: str,
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        outcome: str = "",
+        detail: Mapping[str, Any] | None = None,
+        duration_s: float = 0.0,
+        with_tree: bool = False,
+    ) -> Event:
+        """Record what was done."""
+        ...
 
 
 class Closing:
@@ -27,7 +44,7 @@ class Closing:
         broken: called when a job's end could not be written; the host then ends, and the job counts as lost.
     """
 
-    def __init__(self, session: Session, jobs: Jobs, broken: Callable[[], None]) -> None:
+    def __init__(self, session: Recording, jobs: Jobs, broken: Callable[[], None]) -> None:
         self._session = session
         self._jobs = jobs
         self._broken = broken

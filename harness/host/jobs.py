@@ -34,6 +34,7 @@ from harness.support.foreign import json_of
 from harness.support.home import lockstep_home
 
 VERIFY, COMPARE, PROFILE, REPLAY, RUN_COMMAND = "verify", "compare", "profile", "replay", "run_command"
+SPEC = "spec"
 """What a job may be."""
 
 RUNNING = "running"
@@ -161,6 +162,7 @@ def lost(job: Job) -> Job:
     """A running job whose host is gone."""
     explained = {
         VERIFY: "the attempt stands in the log as interrupted, and every commit made before is there",
+        SPEC: "everything recorded before is there, and asked for again it goes on from where it was",
         RUN_COMMAND: "the command was ended with everything that it had started; what it had written is there",
     }
     error = SessionError(

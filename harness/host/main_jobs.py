@@ -1,8 +1,4 @@
-"""The jobs of a host's main thread, one after another: verifications, comparisons, profiles, replays.
-
-One at a time, so that each has the machine to itself. They wait for workers, so they are cut short by an exception in
-that thread (`interrupts`).
-"""
+"""What a host's main thread does for a session with a candidate: verifications, comparisons, profiles, replays."""
 
 from __future__ import annotations
 
@@ -16,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from harness import agent_sandbox
 from harness.agent_sandbox import AgentSandbox
 from harness.errors import SessionError
-from harness.host.closing import Closing, cancellation, failure, shortened
+from harness.host.closing import Closing, shortened
 from harness.host.interrupts import Interrupts
-from harness.host.jobs import CANCELLED, COMPARE, DONE, FAILED, PROFILE, REPLAY, VERIFY, Job, Jobs
+from harness.host.jobs import CANCELLED, COMPARE, FAILED, PROFILE, REPLAY, VERIFY, Jobs
+from harness.host.turns import Turns
 from harness.operations import verification
 from harness.operations.next_calls import tool_calls
 from harness.policy.trust import Trust
@@ -39,7 +36,7 @@ MAX_MESSAGE = 10_000
 PROFILE_S, LONGEST_PROFILE_S = 0.5, 3600.0
 
 
-class MainJobs:
+class MainJobs(Turns):
     """Begins such jobs from any thread, and ends them.
 
     Args:
@@ -58,12 +55,9 @@ class MainJobs:
         interrupts: Interrupts,
         submit: Callable[[Callable[[], None]], None],
     ) -> None:
+        super().__init__(jobs, closing, interrupts, submit)
         self._session = session
         self._agent_sandbox = agent_sandbox
-        self._jobs = jobs
-        self._closing = closing
-        self._interrupts = interrupts
-        self._submit = submit
         self._beginning = threading.Lock()
 
     def verify(
@@ -98,7 +92,7 @@ class MainJobs:
             )
             return verified.document
 
-        self._submit(lambda: self._run(job, work))
+        self.submit(job, work)
         return {"job": job.to_json()}
 
     def compare(
@@ -168,7 +162,7 @@ class MainJobs:
                 self._closing.record(PROFILE, arguments, outcome, client, began, job=job.id)
                 raise
 
-        self._submit(lambda: self._run(job, work))
+        self.submit(job, work)
         return {"job": job.to_json()}
 
     def replay(self, client: str, *, event: int | None = None) -> dict[str, Any]:
@@ -187,51 +181,6 @@ class MainJobs:
             return repeated.to_json(), str(repeated.found.match)
 
         return self._begin(REPLAY, {"event": verdicts[-1].seq}, client, repeat)
-
-    def cancel(self, job: Job) -> None:
-        """End a running job as soon as that loses nothing; one whose turn has not come, at once."""
-        if not self._interrupts.ask(job.id):
-            self._closing.end(job, CANCELLED, error=cancellation(job))
-
-    def _begin(
-        self,
-        operation: str,
-        arguments: dict[str, Any],
-        client: str,
-        work: Callable[[Progress], tuple[dict[str, Any], str]],
-    ) -> dict[str, Any]:
-        """Begin a job that judges nothing: its result and its outcome are what `work` gives, and an event tells of it."""
-        job = self._jobs.begin(operation, shortened(arguments), client)
-        self._jobs.progress(job, "waiting for its turn", 0, 1)
-
-        def whole() -> dict[str, Any]:
-            began, outcome = time.monotonic(), FAILED
-            try:
-                with self._interrupts.allowed():
-                    document, outcome = work(lambda text, done, total: self._jobs.progress(job, text, done, total))
-                return document
-            except KeyboardInterrupt:
-                outcome = CANCELLED
-                raise
-            finally:
-                self._closing.record(operation, arguments, outcome, client, began, job=job.id)
-
-        self._submit(lambda: self._run(job, whole))
-        return {"job": job.to_json()}
-
-    def _run(self, job: Job, work: Callable[[], dict[str, Any]]) -> None:
-        """One job of the main thread, from its turn to its end."""
-        if self._jobs.get(job.id) is None:
-            return  # cancelled before its turn
-        try:
-            with self._interrupts.job(job.id):
-                result = work()
-        except KeyboardInterrupt:
-            self._closing.end(job, CANCELLED, error=cancellation(job))
-        except Exception as error:
-            self._closing.end(job, FAILED, error=failure(error))
-        else:
-            self._closing.end(job, DONE, result=result)
 
     def _case(self, given: str | dict) -> Case | ProbeCase:
         from harness.verify.side_by_side import parse_case

@@ -20,6 +20,7 @@ from harness.agent_sandbox import AgentSandbox
 from harness.errors import SessionError, SessionLocked
 from harness.farm import VARIABLE
 from harness.farm.engine import Engine
+from harness.host.answering import Answering
 from harness.host.calls import Calls
 from harness.host.interrupts import InterruptibleVerifier, Interrupts
 from harness.host.jobs import HostLock, Jobs
@@ -85,24 +86,30 @@ class Host:
             time.sleep(PAUSE_S)
         self._jobs = Jobs(self._found, lock.token)
         self._interrupts = Interrupts()
-        session = self._held.enter_context(Session.open(self._found.id, self._home, verifier=self._verifier))
-        task = load_task(session.task_directory)
-        agent_sandbox = self._held.enter_context(AgentSandbox(session, task, session.driver()))
-        self._calls = Calls(
-            session,
-            self._home,
-            agent_sandbox,
-            self._jobs,
-            self._interrupts,
-            self._work.put,
-            lambda: self._end(forced=True),
-        )
+        self._calls = self._opened()
         self._listener = self._held.enter_context(_listen(self._found))
         self._held.callback(self._leave)
         self._held.callback(self._jobs.abandon)
         signal.signal(signal.SIGTERM, self._terminate)
         signal.signal(signal.SIGALRM, self._terminate)
         return True
+
+    def _opened(self) -> Answering:
+        """The calls of the session, which is open from now on."""
+
+        def broken() -> None:
+            self._end(forced=True)
+
+        if self._found.specification:
+            from harness.host.specification_calls import SpecificationCalls  # with it comes all that judges
+            from harness.specification.record import SpecificationRecord
+
+            record = self._held.enter_context(SpecificationRecord(self._found))
+            return SpecificationCalls(record, self._home, self._jobs, self._interrupts, self._work.put, broken)
+        session = self._held.enter_context(Session.open(self._found.id, self._home, verifier=self._verifier))
+        task = load_task(session.task_directory)
+        agent_sandbox = self._held.enter_context(AgentSandbox(session, task, session.driver()))
+        return Calls(session, self._home, agent_sandbox, self._jobs, self._interrupts, self._work.put, broken)
 
     def serve(self) -> None:
         """Work until the host is released, or nobody has asked for long."""

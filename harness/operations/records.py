@@ -73,6 +73,10 @@ def status(session: str, *, home: Path | None = None) -> dict[str, Any]:
         SessionError, RecordError: as `history`.
     """
     with SessionView(session, home or lockstep_home()) as view:
+        if view.directory.specification:
+            from harness.operations import specification  # imports all that judges
+
+            return specification.status(view)
         return view.status() | {"coverage": known(view.events).to_json()}
 
 

@@ -37,7 +37,8 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")  # a file system takes nam
 class SessionDirectory:
     """One session on disk. `workspace` is where its agent works; `created` an ISO 8601 time in UTC.
 
-    `ssh_key` is the file of the SSH key that signs its verified commits, if there is to be one.
+    `ssh_key` is the file of the SSH key that signs its verified commits, if there is to be one. A session on a
+    `specification` has no candidate: its workspace is the `specification/` of a task directory.
     """
 
     path: Path
@@ -45,6 +46,7 @@ class SessionDirectory:
     task: str
     created: str
     ssh_key: Path | None = None
+    specification: bool = False
 
     @property
     def id(self) -> str:
@@ -95,6 +97,7 @@ class SessionDirectory:
         """Write `session.json`."""
         described = {"task": self.task, "workspace": str(self.workspace), "created": self.created}
         described |= {} if self.ssh_key is None else {"ssh_key": str(self.ssh_key)}
+        described |= {"specification": True} if self.specification else {}
         write_durably(self.path / "session.json", json.dumps(described, indent=1).encode() + b"\n")
 
     @staticmethod
@@ -113,6 +116,7 @@ class SessionDirectory:
                 str(described["task"]),
                 str(described["created"]),
                 None if ssh_key is None else Path(ssh_key),
+                described.get("specification") is True,
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise RecordError(f"session.json cannot be read: {error}", where=str(path)) from error

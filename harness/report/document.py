@@ -13,6 +13,7 @@ from harness.assurance.audit import AuditReport, audit
 from harness.record.event import START
 from harness.record.keys import PublicKey
 from harness.record.rotation import ROTATED
+from harness.record.specification import WORKFLOW, last_frozen
 from harness.record.store import Store
 from harness.record.task_update import TASK_UPDATED
 from harness.report import measured, plain
@@ -21,6 +22,7 @@ from harness.report.certified import certificates
 from harness.report.detection import detection
 from harness.report.frames import Frames
 from harness.report.reading import Reading, read
+from harness.report.specified import specification
 from harness.session import recipe
 from harness.session.recipe import ATTEMPT, INTERRUPTED, REFUSED, RESUMED, VERDICT, State
 
@@ -77,6 +79,7 @@ def collect(store: Store, public_key: PublicKey | Path | None = None, unisolated
         "strength": measured.strength(reading),
         "detection": detection(reading),
         "certificates": certificates(reading),
+        "specification": specification(reading),
         "cost": measured.cost(reading, rows),
         "commits": commits,
         "machine": {plain.line(k, 40): plain.line(v, 120) for k, v in plain.mapping(detail.get("machine")).items()},
@@ -98,7 +101,7 @@ def _summary(
     found = [each for row in rows for each in row["divergences"]]
     bounded = next((each for each in reversed(commits) if each["bound"] is not None), None)
     sandboxes = [row["sandbox"] for row in rows if row["sandbox"]]
-    here = BROKEN if not checked.ok else status.get("state", UNKNOWN)
+    here = BROKEN if not checked.ok else _stands(reading, status)
     needed = plain.mapping(status.get("needs_human"))
     return {
         "state": here,
@@ -120,6 +123,13 @@ def _summary(
         "seconds": _elapsed(reading),
         "dollars": plain.number(status.get("dollars")),
     }
+
+
+def _stands(reading: Reading, status: Row) -> str:
+    """Where the session stands; one on a specification has no recipe, and is at work until it is frozen."""
+    if reading.start is not None and plain.mapping(reading.start.detail).get("workflow") == WORKFLOW:
+        return recipe.WORKING if last_frozen(reading.events) is None else recipe.DONE
+    return str(status.get("state", UNKNOWN))
 
 
 def _highest(state: State) -> int:

@@ -36,6 +36,7 @@ SECTIONS = (
     ("cost", "Cost and time"),
     ("attempts", "All attempts"),
 )
+SPECIFICATION = ("specification", "Specification")
 DRAWN_PROFILES = 10
 """So many of the newest profiles are drawn; the others have their tables."""
 LISTED_ATTEMPTS = 100
@@ -73,7 +74,7 @@ def render(document: Row, *, live: bool = False) -> str:
             policy=policy(live=live),
             css=Markup(css),
             scripts=[Markup(script) for script in scripts],
-            sections=SECTIONS,
+            sections=SECTIONS if document["specification"] is None else (SECTIONS[0], SPECIFICATION, *SECTIONS[1:]),
             headline=headline(document),
             filters=_filters(document["attempts"]),
             features=_features(document["coverage"]),
@@ -109,6 +110,8 @@ def headline(document: Row) -> Headline:
     if session_summary["state"] == BROKEN:
         first = checked["problems"][0]["what"] if checked["problems"] else ""
         return Headline("fail", "Not to be relied on", (f"The audit found {checked['count']}: {first}",))
+    if document["specification"] is not None:
+        return _of_specification(document["specification"])
     if session_summary["state"] == "done":
         sentences = [f"Every step of the recipe has passed, up to level {level}."]
         if bounded:
@@ -122,6 +125,15 @@ def headline(document: Row) -> Headline:
     if session_summary["state"] == "working":
         return Headline("working", "In progress", (f"Next is {session_summary['next']}.", *so_far))
     return Headline("undecided", "Unclear", ("The record does not say where the recipe stands.",))
+
+
+def _of_specification(told: Row) -> Headline:
+    uncovered = sum(not one["scenarios"] and not one["without"] for one in told["statements"])
+    rules = f"{len(told['statements'])} statements, {len(told['rulings'])} rulings."
+    if told["frozen"] is not None:
+        agreed = "Both readings agree over levels 1 to 3 and do as every scenario says."
+        return Headline("pass", "Frozen", (rules, agreed, f"The {told['frozen']['which']} one is the reference."))
+    return Headline("working", "In progress", (rules, f"{uncovered} statements have no scenario yet."))
 
 
 def _so_far(level: int | None, proved: Row | None) -> str:

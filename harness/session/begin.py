@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from harness import __version__
 from harness.connect.workspace import workspace_files
@@ -72,42 +73,78 @@ def create_session(
     """
     check_identity(author)
     public = None if ssh_key is None else ssh.public_half(ssh_key)
-    root = home / SESSIONS
+
+    def first(store: Store) -> tuple[Snapshot, dict[str, Any]]:
+        trusted, taken = _first_snapshot(store, task_directory, workspace)
+        digest = task_digest(store, trusted)
+        remember(home, digest, task)
+        stated = {"plan": plan.to_json(), "task_digest": digest, "author": author, "sandbox": sandbox}
+        return taken, stated | ({} if public is None else {SSH_KEY: public})
+
+    described = SessionDirectory(Path(), workspace, task, "", ssh_key)
+    return publish_session(
+        home,
+        described,
+        first,
+        isolated=isolated,
+        owner=owner,
+        look=lambda: demand_no_workspace(home, task_directory),
+        welcome=lambda name: _welcome(workspace, name, task, home),
+    )
+
+
+def publish_session(
+    home: Path,
+    described: SessionDirectory,
+    first: Callable[[Store], tuple[Snapshot, Mapping[str, Any]]],
+    *,
+    isolated: bool,
+    owner: str | None,
+    look: Callable[[], None] = lambda: None,
+    welcome: Callable[[str], None] = lambda name: None,
+) -> SessionDirectory:
+    """Make the directory of a new session, whole or not at all; `create_session` says what of.
+
+    Args:
+        described: the session; its path and time are given here.
+        first: what the first event holds: the workspace, and what is stated of the session besides.
+        look: refuses by raising, once no other session can begin meanwhile.
+        welcome: called with the session's name before it is seen.
+
+    Raises:
+        SessionError, RecordError: as `create_session`.
+    """
+    task, root = described.task, home / SESSIONS
     with storing(root):
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = Lock(root / ".start.lock", "the list of sessions")
     try:
         remove_unfinished(home)
         demand_budget(home, owner or LOCAL, task)
-        demand_no_workspace(home, task_directory)
-        _refuse_overlap(home, workspace, owner)
+        look()
+        _refuse_overlap(home, described, owner)
         created = now()
         stamp = created[:19].translate({ord("-"): None, ord(":"): None})
         name = f"{task}-{stamp}-{secrets.token_hex(2)}"
-        session = SessionDirectory(root / f"{UNFINISHED}{name}", workspace, task, created, ssh_key)
+        session = replace(described, path=root / f"{UNFINISHED}{name}", created=created)
         try:
             with storing(session.path):
                 session.path.mkdir(mode=0o700)
             Store.create(session.repository)
             with Store(session.repository) as store:
-                trusted, first = _first_snapshot(store, task_directory, workspace)
-                digest = task_digest(store, trusted)
-                remember(home, digest, task)
+                taken, stated = first(store)
                 log = EventLog(store, Keyring(home, isolated=isolated))
                 detail = {
                     "session": name,
-                    "plan": plan.to_json(),
-                    "task_digest": digest,
                     "key": log.key.public.to_json(),
-                    "author": author,
-                    "sandbox": sandbox,
                     ISOLATED: isolated,
                     "lockstep": __version__,
                     "machine": fingerprint(),
-                } | ({} if public is None else {SSH_KEY: public})
-                log.append(START, time=created, arguments={"task": task}, detail=detail, workspace=first)
+                    **stated,
+                }
+                log.append(START, time=created, arguments={"task": task}, detail=detail, workspace=taken)
             session.write()
-            _welcome(workspace, name, task, home)
+            welcome(name)
             if owner is not None:
                 note_owner(home, name, owner)
             publish(session.path, root / name)
@@ -154,7 +191,8 @@ def demand_no_workspace(home: Path, task_directory: Path) -> None:
             )
 
 
-def _refuse_overlap(home: Path, workspace: Path, owner: str | None) -> None:
+def _refuse_overlap(home: Path, described: SessionDirectory, owner: str | None) -> None:
+    workspace = described.workspace
     if home.is_relative_to(workspace) or workspace.is_relative_to(home):
         raise SessionError(
             "the record must lie outside the workspace, where an agent cannot write",
@@ -163,6 +201,8 @@ def _refuse_overlap(home: Path, workspace: Path, owner: str | None) -> None:
             next_step="choose another workspace, or set LOCKSTEP_HOME",
         )
     for other in all_sessions(home):
+        if described.specification and other.specification and other.workspace == workspace:
+            continue  # it was removed, and another one begins in its place
         if other.workspace.is_relative_to(workspace) or workspace.is_relative_to(other.workspace):
             known = owner is None or owner_of(home, other.id) == owner
             raise SessionError(

@@ -62,7 +62,9 @@ class Plan:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """All steps, in order."""
+        """All steps, in order; a session on a specification has none."""
+        if not self.levels:
+            return ()
         first = tuple(Step(1, module) for module in self.modules) or (Step(1),)
         return first + tuple(Step(level) for level in self.levels if level > 1)
 

@@ -24,6 +24,7 @@ from harness.record.lock import Lock
 from harness.record.log import EventLog, cases_added, snapshot_of
 from harness.record.objects import EXECUTABLE, Entry
 from harness.record.snapshot import (
+    Changes,
     Snapshot,
     is_blank,
     refuse_changes,
@@ -51,7 +52,7 @@ class Recorder:
         directory: where the session lies.
         store: its objects and refs.
         history: its events and the state after them.
-        trusted: every trusted file, by path, with the cases found so far.
+        trusted: every trusted file, by path, with the cases found so far; nothing in a session on a specification.
 
     Raises:
         SessionLocked: another process works on the session.
@@ -73,7 +74,7 @@ class Recorder:
             self._log = EventLog(self.store, Keyring(home))
             self.history = History(self._log.events)
             self._spending = Spending(found, self.history.events)
-            self.trusted = trusted_files(self.store, self.history.events)
+            self.trusted = {} if found.specification else trusted_files(self.store, self.history.events)
             self._recover()
         except BaseException:
             self.release()
@@ -126,7 +127,7 @@ class Recorder:
         """
         try:
             taken = snapshot(self.directory.workspace, self.store, admit=self._admit)
-            refuse_changes(trusted_changes(taken.files, self.trusted), self.directory.workspace)
+            refuse_changes(self._changes(taken), self.directory.workspace)
         except SessionError as refusal:
             kind = "trusted files" if isinstance(refusal, TrustedFileChanged) else "workspace"
             self.append(recipe.REFUSED, arguments=arguments, outcome=kind, detail={"finding": refusal.what})
@@ -137,8 +138,12 @@ class Recorder:
         """The workspace as it is now, if it can be recorded and changes nothing trusted."""
         with suppress(SessionError):
             taken = snapshot(self.directory.workspace, self.store, admit=self._admit)
-            return None if trusted_changes(taken.files, self.trusted) else taken
+            return None if self._changes(taken) else taken
         return None
+
+    def _changes(self, taken: Snapshot) -> Changes:
+        """What of the task a workspace changes; a specification has nothing that is not there to be written."""
+        return Changes() if self.directory.specification else trusted_changes(taken.files, self.trusted)
 
     def _admit(self, total_bytes: int) -> None:
         demand_room(self.directory.path, total_bytes)
@@ -242,7 +247,7 @@ class Recorder:
             clear_temporaries(root)
         if directory.updating.exists():
             self._finish_update()
-        if not _holds(directory.trusted, self.trusted, self.store):
+        if not directory.specification and not _holds(directory.trusted, self.trusted, self.store):
             check_out(self.store, self.trusted, directory.trusted)
         if directory.restoring.exists() or is_blank(directory.workspace):
             self._restore_workspace()

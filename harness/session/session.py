@@ -30,7 +30,7 @@ from harness.session.recipe import Plan
 from harness.session.recorder import Recorder
 from harness.session.request import VerificationRequest
 from harness.session.task_update import TaskUpdate, updated
-from harness.session.view import SessionView
+from harness.session.view import OpenSession, SessionView
 from harness.support.home import lockstep_home
 from harness.support.progress import Progress
 from harness.task.load import load_task
@@ -53,7 +53,7 @@ RESERVED = frozenset(
 )
 
 
-class Session(SessionView):
+class Session(OpenSession):
     """A session that this process works on. Made by `start` and `open`; use it as a context manager."""
 
     def __init__(self, found: SessionDirectory, home: Path, verifier: VerifierFactory | None) -> None:
@@ -129,7 +129,14 @@ class Session(SessionView):
             RecordError: its record is damaged.
         """
         home = (home or lockstep_home()).resolve()
-        return cls(directories.find(home, which), home, verifier)
+        found = directories.find(home, which)
+        if found.specification:
+            raise SessionError(
+                f"{found.id} is a session on a specification, and has no candidate",
+                where=str(found.workspace),
+                next_step="`lockstep spec check` says what is due; a session on the task begins once it is frozen",
+            )
+        return cls(found, home, verifier)
 
     @property
     def key(self) -> SigningKey:

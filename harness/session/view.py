@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -16,6 +17,7 @@ from harness.record.event import Event
 from harness.record.export import exported
 from harness.record.isolation import isolates
 from harness.record.log import read_events
+from harness.record.specification import last_frozen
 from harness.record.store import Store
 from harness.record.task_update import stating_task
 from harness.session import recipe
@@ -166,13 +168,16 @@ class SessionView:
     def status(self) -> dict[str, Any]:
         """The recipe's status, the newest verified commit, and how the last attempt ended; JSON-ready."""
         state, head = self.state, self.head
+        described = recipe.status(state, self.budgets_used_up())
+        if self.directory.specification:  # it has no recipe: it works until it is frozen
+            described["state"] = recipe.DONE if last_frozen(self.events) is not None else recipe.WORKING
         return {
             "session": self.id,
             "task": self.directory.task,
             "workspace": str(self.workspace),
             "commit": head.commit if head else None,
             "last_attempt": state.attempts[-1].to_json() if state.attempts else None,
-            **recipe.status(state, self.budgets_used_up()),
+            **described,
         }
 
     def history(self) -> list[dict[str, Any]]:
@@ -211,3 +216,21 @@ class SessionView:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class OpenSession(SessionView, ABC):
+    """A session that this process may write, whatever it is on."""
+
+    @abstractmethod
+    def report_usage(
+        self, *, arguments: Mapping[str, Any] | None = None, detail: Mapping[str, Any] | None = None, **usage: float
+    ) -> None:
+        """Record what an agent spent since the last report: `dollars`, and counts of tokens under names of their own.
+
+        Args:
+            arguments: who reported, and in which call.
+            detail: what was counted, as far as it is worth keeping.
+
+        Raises:
+            SessionError: a number is negative or none.
+        """

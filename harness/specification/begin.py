@@ -15,19 +15,33 @@ from harness.support.files import write_durably
 from harness.support.foreign import content_of
 
 
-def begin(name: str, directory: Path, rules: Path) -> tuple[Place, tuple[Statement, ...]]:
+def rules_in(file: Path) -> str:
+    """The rules in a file.
+
+    Raises:
+        SetupError: it cannot be read.
+    """
+    try:
+        return content_of(file, MOST_BYTES).decode("utf-8")
+    except (OSError, ValueError) as error:
+        raise SetupError(
+            f"the rules cannot be read: {error}", where=str(file), expected="a Markdown file in UTF-8"
+        ) from error
+
+
+def begin(name: str, directory: Path, rules: str, where: str = RULES_FILE) -> tuple[Place, tuple[Statement, ...]]:
     """Make a task directory around rules in words, with a number on each statement.
 
     Args:
         name: the task's.
         directory: where to make it; it must not exist, or be empty.
-        rules: a Markdown file; it is copied.
+        rules: Markdown; `where` is what messages call it.
 
     Returns:
         Where the specification lies, and its statements, for a person to look at.
 
     Raises:
-        SetupError: the name is none, there is something already, or the file cannot be read.
+        SetupError: the name is none, or there is something already.
         TaskError: the rules are wrong.
     """
     check_name(name)
@@ -39,13 +53,8 @@ def begin(name: str, directory: Path, rules: Path) -> tuple[Place, tuple[Stateme
             expected="a directory that is empty, or does not exist",
             next_step="choose another one; nothing was changed",
         )
-    try:
-        text = numbered(content_of(rules, MOST_BYTES).decode("utf-8"))
-    except (OSError, ValueError) as error:
-        raise SetupError(
-            f"the rules cannot be read: {error}", where=str(rules), expected="a Markdown file in UTF-8"
-        ) from error
-    statements = read_statements(text, rules.name)
+    text = numbered(rules)
+    statements = read_statements(text, where)
     directory.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{directory.name}-", dir=directory.parent) as unfinished:
         made = Path(unfinished) / directory.name

@@ -1,18 +1,18 @@
 """Freezing a specification: what was agreed on becomes a task like any other, and is signed.
 
-The chosen reading becomes the reference. Rules, rulings, sheet, scenarios, both readings and the reference are committed
-together to a repository of their own below LOCKSTEP_HOME, and a statement about that commit is signed with the harness's
-key. It lies beside them too, so that whoever has the task can tell whether anything was changed since.
+The chosen reading becomes the reference. Rules, rulings, sheet, scenarios, both readings and the task that was made are one
+commit in the specification's record, with a signed statement about it. The statement lies beside them too, so that whoever
+has the task can tell whether anything was changed since.
 """
 
 from __future__ import annotations
 
-import secrets
-import shutil
+import hashlib
+import json
+import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,32 +25,42 @@ from harness.authoring.scaffold_files import write_task
 from harness.candidate.skeleton import write_skeleton
 from harness.errors import RecordError, TaskError
 from harness.model import STATE
-from harness.record.attest import Subject, seal, unseal
+from harness.record.attest import SUMMARY_FILE, Subject, seal, unseal
+from harness.record.event import now, seconds
+from harness.record.export import check_out
 from harness.record.keyring import Keyring
-from harness.record.log import ATTESTATIONS, MAIN
-from harness.record.message import check_identity
-from harness.record.objects import Commit, identity
+from harness.record.log import event_file
+from harness.record.machine import fingerprint
+from harness.record.objects import Commit, Entry, identity
 from harness.record.snapshot import snapshot
-from harness.record.store import Store
+from harness.record.specification import (
+    DIRECTORY,
+    FROZEN,
+    FROZEN_FILE,
+    PREDICATE,
+    document_of,
+    last_frozen,
+)
 from harness.reference.install import Installed, setup
 from harness.reference.start import start_reference
 from harness.specification.contradictions import contradictions
-from harness.specification.place import ADAPTER, ADAPTER_FILE, DIRECTORY, FROZEN_FILE, Place, Specification, read
+from harness.specification.place import ADAPTER, ADAPTER_FILE, MOST_BYTES, Place, Specification
 from harness.specification.playing import play_scenarios
 from harness.specification.readings import Compared, compare_readings, digest, lay
+from harness.specification.record import Interruptible, Judging, SpecificationRecord
 from harness.specification.scenarios import Scenario
-from harness.specification.sheet import Sheet
+from harness.specification.sheet import SHEET_FILE, Sheet
 from harness.support.files import write_durably
+from harness.support.foreign import content_of, toml_of
 from harness.support.progress import Progress, silent
-from harness.task.contract import COMPILED, REFERENCE_DIRECTORY, TASK_FILE, Candidate, Reference, Task, caches
+from harness.task.contract import COMPILED, REFERENCE_DIRECTORY, TASK_FILE, Candidate, Reference, Task
 from harness.task.load import CONTRACT, load_task
 from harness.verdict import Outcome
-from sandboxes.removal import scratch_directory
 
-PREDICATE = "https://lockstep.invalid/specification/v0.1"
-REPOSITORIES = "specifications"
-"""Below LOCKSTEP_HOME: a repository for each specification that was frozen here, by the task's name."""
+DECIDED = ("name", "workflow", "reference", *CONTRACT)
+"""What of a task's file follows from a specification."""
 AUTHOR = "Lockstep <lockstep@lockstep.invalid>"
+FOUND_AT_MOST = 600
 
 
 @dataclass(frozen=True)
@@ -58,75 +68,113 @@ class Frozen:
     """A specification that was frozen.
 
     Attributes:
-        commit: in the repository `repository`.
+        commit: in the record of the specification.
+        event: the number of the event that made it.
         statement: the predicate that was signed.
     """
 
     commit: str
-    repository: Path
+    event: int
     statement: Mapping[str, Any]
 
 
 def freeze(
-    place: Place,
+    record: SpecificationRecord,
     which: str,
     *,
-    home: Path,
     seed: int | None = None,
     candidate: str = "jax",
     environment: Installed | None = None,
+    client: str = "",
+    interruptible: Interruptible | None = None,
     progress: Progress = silent,
 ) -> Frozen:
     """Make the task whose reference is one reading, and sign what it was made of.
 
     Nothing is written unless every statement has a scenario (or a reason for none), no two scenarios contradict each other,
     both readings do as all scenarios say and agree over levels 1 to 3, and the chosen one passes the checks of a reference.
-    All of it is judged on one copy of the files, and that copy is what is committed.
+    All of it is judged on one copy of the files, and that copy is what is committed. Where a freeze of the same files was
+    recorded, and its process killed before all of the task was written, it is finished.
 
     Args:
         which: the reading, `first` or `second`.
-        home: LOCKSTEP_HOME, where the keys and the repository are.
-        seed: from which the comparison is derived; None draws one after the files were copied.
+        seed: from which the comparison is derived; None draws one after the files were recorded.
         candidate: what the candidate is to be written in.
+        client: who asked, for the record.
+        interruptible: entered while it is judged.
 
     Raises:
         TaskError: something of this does not hold; each such thing is named.
-        SetupError, EnvironmentFailure, RecordError: it cannot be judged, or not be written.
+        SessionError, SetupError, EnvironmentFailure, RecordError: it cannot be judged, or not be written.
     """
+    place, arguments = record.place, {"which": which, "candidate": candidate}
     if place.frozen.exists():
         raise TaskError(
             "the specification is frozen already",
             where=str(place.directory),
             next_step=f"remove {FROZEN_FILE} and the task that was made of it, if it is to be frozen again",
         )
-    others = [path.name for path in place.directory.parent.iterdir() if path.name != DIRECTORY]
-    if others := sorted(name for name in others if not name.startswith(".")):
+    if (done := _finished(record, arguments)) is not None:
+        return done
+    _demand_room(place)
+    with record.judging(FROZEN, arguments, seed, client) as judging:
+        try:
+            with interruptible or nullcontext():
+                compared = _judged(judging, which, candidate, environment, progress)
+            changed = [f"{DIRECTORY}/{path} was changed while it was compared" for path in record.changed(judging)]
+            _demand_none(changed, place)
+        except TaskError as refusal:
+            refusal.where = refusal.where.replace(str(judging.specification.place.directory), str(place.directory))
+            finding = "; ".join(refusal.mistakes or (refusal.what,))[:FOUND_AT_MOST]
+            record.conclude(judging, Outcome.FAIL, {}, finding=finding)
+            raise
+        return _put(record, judging, which, compared)
+
+
+def _demand_room(place: Place) -> None:
+    others = sorted(
+        path.name
+        for path in place.directory.parent.iterdir()
+        if path.name != DIRECTORY and not path.name.startswith(".")
+    )
+    if others:
         raise TaskError(
             f"beside {DIRECTORY}/ there is {', '.join(others)}",
             where=str(place.directory.parent),
             next_step="move it away: the task's files are written there",
         )
-    with scratch_directory("lockstep-freeze-") as scratch:
-        made = scratch / place.name
-        shutil.copytree(place.directory, made / DIRECTORY, ignore=caches, symlinks=True)
-        specification = read(Place(made / DIRECTORY))
-        sheet, scenarios = specification.demanded()
-        numbers = [one.number for one in specification.statements]
-        mistakes = [f"statement {number} has no scenario" for number in scenarios.uncovered(numbers)]
-        state = [path for path in sheet.leaves if path.startswith(STATE)]
-        mistakes += [f"contradiction: {each}" for each in contradictions(scenarios.scenarios, state)]
-        _demand_none(mistakes, place)
-        compared = compare_readings(
-            specification.place,
-            sheet,
-            scenarios.scenarios,
-            seed=secrets.randbits(63) if seed is None else seed,
-            environment=environment,
-            progress=progress,
-        )
-        _demand_none(_disagreements(compared), place)
-        _make(made, specification.place, sheet, scenarios.scenarios, which, candidate, environment, progress)
-        return _put(made, specification, place, which, compared, home)
+
+
+def _judged(
+    judging: Judging, which: str, candidate: str, environment: Installed | None, progress: Progress
+) -> Compared:
+    """Hold everything against everything, and complete the copy to a task. Raises TaskError with all that does not hold."""
+    specification = judging.specification
+    place, (sheet, scenarios) = specification.place, specification.demanded()
+    _demand_none(objections(specification), place)
+    compared = compare_readings(
+        place, sheet, scenarios.scenarios, seed=judging.seed, environment=environment, progress=progress
+    )
+    _demand_none(_disagreements(compared), place)
+    _make(place.directory.parent, place, sheet, scenarios.scenarios, which, candidate, environment, progress)
+    return compared
+
+
+def objections(specification: Specification) -> list[str]:
+    """What keeps a specification from being frozen that its files alone show. Raises TaskError where there is no sheet."""
+    sheet, scenarios = specification.demanded()
+    numbers = [one.number for one in specification.statements]
+    mistakes = [f"statement {number} has no scenario" for number in scenarios.uncovered(numbers)]
+    state = [path for path in sheet.leaves if path.startswith(STATE)]
+    return mistakes + [f"contradiction: {each}" for each in contradictions(scenarios.scenarios, state)]
+
+
+def not_of_the_sheet(made: Path) -> list[str]:
+    """The tables of a made task's file that are not as the sheet has them."""
+    task, sheet = (
+        toml_of((made / path).read_text(encoding="utf-8")) for path in (TASK_FILE, f"{DIRECTORY}/{SHEET_FILE}")
+    )
+    return [name for name in CONTRACT if name in sheet and task.get(name) != sheet[name]]
 
 
 def _disagreements(compared: Compared) -> list[str]:
@@ -204,57 +252,86 @@ def _tell_meanings(readme: Path, sheet: Sheet) -> None:
     readme.write_text("\n".join(told) + "\n", encoding="utf-8")
 
 
-def _put(made: Path, specification: Specification, place: Place, which: str, compared: Compared, home: Path) -> Frozen:
-    """Commit and sign it, and put it where the specification lies; the task file comes last, and makes it a task.
-
-    Raises:
-        TaskError: somebody changed the specification meanwhile.
-    """
-    directory, digests = place.directory.parent, _digests(made)
-    now = _digests(directory) | {REFERENCE_DIRECTORY: digests[REFERENCE_DIRECTORY]}  # which is not there yet
-    changed = sorted(name for name in {*digests, *now} if digests.get(name) != now.get(name))
-    _demand_none([f"{name} was changed while it was compared" for name in changed], place)
-    scenarios = specification.demanded()[1]
+def _put(record: SpecificationRecord, judging: Judging, which: str, compared: Compared) -> Frozen:
+    """Commit and sign it in the record, and then put it where the specification lies."""
+    specification, store = judging.specification, record.store
+    made = specification.place.directory.parent
     statement = {
-        "task": place.name,
+        "session": record.id,
+        "task": made.name,
         "lockstep": __version__,
         "statements": len(specification.statements),
         "rulings": sum(bool(one.rules_on) for one in specification.statements),
-        "scenarios": len(scenarios.scenarios),
+        "scenarios": len(specification.demanded()[1].scenarios),
         "chosen": which,
         "seed": compared.seed,
-        "levels": [report.to_json() for report in compared.reports],
-        "digests": digests,
+        "digests": digests(made),
+        "machine": fingerprint(),
     }
-    repository = home / REPOSITORIES / f"{place.name}.git"
-    commit, sealed = _committed(made, repository, statement, Keyring(home))
-    for part in sorted(made.iterdir(), key=lambda path: path.name == TASK_FILE):
-        if part.name != DIRECTORY:
-            _copy(part, directory / part.name)
+    taken, moment = snapshot(made, store), now()
+    head = record.head
+    parents = (head.commit,) if head is not None and head.commit else ()
+    who = identity(AUTHOR, seconds(moment))
+    commit = store.put_commit(Commit(taken.tree, parents, who, who, message_of(statement)))
+    sealed = seal(Subject(commit, taken.tree, taken.digest), PREDICATE, statement, record.key)
+    attached = {SUMMARY_FILE: sealed, document_of("compare"): encoded(compared.to_json())}
+    event = record.conclude(judging, Outcome.PASS, attached, commit=commit)
+    _bring(record, commit, sealed)
+    return Frozen(commit, event.seq, statement)
+
+
+def message_of(statement: Mapping[str, Any]) -> str:
+    """What the commit of a frozen specification says."""
+    return (
+        f"Freeze the specification of {statement['task']}\n\n"
+        f"{statement['statements']} statements, {statement['scenarios']} scenarios; the {statement['chosen']} reading "
+        f"is the reference.\n\nLockstep-Seed: {statement['seed']}\n"
+    )
+
+
+def encoded(document: Mapping[str, Any]) -> bytes:
+    """A document as an event keeps it."""
+    return json.dumps(document, indent=1, sort_keys=True).encode() + b"\n"
+
+
+def _finished(record: SpecificationRecord, arguments: Mapping[str, Any]) -> Frozen | None:
+    """Finish a freeze that was recorded of these very files and whose process was killed before all was written."""
+    event = last_frozen(record.events)
+    if event is None or dict(event.arguments) != dict(arguments) or event.workspace is None:
+        return None
+    with record.copied(arguments) as (taken, _):
+        if event.workspace["gitTree"] != taken.tree:
+            return None
+    sealed, commit = event_file(record.store, event.id, SUMMARY_FILE), str(event.commit)
+    _bring(record, commit, sealed)
+    return Frozen(commit, event.seq, unseal(sealed, record.key.public)["predicate"])
+
+
+def _bring(record: SpecificationRecord, commit: str, sealed: bytes) -> None:
+    """Write the task of a frozen commit where the specification lies: each part whole, the task's file comes last.
+
+    Raises:
+        TaskError: something else lies there.
+    """
+    store, place = record.store, record.place
+    directory = place.directory.parent
+    parts: dict[str, dict[str, Entry]] = {}
+    for path, entry in store.files(store.commit(commit).tree).items():
+        parts.setdefault(path.partition("/")[0], {})[path] = entry
+    del parts[DIRECTORY]
+    with tempfile.TemporaryDirectory(prefix=".lockstep-frozen-", dir=directory) as scratch:
+        made = Path(scratch) / place.name
+        check_out(store, {path: entry for files in parts.values() for path, entry in files.items()}, made)
+        there = sorted(name for name in parts if (directory / name).exists())
+        if other := [name for name in there if digest(directory / name) != digest(made / name)]:
+            raise TaskError(
+                f"beside {DIRECTORY}/ there is {', '.join(other)}, which is not what was frozen",
+                where=str(directory),
+                next_step="move it away: the task's files are written there",
+            )
+        for name in sorted(parts.keys() - {*there}, key=lambda name: (name == TASK_FILE, name)):
+            (made / name).rename(directory / name)
     write_durably(place.frozen, sealed)
-    return Frozen(commit, repository, statement)
-
-
-def _committed(made: Path, repository: Path, statement: Mapping[str, Any], keyring: Keyring) -> tuple[str, bytes]:
-    if not repository.exists():
-        Store.create(repository)
-    now = int(datetime.now(UTC).timestamp())
-    with Store(repository) as store:
-        taken = snapshot(made, store)
-        refs = store.refs()
-        parents = (refs[MAIN],) if MAIN in refs else ()
-        who = identity(check_identity(AUTHOR), now)
-        message = (
-            f"Freeze the specification of {statement['task']}\n\n"
-            f"{statement['statements']} statements, {statement['scenarios']} scenarios; the {statement['chosen']} reading "
-            f"is the reference.\n\nLockstep-Seed: {statement['seed']}\n"
-        )
-        commit = store.put_commit(Commit(taken.tree, parents, who, who, message))
-        sealed = seal(Subject(commit, taken.tree, taken.digest), PREDICATE, statement, keyring.present)
-        attestation = store.put("blob", sealed)
-        old = refs.get(MAIN)
-        store.move_refs({MAIN: (commit, old), f"{ATTESTATIONS}{commit}": (attestation, None)})
-    return commit, sealed
 
 
 def changed_since(place: Place, home: Path) -> list[str] | None:
@@ -267,7 +344,7 @@ def changed_since(place: Place, home: Path) -> list[str] | None:
         return None
     sealed = place.frozen.read_bytes()
     statement: Mapping[str, Any] | None = None
-    for key in Keyring(home).public:
+    for key in (*Keyring(home).public, *Keyring(home, isolated=False).public):
         try:
             statement = unseal(sealed, key)["predicate"]
             break
@@ -279,21 +356,33 @@ def changed_since(place: Place, home: Path) -> list[str] | None:
             where=str(place.frozen),
             next_step="take the file as it was, or freeze the specification again",
         )
-    present = _digests(place.directory.parent)
+    present = digests(place.directory.parent)
     known = statement["digests"]
     return sorted(name for name in {*known, *present} if known.get(name) != present.get(name))
 
 
-def _digests(task: Path) -> dict[str, str]:
-    """SHA-256 by part: rules, sheet, scenarios, readings, and the reference."""
+def digests(task: Path) -> dict[str, str]:
+    """SHA-256 by part: rules, sheet, scenarios, readings, the reference, and what of the task's file follows from these."""
     parts = {
-        f"{DIRECTORY}/{path.name}": path
+        f"{DIRECTORY}/{path.name}": digest(path)
         for path in sorted((task / DIRECTORY).iterdir())
         if path.name not in (FROZEN_FILE, COMPILED) and not path.name.startswith(".")
     }
-    parts[REFERENCE_DIRECTORY] = task / REFERENCE_DIRECTORY
-    return {name: digest(path) for name, path in parts.items()}
+    return parts | {REFERENCE_DIRECTORY: digest(task / REFERENCE_DIRECTORY)} | _stated(task / TASK_FILE)
 
 
-def _copy(source: Path, target: Path) -> None:
-    shutil.copytree(source, target) if source.is_dir() else shutil.copyfile(source, target)
+def _stated(task_file: Path) -> dict[str, str]:
+    """SHA-256 of each table of a task's file that a specification decides; modules are yet to be divided, and are not."""
+    try:
+        tables = toml_of(content_of(task_file, MOST_BYTES).decode("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise TaskError(f"it cannot be read: {error}", where=str(task_file), next_step="take it as it was") from error
+    return {
+        f"{TASK_FILE} [{name}]": hashlib.sha256(
+            json.dumps(tables[name], sort_keys=True, default=str).encode()
+        ).hexdigest()
+        for name in DECIDED
+        if name in tables
+    }

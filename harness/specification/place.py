@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import NoSuchTask, TaskError
+from harness.record.bounds import MAX_FILES
+from harness.record.specification import DIRECTORY, FROZEN_FILE, PARTS, TABLES
 from harness.specification.scenarios import SCENARIOS_DIRECTORY, Scenarios, read_scenarios
 from harness.specification.sheet import SHEET_FILE, Sheet, read_sheet
 from harness.specification.statements import Statement, read_statements
 from harness.support.foreign import content_of
+from harness.task.contract import COMPILED
 
-DIRECTORY = "specification"
 RULES_FILE = "RULES.md"
-READINGS = ("first", "second")
-FROZEN_FILE = "frozen.json"
-TABLES_DIRECTORY = "data"
+READINGS = PARTS
 ADAPTER_FILE = "adapter.py"
 MOST_BYTES = 4 << 20
 """Of the rules."""
@@ -52,7 +54,7 @@ class Place:
     @property
     def tables(self) -> Path:
         """The directory of tables that belong to the rules and are too long for their text; there may be none."""
-        return self.directory / TABLES_DIRECTORY
+        return self.directory / TABLES
 
     @property
     def frozen(self) -> Path:
@@ -106,15 +108,52 @@ def find(directory: Path) -> Place:
 
     Raises:
         NoSuchTask: it has none.
+        TaskError: something in it is neither a file nor a directory.
     """
     place = Place(directory.absolute() / DIRECTORY)
-    if not place.rules.is_file():
+    if not os.path.lexists(place.rules):
         raise NoSuchTask(
             f"there is no {DIRECTORY}/{RULES_FILE}",
             where=str(directory),
             next_step="name the directory of a task that `lockstep new NAME --spec RULES.md` made",
         )
+    demand_plain(place)
     return place
+
+
+def demand_plain(place: Place) -> None:
+    """Refuse a specification with links, pipes or devices in it: reading one may wait for ever, or show another place.
+
+    Raises:
+        TaskError: there are such; each is named. Or there are too many files.
+    """
+    odd: list[str] = []
+    for count, (path, kind) in enumerate(_entries(place.directory), 1):
+        if count > MAX_FILES:
+            raise TaskError(f"there are more than {MAX_FILES} files", where=str(place.directory))
+        if kind:
+            odd.append(f"{path.relative_to(place.directory.parent)} is {kind}")
+    if odd:
+        raise TaskError(
+            "a specification has files and directories alone",
+            mistakes=tuple(sorted(odd)),
+            where=str(place.directory),
+            next_step="remove these, or put plain files in their place",
+        )
+
+
+def _entries(directory: Path, top: bool = True) -> Iterator[tuple[Path, str]]:
+    """What lies below a directory, each with what keeps it from being read; hidden entries at the top are left out."""
+    with os.scandir(directory) as found:
+        for entry in found:
+            if entry.name == COMPILED or (top and entry.name.startswith(".")):
+                continue
+            if entry.is_symlink():
+                yield Path(entry.path), "a link"
+            elif entry.is_dir():
+                yield from _entries(Path(entry.path), top=False)
+            else:
+                yield Path(entry.path), "" if entry.is_file() else "neither a file nor a directory"
 
 
 def read(place: Place) -> Specification:

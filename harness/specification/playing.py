@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,15 @@ class Played:
     def passed(self) -> bool:
         """Whether the reading does as the scenario says."""
         return not self.misses
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description of what it misses."""
+        return {
+            "scenario": self.scenario.name,
+            "where": self.scenario.where,
+            "cites": list(self.scenario.cites),
+            "misses": [str(miss) for miss in self.misses],
+        }
 
 
 def play_scenarios(

@@ -9,23 +9,24 @@ Each runs in a sandbox of its own that shows a copy of its own files: neither th
 
 from __future__ import annotations
 
-import hashlib
+import re
 import shutil
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from harness.authoring.conformance.declaration import agrees_with_its_task
 from harness.authoring.conformance.kit import Failed, Kit
-from harness.candidate.start import demand_no_links
 from harness.errors import EnvironmentFailure, Failure, Raised, Side, TaskError
 from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment, Pool
+from harness.record.specification import LEVELS, digest_of, outcome_of
 from harness.reference.install import Installed, setup
 from harness.reference.start import ReferenceWorker, start_reference
-from harness.specification.place import ADAPTER, ADAPTER_FILE, DIRECTORY, READINGS, Place
+from harness.specification.place import ADAPTER, ADAPTER_FILE, DIRECTORY, READINGS, Place, demand_plain
 from harness.specification.playing import Played, first_line, play_scenarios
 from harness.specification.scenarios import Scenario
 from harness.specification.sheet import SHEET_FILE, Sheet
@@ -39,7 +40,7 @@ from harness.verify.suite.client import Suite
 from harness.verify.suite.features import FeatureCount
 from sandboxes.removal import scratch_directory
 
-LEVELS = (1, 2, 3)
+_SIDES = re.compile("|".join(side.value for side in Side))
 Checks = Generator[CheckResult]
 EXCHANGED = "sides exchanged: "
 """Before the names of checks in which the second reading stands where the reference does."""
@@ -76,10 +77,19 @@ class Compared:
     @property
     def outcome(self) -> Outcome:
         """PASS where all levels ran and both readings do as every scenario says."""
-        worst = Outcome.worst([report.outcome for report in self.reports])
-        if worst is Outcome.PASS and (any(self.missed.values()) or len(self.reports) < len(LEVELS)):
-            return Outcome.FAIL
-        return worst
+        return outcome_of(self.reports, self.missed)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return {
+            "outcome": str(self.outcome),
+            "seed": self.seed,
+            "readings": dict(self.digests),
+            "scenarios": {which: len(played) for which, played in self.played.items()},
+            "missed": {which: [one.to_json() for one in missed] for which, missed in self.missed.items()},
+            "levels": [report.to_json() for report in self.reports],
+            "refusals": list(self.refusals),
+        }
 
 
 class FollowingReading(ReferenceWorker):
@@ -138,7 +148,7 @@ def play_reading(
     Raises:
         TaskError, SetupError, EnvironmentFailure: as `compare_readings`.
     """
-    with ExitStack() as stack:
+    with naming(which), ExitStack() as stack:
         task = laid(place, sheet, which, stack)
         installed = environment or setup(task, lambda line: progress(line, 0, 1))
         with closing(start_reference(task, installed)) as reading:
@@ -164,10 +174,11 @@ def compare_readings(
         stop_at_failure: report a difference as it was found, neither localised nor shrunk.
 
     Raises:
-        TaskError: a reading is missing, holds a link, or declares something else than the sheet.
+        TaskError: a reading is missing or declares something else than the sheet, or there is a link.
         SetupError, EnvironmentFailure: a reading cannot be started.
     """
     with ExitStack() as stack:
+        stack.enter_context(naming(*READINGS))
         tasks = {which: laid(place, sheet, which, stack) for which in READINGS}
         installed = environment or setup(tasks[READINGS[0]], lambda line: progress(line, 0, 1))
         both = _Both(tasks, installed, seed, progress, stop_at_failure)
@@ -219,13 +230,15 @@ class _Both:
 
     def _exchanged(self) -> Checks:
         """Level 1 once more: of the reading that leads refusals are passed over, and its own chance is not looked at."""
-        with ExitStack() as stack:
-            one, other = self.started(READINGS[::-1], stack)
+        order = READINGS[::-1]
+        with naming(*order), ExitStack() as stack:
+            one, other = self.started(order, stack)
             try:
                 for result in _level_1(self._pair(one, other)):
                     name = f"{EXCHANGED}{result.name}"
-                    divergences = tuple(replace(found, check=name) for found in result.divergences)
-                    yield replace(result, name=name, divergences=divergences)
+                    named = _named(result, order)
+                    divergences = tuple(replace(found, check=name) for found in named.divergences)
+                    yield replace(named, name=name, divergences=divergences)
             finally:
                 self.refusals += other.refusals
 
@@ -243,11 +256,12 @@ def _report(pair: Pair, level: int, exchanged: Callable[[], Checks]) -> LevelRep
     try:
         with closing(running[level]()) as checks:  # a level that ends early ends the workers that it started
             for result in checks:
-                results.append(result)
+                results.append(_named(result, READINGS))
                 if result.outcome not in (Outcome.PASS, Outcome.SKIPPED):
                     break
     except EnvironmentFailure as failure:
-        results.append(CheckResult("workers", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure)))
+        told = CheckResult("workers", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure))
+        results.append(_named(told, READINGS))
     finally:
         tally.counting.close()
     return LevelReport(
@@ -263,6 +277,28 @@ def _report(pair: Pair, level: int, exchanged: Callable[[], Checks]) -> LevelRep
     )
 
 
+def in_words_of_readings(text: str, order: Sequence[str]) -> str:
+    """What levels say of reference and candidate, said of the two readings that stand there, the leading one first."""
+    named = {side.value: f"the {which} reading" for side, which in zip(Side, order, strict=False)}
+    return _SIDES.sub(lambda found: named.get(found[0], found[0]), text)
+
+
+def _named(result: CheckResult, order: Sequence[str]) -> CheckResult:
+    divergences = tuple(replace(found, cause=in_words_of_readings(found.cause, order)) for found in result.divergences)
+    return replace(result, detail=in_words_of_readings(result.detail, order), divergences=divergences)
+
+
+@contextmanager
+def naming(*order: str) -> Iterator[None]:
+    """Have what cannot be asked named as the reading that it is: the one on the reference's side, then the other."""
+    try:
+        yield
+    except EnvironmentFailure as failure:
+        for part in ("what", "where", "expected", "next_step"):
+            setattr(failure, part, in_words_of_readings(getattr(failure, part), order))
+        raise
+
+
 def _level_1(pair: Pair, exchanged: Callable[[], Checks] | None = None) -> Checks:
     yield from of_modules(pair, None)
     yield from generic.checks_one_by_one(pair)
@@ -271,25 +307,26 @@ def _level_1(pair: Pair, exchanged: Callable[[], Checks] | None = None) -> Check
 
 
 def laid(place: Place, sheet: Sheet, which: str, stack: ExitStack) -> Task:
-    """A reading as a task's reference, in a directory that holds a copy of its files and nothing else.
+    """A reading as a task's reference, in a directory that holds a copy of its files, the tables of the rules and nothing
+    else.
 
     It lies there as it will once it is frozen: no path tells a reading which of the two it is, and who asks.
 
     Raises:
-        TaskError: there is none.
-        SetupError: it holds a link.
+        TaskError: there is none, the specification holds a link, or the reading has a file of the name of a table.
     """
+    demand_reading(place, which)
+    demand_plain(place)
     directory = stack.enter_context(scratch_directory("lockstep-reading-")) / place.name
     lay(place, which, directory / REFERENCE_DIRECTORY)
     return sheet.task(place.name, directory, f"{REFERENCE_DIRECTORY}/{ADAPTER}")
 
 
-def lay(place: Place, which: str, target: Path) -> None:
-    """Copy the files of a reading, and the tables of the rules beside them.
+def demand_reading(place: Place, which: str) -> None:
+    """Check that a reading is there.
 
     Raises:
-        TaskError: there is no such reading, or it has a file of the name of a table.
-        SetupError: there is a link among them.
+        TaskError: there is none.
     """
     source = place.reading(which)
     if not (source / ADAPTER_FILE).is_file():
@@ -298,11 +335,18 @@ def lay(place: Place, which: str, target: Path) -> None:
             where=str(source / ADAPTER_FILE),
             next_step=f"write the class `{ADAPTER.partition(':')[2]}` there from the rules alone (docs/specification.md)",
         )
-    demand_no_links(source)
+
+
+def lay(place: Place, which: str, target: Path) -> None:
+    """Copy the files of a reading, and the tables of the rules beside them.
+
+    Raises:
+        TaskError: the reading has a file of the name of a table.
+    """
+    source = place.reading(which)
     shutil.copytree(source, target, ignore=no_code)
     if not place.tables.is_dir():
         return
-    demand_no_links(place.tables)
     if taken := sorted(table.name for table in place.tables.iterdir() if (target / table.name).exists()):
         raise TaskError(
             f"the {which} reading has files of the names of tables: {', '.join(taken)}",
@@ -335,10 +379,6 @@ def no_code(directory: str, names: list[str]) -> set[str]:
 
 def digest(directory: Path) -> str:
     """SHA-256 over names and contents of the files below a directory, such as a reading's; of a file alone over that one."""
-    sha = hashlib.sha256()
     within = directory.rglob("*") if directory.is_dir() else [directory]
-    for path in sorted(path for path in within if path.is_file() and COMPILED not in path.parts):
-        content = path.read_bytes()
-        sha.update(f"{path.relative_to(directory).as_posix()}\0{len(content)}\0".encode())
-        sha.update(content)
-    return sha.hexdigest()
+    files = (path for path in within if path.is_file() and COMPILED not in path.parts)
+    return digest_of((path.relative_to(directory), path.read_bytes()) for path in files)

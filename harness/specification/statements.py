@@ -1,8 +1,8 @@
 """The rules of a specification as numbered statements: what scenarios, readings and rulings cite.
 
 A statement is a paragraph or a list item of a Markdown text that begins with its number and a full stop (`12. A die is
-rolled.`). What is indented below it, tables and code that follow it belong to it. Headings and quotations are no
-statements. A number that a statement has is never changed, since others cite it.
+rolled.`). What is indented below it, tables and code that follow it belong to it. Headings, quotations and comments
+(`<!-- -->`) are no statements. A number that a statement has is never changed, since others cite it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from harness.errors import TaskError
 RULINGS_HEADING = "## Rulings"
 _NUMBERED = re.compile(r"(?:[-*+] )?(\d{1,6})[.)] +(?=\S)")
 _ITEM = re.compile(r"[-*+] +")
-_HEADING = re.compile(r"#{1,6} |(?:=+|-{2,})\s*$|<!--")
+_HEADING = re.compile(r"#{1,6} |(?:=+|-{2,})\s*$")
+_UNDERLINE = re.compile(r"(?:=+|-+)\s*$")
+"""Below a paragraph it makes a heading of it."""
+_COMMENT, _COMMENT_END = "<!--", "-->"
 _FENCE = re.compile(r"(```+(?=[^`]*$)|~~~+)")
 _RULING = re.compile(r"Ruling on (\d+(?:(?:, | and )\d+)*): ", re.DOTALL)
 
@@ -153,7 +156,7 @@ def with_ruling(text: str, ruling: str, rules_on: Sequence[int], where: str) -> 
         raise TaskError(
             "a ruling cannot be added at the end: it would be part of what stands there",
             where=where,
-            next_step="close the block of code (```) with which the text ends",
+            next_step="close the block of code (```), or the comment, with which the text ends",
         )
     return changed, added
 
@@ -173,16 +176,20 @@ class _Block:
 def _blocks(text: str) -> list[_Block]:
     """The paragraphs and top-level list items of a text; indented lines, tables and code go with what stands before them."""
     blocks: list[_Block] = []
-    section, fence, begins, quoted = "", "", True, False
+    section, fence, begins, quoted, hidden = "", "", True, False, False
     for number, line in enumerate(text.split("\n"), 1):
         opened = _FENCE.match(line.lstrip())
-        if fence or opened:
+        if hidden or (not fence and line.lstrip().startswith(_COMMENT)):
+            hidden, begins = _COMMENT_END not in line, True
+        elif fence or opened:
             fence = "" if fence and _closes(line.strip(), fence) else fence or (opened[1] if opened else "")
             _go_on(blocks, line)
             begins = True
         elif not line.strip():
             _go_on(blocks, "")
             begins, quoted = True, False
+        elif not (begins or quoted) and _UNDERLINE.match(line) and _is_paragraph(blocks[-1]):
+            section, begins = " ".join(blocks.pop().text.split()), True
         elif _HEADING.match(line):
             section, begins = line.lstrip("# ").strip() if line.startswith("#") else section, True
         elif line.startswith(">") or (quoted and not begins):
@@ -196,6 +203,11 @@ def _blocks(text: str) -> list[_Block]:
         else:
             _go_on(blocks, line)
     return blocks
+
+
+def _is_paragraph(block: _Block) -> bool:
+    """Whether a block is neither an item of a list nor a numbered statement, which to Markdown is one too."""
+    return not (_ITEM.match(block.text) or _NUMBERED.match(block.text))
 
 
 def _closes(line: str, fence: str) -> bool:

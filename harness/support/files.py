@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -67,6 +68,26 @@ def write_below(root: Path, relative: str, content: bytes, mode: int = 0o644) ->
                 os.unlink(temporary, dir_fd=top)
             raise
         os.fsync(directory)
+
+
+def read_below(root: Path, relative: str, most_bytes: int) -> bytes:
+    """The content of the file `root/relative`, without ever following a link below `root`.
+
+    Raises:
+        OSError: it is not there, or a component of its path is a link or no directory.
+        ValueError: it is no regular file, is larger than `most_bytes`, or `relative` is no path.
+    """
+    *parents, name = _parts(root, relative)
+    with ExitStack() as held:
+        _, directory = _open_parents(held, root, parents, make=False)
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with open(os.open(name, flags, dir_fd=directory), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ValueError(f"{name} is not a regular file")
+            content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise ValueError(f"{name} is larger than {most_bytes >> 20} MiB")
+    return content
 
 
 def remove_below(root: Path, relative: str) -> None:

@@ -25,7 +25,8 @@ from harness.task.load import load_task, without_training
 from mcp_server.demo import agent
 from mcp_server.demo.agent import Diagnosis
 from mcp_server.demo.faults import Fault, faulty
-from mcp_server.results import FileText, FileWritten, Finding, SessionStatus, StepView
+from mcp_server.file_results import FileText, FileWritten
+from mcp_server.results import Finding, SessionStatus, StepView
 from mcp_server.toolbox import Tools, begun, connected
 from sandboxes.removal import scratch_directory
 

@@ -17,7 +17,9 @@ from harness.host import jobs
 from harness.record.directory import all_sessions
 from harness.support.embedded import find_task
 from harness.support.home import lockstep_home
+from harness.task.load import load_task
 from mcp_server.demo import agent, faults
+from mcp_server.demo import specification as specified
 from mcp_server.demo.faults import KINDS, Fault, chosen, faulty
 from mcp_server.demo.play import Attempt, Played, Repair, Started, play
 from mcp_server.results import Finding
@@ -162,3 +164,27 @@ def test_a_fault_that_the_agent_does_not_know_ends_with_a_person(home: Path, tmp
     assert last.outcome == "FAIL" and last.found is not None
     assert last.found.path == "reward"
     assert result.audit.ok
+
+
+@pytest.mark.slow
+def test_the_demo_of_a_specification_goes_from_rules_to_a_task_that_is_audited(home: Path, tmp_path: Path) -> None:
+    told: list[specified.Step] = []
+    progress = lambda what, done, total: None  # noqa: E731
+    result = specified.play(directory=tmp_path / "kept", tell=told.append, progress=progress)
+    assert result.whole and result.audit.ok, result.audit.problems
+    assert list(result.steps) == told
+    [compared] = [step for step in told if "compared" in step.what]
+    assert (compared.outcome, compared.found["path"]) == ("FAIL", "state/score")
+    assert {step.who for step in told} == {"person", "author", "first", "second"}
+    assert load_task(result.directory).workflow == "create"
+    assert "31. Ruling on 15" in (result.directory / "specification/RULES.md").read_text()
+    assert all(jobs.host_token(session) is None for session in all_sessions(home)), "its host has ended"
+
+
+def test_the_game_of_the_demo_has_the_rule_that_it_leaves_open() -> None:
+    for name, (there, _) in (
+        ("RULES.md", specified.OPEN),
+        ("readings/second/adapter.py", specified.ANOTHER),
+        ("scenarios/harbour.toml", specified.UNDECIDED),
+    ):
+        assert (specified.GAME / name).read_text().count(there) == 1

@@ -23,6 +23,7 @@ from mcp_server.catalog import OPERATIONS
 from mcp_server.limits import RESULT_CHARACTERS
 from mcp_server.profile_tools import profile_tools
 from mcp_server.session_tools import session_tools
+from mcp_server.specification_tools import specification_tools
 from mcp_server.transfer_tools import transfer_tools
 from mcp_server.verification_tools import verification_tools
 from mcp_server.workspace_tools import workspace_tools
@@ -80,6 +81,7 @@ async def test_commands_and_tools_are_the_same_operations_with_the_same_words(op
         assert set(operation.shared.values()) <= options
     if operation.tool is not None:
         tools = (*session_tools(), *verification_tools(), *transfer_tools(), *profile_tools(), *workspace_tools())
+        tools += tuple(specification_tools())
         tool = next(tool for tool in tools if tool.name == operation.tool)
         assert tool.title == operation.summary
         assert set(operation.shared) <= set(tool.parameters["properties"])
@@ -122,10 +124,11 @@ async def test_the_text_of_a_result_holds_every_fact_of_its_data(place: Place) -
 
 async def test_prompts_are_filled_from_the_session(place: Place) -> None:
     from harness.session.prompts import templates
+    from harness.specification.prompts import NAMES
 
     async with Client(place.inside()) as client:
         offered = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
-        assert list(offered) == list(templates())
+        assert list(offered) == [*templates(), *NAMES]
         assert all(prompt.description for prompt in offered.values())
         session = (await call(client, "start_session", task="walk"))["session"]
         filled = await client.get_prompt("translate", {"session": session, "module": "ending"})

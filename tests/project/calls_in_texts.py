@@ -16,6 +16,7 @@ from harness.session.prompts import templates
 from mcp_server import schemas
 from mcp_server.profile_tools import profile_tools
 from mcp_server.session_tools import session_tools
+from mcp_server.specification_tools import specification_tools
 from mcp_server.transfer_tools import transfer_tools
 from mcp_server.verification_tools import verification_tools
 from mcp_server.workspace_tools import workspace_tools
@@ -44,7 +45,7 @@ OTHER_NAMES = {
 TOOLS = frozenset({
     "start_session", "session_status", "run_level_tests", "policy_transfer", "compare_rollouts", "profile_sps",
     "explain_divergence", "history", "replay", "audit", "report_usage", "run_command", "get_job", "cancel_job", "read_file",
-    "write_file", "edit_file", "list_files",
+    "write_file", "edit_file", "list_files", "start_specification", "spec",
 })  # fmt: skip
 """The tools as texts name them. Whoever renames a tool finds here which texts still have its old name."""
 
@@ -76,6 +77,7 @@ class Offered:
 def offered() -> Offered:
     """What this version offers."""
     tools = [*session_tools(), *verification_tools(), *transfer_tools(), *profile_tools(), *workspace_tools()]
+    tools += specification_tools()
     prompts = templates().values()
     words = set(_fields(schemas.whole(tools)))
     words |= {prompt.name for prompt in prompts} | {each.name for prompt in prompts for each in prompt.arguments}

@@ -20,7 +20,7 @@ COMMANDS = [each.command for each in OPERATIONS if each.command is not None]
 SAMPLES = {
     "level": 1, "module": "moves", "directory": "my task", "candidate": "rust", "sandbox": "docker", "seed": 7,
     "case": Path("cases/a b.json"), "event": 3, "index": 2, "record": "a.bundle", "task": "walk", "package": "einops==0.8.1",
-    "which": "first",
+    "which": "first", "step": "play",
     "after": 3, "limit": 30, "path": "candidate/env.py", "first_line": 1, "most_lines": 100, "job": "s-1.4", "wait_s": 40,
 }  # fmt: skip
 

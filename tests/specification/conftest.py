@@ -10,8 +10,9 @@ import pytest
 
 from harness.reference.install import Installed
 from harness.specification.place import Specification, find, read
+from tests.paths import ROOT
 
-HARBOUR = Path(__file__).parent / "harbour"
+HARBOUR = ROOT / "mcp_server/demo/harbour"
 HERE = Installed(Path(sys.prefix), Path(sys.executable))
 
 

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from harness.cli.main import main
-from harness.errors import LockstepError, SetupError, TaskError
+from harness.errors import LockstepError, TaskError
+from harness.measure.strength.mutants import enumerate_mutants
 from harness.specification import freeze, readings, strength
-from harness.specification.place import READINGS, Specification, find
+from harness.specification.place import READINGS, Specification, demand_plain, find
 from harness.specification.prompts import NAMES, render
 from harness.specification.readings import lay
+from harness.specification.record import record_of
+from harness.support.home import lockstep_home
 from tests.home import new_home
 from tests.specification.conftest import HERE, changed
 from tests.specification.misreadings import MISREADINGS
@@ -53,10 +56,21 @@ def test_a_task_begins_with_rules_in_words_and_says_what_is_next(tmp_path: Path,
 def test_a_ruling_from_the_command_line_needs_a_scenario(task: Path, run) -> None:
     code, document = run("spec", "check", task)
     assert (code, document["next"]) == (0, "lockstep spec compare")
+    assert record_of(lockstep_home(), find(task)) is None
     code, document = run("spec", "rule", task, "half of one crate is one crate", "--on", "15")
     assert (code, document["statement"]["number"], document["rules_on"]) == (0, 31, [15])
     assert run("spec", "check", task)[1]["without_scenario"] == [31]
     assert run("spec", "rule", task, "so", "--on", "77")[0] == 3
+    found = record_of(lockstep_home(), find(task))
+    assert found is not None
+    events = run("history", found.id)[1]["events"]
+    assert [event["kind"] for event in events] == ["start", "spec_rule", "spec_check"]
+    assert run("audit", found.id)[1]["ok"]
+    status = run("status", found.id)[1]
+    assert (status["state"], status["due"]) == ("working", "write scenarios for these statements: the prompt is "
+                                                "`lockstep spec prompt scenarios`")  # fmt: skip
+    code, refused = run("verify", "--session", found.id)
+    assert (code, "has no candidate" in refused["what"]) == (3, True)
 
 
 def test_a_directory_without_rules_is_named(tmp_path: Path, run) -> None:
@@ -103,6 +117,31 @@ def test_faults_that_no_scenario_notices_are_listed_by_statement(task: Path, run
     assert any("self.hold - 1" in name for name in by_statement[23])
 
 
+@pytest.mark.slow
+def test_a_fault_that_never_ends_is_noticed_and_given_up(task: Path, run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The planted fault loops for ever where a count is taken the wrong way; a right reading is never given up for that."""
+    assert strength.patience_of(0.5, 120) == 10 and strength.patience_of(60, 120) == 120
+    assert strength.patience_of(0.01, 120) == strength.LEAST_S
+    monkeypatch.setattr(strength, "LEAST_S", 0.1)
+    monkeypatch.setattr(strength, "GENEROUS", 2)
+    adapter = find(task).reading("first") / "adapter.py"
+    counted = "        self.turn += 1  # 8\n"
+    changed(
+        adapter,
+        counted,
+        "        left = 1\n        while left:\n            left -= 1\n            self.turn += 1  # 8\n",
+    )
+    text = adapter.read_text()
+    endless = [
+        mutant for mutant in enumerate_mutants(adapter.parent)
+        if "left" in text.splitlines()[mutant.line - 1] and mutant.line == 1 + text[: text.index("left -= 1")].count("\n")
+    ]  # fmt: skip
+    assert endless
+    monkeypatch.setattr(strength, "enumerate_mutants", lambda directory: endless)
+    code, document = run("spec", "strength", task, "first")
+    assert (code, document["planted"], document["survived"]) == (0, len(endless), 0)
+
+
 def test_the_statement_of_a_line_is_that_of_its_comment_or_of_the_one_above() -> None:
     source = "def f():  # 3\n    a = 1\n    b = 2  # 4, 5\n    c = 3\n\ndef g():\n    d = 4\n"
     assert [strength.cited_at(source, line) for line in (1, 2, 3, 4, 7)] == [(3,), (3,), (4, 5), (4, 5), ()]
@@ -147,11 +186,11 @@ def test_a_reading_that_brings_a_table_of_its_own_is_refused(harbour: Specificat
         lay(harbour.place, "second", tmp_path / "laid")
 
 
-def test_a_link_among_the_tables_is_refused(harbour: Specification, tmp_path: Path) -> None:
+def test_a_link_among_the_tables_is_refused(harbour: Specification) -> None:
     harbour.place.tables.mkdir()
     (harbour.place.tables / "prices.toml").symlink_to(harbour.place.rules)
-    with pytest.raises(SetupError, match="a link"):
-        lay(harbour.place, "first", tmp_path / "laid")
+    with pytest.raises(TaskError, match=r"prices\.toml is a link"):
+        demand_plain(harbour.place)
 
 
 def test_an_unknown_prompt_is_refused(harbour: Specification) -> None:

@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 
+from harness import operations
+from harness.assurance.audit import audit
 from harness.errors import RecordError, TaskError
 from harness.operations import specification
 from harness.record.keyring import Keyring
 from harness.specification.begin import rule
-from harness.specification.freeze import changed_since, freeze
+from harness.specification.freeze import Frozen, changed_since, freeze
 from harness.specification.place import find
 from harness.specification.readings import compare_readings
+from harness.specification.record import SpecificationRecord, located, record_of
 from harness.task.contract import Mode
 from harness.task.load import load_task
 from tests.home import new_home
@@ -31,11 +34,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return new_home(tmp_path, monkeypatch)
 
 
+def frozen(task: Path, home: Path, which: str) -> Frozen:
+    """Freeze it."""
+    with SpecificationRecord(located(home, task)) as record:
+        return freeze(record, which, seed=7, environment=HERE)
+
+
 def refused(task: Path, home: Path) -> str:
     """Why it cannot be frozen."""
     before = sorted(path for path in task.rglob("*"))
     with pytest.raises(TaskError) as caught:
-        freeze(find(task), "first", home=home, seed=7, environment=HERE)
+        frozen(task, home, "first")
     assert sorted(path for path in task.rglob("*")) == before, "something was written"
     return str(caught.value)
 
@@ -45,7 +54,10 @@ def test_a_frozen_specification_is_a_task_and_each_change_to_it_is_named(task: P
     place.tables.mkdir()
     (place.tables / "prices.toml").write_text("crate = 1\n")
     assert changed_since(place, home) is None
-    done = freeze(place, "second", home=home, seed=7, environment=HERE)
+    done = frozen(task, home, "second")
+    found = record_of(home, place)
+    assert found is not None
+    repository = found.repository
     made = load_task(task)
     assert made.workflow == "create"
     assert made.mode is Mode.TAPE
@@ -57,11 +69,11 @@ def test_a_frozen_specification_is_a_task_and_each_change_to_it_is_named(task: P
     assert made.modules[0].source == ("reference/adapter.py",)
     assert "| `state/turn` | int16 | turns played (statements 6, 29) |\n" in (task / "README.md").read_text()
     log = subprocess.run(
-        ["git", "-C", done.repository, "log", "--format=%H %s"], check=True, capture_output=True, text=True
+        ["git", "-C", repository, "log", "--format=%H %s", "main"], check=True, capture_output=True, text=True
     ).stdout
     assert log == f"{done.commit} Freeze the specification of harbour\n"
     shown = subprocess.run(
-        ["git", "-C", done.repository, "show", f"{done.commit}:specification/RULES.md"], check=True, capture_output=True
+        ["git", "-C", repository, "show", f"{done.commit}:specification/RULES.md"], check=True, capture_output=True
     ).stdout
     assert shown == place.rules.read_bytes()
     assert changed_since(place, home) == []
@@ -73,9 +85,29 @@ def test_a_frozen_specification_is_a_task_and_each_change_to_it_is_named(task: P
     assert changed_since(place, home) == ["reference", "specification/RULES.md"]
 
 
+def test_what_of_the_task_follows_from_the_specification_may_not_change_either(task: Path, home: Path) -> None:
+    """The attack: a task whose tolerance or law was loosened after it was frozen. Its modules are its author's to divide."""
+    place = find(task)
+    frozen(task, home, "first")
+    file = task / "task.toml"
+    before = file.read_text()
+    file.write_text(before + "\n[tolerance]\nobservation = { atol = 5 }\n")
+    assert changed_since(place, home) == ["task.toml [tolerance]"]
+    file.write_text(
+        before.replace('"state/hold" = { dtype = "int8", low = 0, high = 12 }', '"state/hold" = { dtype = "int8" }')
+    )
+    assert changed_since(place, home) == ["task.toml [leaves]"]
+    file.write_text(before.replace("adapter.py:Game", "adapter.py:Other"))
+    assert changed_since(place, home) == ["task.toml [reference]"]
+    file.write_text(before.replace('summary = "', 'summary = "all of it: ', 1))
+    assert changed_since(place, home) == []
+    file.unlink()
+    assert "task.toml [leaves]" in (changed_since(place, home) or [])
+
+
 def test_what_nobody_here_signed_is_no_proof(task: Path, home: Path, tmp_path: Path) -> None:
     place = find(task)
-    freeze(place, "first", home=home, seed=7, environment=HERE)
+    frozen(task, home, "first")
     envelope = json.loads(place.frozen.read_text())
     said = base64.b64decode(envelope["payload"]).replace(b'"scenarios": 19', b'"scenarios": 91')
     forged = envelope | {"payload": base64.b64encode(said).decode()}
@@ -157,20 +189,87 @@ def test_what_can_be_read_in_two_ways_becomes_a_ruling_and_then_it_freezes(task:
     changed(
         scenarios, 'start = { "state/hold" = 5, "state/storm" = 3 }', 'start = { "state/hold" = 4, "state/storm" = 3 }'
     )
-    document = specification.compare(task, seed=7, environment=HERE)
-    assert document["outcome"] == "FAIL"
-    assert document["missed"] == {"first": [], "second": []}, "the text decides nothing here, so no scenario can"
-    assert document["divergences"][0]["case"]["start"]["state/storm"]["values"] == [3]
-    ruling = specification.rule(task, "half of an odd number of crates is rounded up", [15])["statement"]["number"]
-    assert specification.check(task)["without_scenario"] == [ruling] == [31]
-    (place.scenarios / "rulings.toml").write_text(
-        f'[[scenario]]\nname = "three of five crates are lost"\ncites = [15, {ruling}]\n'
-        'start = { "state/hold" = 5, "state/storm" = 3 }\ndraws = [[], [["wind", 3]]]\nactions = [1]\n'
-        '[[scenario.expect]]\nstep = 1\nleaves = { "state/score" = 12 }\n'
-    )
-    [missed] = specification.play(task, "second", environment=HERE)["missed"]
-    assert missed["cites"] == [15, ruling]
-    before, after = MISREADINGS["storm 3 takes half, rounded down"]
-    changed(adapter, after, before)
-    done = freeze(place, "second", home=home, environment=HERE)
-    assert (done.statement["statements"], done.statement["rulings"], done.statement["scenarios"]) == (31, 1, 20)
+    with SpecificationRecord(located(home, task)) as record:
+        document = specification.compare(record, seed=7, environment=HERE)
+        assert document["outcome"] == "FAIL"
+        assert document["missed"] == {"first": [], "second": []}, "the text decides nothing here, so no scenario can"
+        assert document["divergences"][0]["case"]["start"]["state/storm"]["values"] == [3]
+        said = "half of an odd number of crates is rounded up"
+        ruling = specification.rule(record, said, [15])["statement"]["number"]
+        assert specification.checked(record)["without_scenario"] == [ruling] == [31]
+        (place.scenarios / "rulings.toml").write_text(
+            f'[[scenario]]\nname = "three of five crates are lost"\ncites = [15, {ruling}]\n'
+            'start = { "state/hold" = 5, "state/storm" = 3 }\ndraws = [[], [["wind", 3]]]\nactions = [1]\n'
+            '[[scenario.expect]]\nstep = 1\nleaves = { "state/score" = 12 }\n'
+        )
+        [missed] = specification.play(record, "second", environment=HERE)["missed"]
+        assert missed["cites"] == [15, ruling]
+        before, after = MISREADINGS["storm 3 takes half, rounded down"]
+        changed(adapter, after, before)
+        done = freeze(record, "second", environment=HERE)
+        assert (done.statement["statements"], done.statement["rulings"], done.statement["scenarios"]) == (31, 1, 20)
+        steps = ("comparing", "compare", "rule", "check", "play", "freezing", "freeze")
+        assert [event.kind for event in record.events] == ["start", *(f"spec_{step}" for step in steps)]
+    report = audit(record_at(task, home))
+    assert report.ok, report.problems
+    rows = operations.history(report.session, home=home)["events"]
+    assert (rows[3]["arguments"], rows[-1]["commit"]) == ({"ruling": said, "on": [15]}, done.commit)
+    assert operations.status(report.session, home=home)["state"] == "done"
+    [listed] = operations.sessions(home)
+    assert (listed["state"], listed["commit"]) == ("done", done.commit)
+
+
+def record_at(task: Path, home: Path) -> Path:
+    """The git directory of the record of a specification."""
+    found = record_of(home, find(task))
+    assert found is not None
+    return found.repository
+
+
+class Killed(BaseException):
+    """What no handler of a process catches that is killed."""
+
+
+def test_a_process_that_is_killed_loses_nothing(task: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it judges, the seed stays; once it has recorded, the task is written by the next."""
+    place = find(task)
+
+    def killed(*given: Any, **named: Any) -> Any:
+        raise Killed
+
+    with SpecificationRecord(located(home, task)) as record, monkeypatch.context() as patch:
+        patch.setattr("harness.specification.freeze.compare_readings", killed)
+        with pytest.raises(Killed):
+            freeze(record, "first", environment=HERE)
+        [begun] = [event for event in record.events if event.kind == "spec_freezing"]
+    assert sorted(path.name for path in task.iterdir()) == ["specification"]
+    with SpecificationRecord(located(home, task)) as record, monkeypatch.context() as patch:
+        patch.setattr("harness.specification.freeze._bring", killed)
+        with pytest.raises(Killed):
+            freeze(record, "first", environment=HERE)
+        assert [event.kind for event in record.events][-1] == "spec_freeze"
+        assert len([event for event in record.events if event.kind == "spec_freezing"]) == 1
+        assert record.events[-1].seeds == begun.seeds
+    assert not place.frozen.exists()
+    with SpecificationRecord(located(home, task)) as record:
+        done = freeze(record, "first", environment=HERE)
+        assert (done.event, done.commit) == (record.events[-1].seq, record.events[-1].commit)
+    assert load_task(task).workflow == "create"
+    assert changed_since(place, home) == []
+
+
+def test_files_that_changed_get_another_seed(task: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The attack: a freeze that goes badly is stopped, and its readings are written for the seed that is known now."""
+
+    def killed(*given: Any, **named: Any) -> Any:
+        raise Killed
+
+    monkeypatch.setattr("harness.specification.freeze.compare_readings", killed)
+    with SpecificationRecord(located(home, task)) as record:
+        for _ in range(2):
+            with pytest.raises(Killed):
+                freeze(record, "first", environment=HERE)
+            adapter = record.place.reading("first") / "adapter.py"
+            adapter.write_text(adapter.read_text() + "\n")
+        seeds = [event.seeds["run"] for event in record.events if event.kind == "spec_freezing"]
+    assert len(set(seeds)) == 2

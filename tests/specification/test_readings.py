@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import SetupError, TaskError
+from harness.errors import TaskError
 from harness.specification.place import Specification
-from harness.specification.readings import EXCHANGED, Compared, compare_readings
+from harness.specification.readings import EXCHANGED, Compared, compare_readings, in_words_of_readings
 from harness.verdict import Outcome
 from tests.specification.conftest import HERE, changed
 from tests.specification.misreadings import MISREADINGS
@@ -126,8 +126,35 @@ def test_a_missing_reading_is_named(harbour: Specification) -> None:
 
 def test_a_link_in_a_reading_is_refused(harbour: Specification) -> None:
     (harbour.place.reading("second") / "rules.py").symlink_to(adapter(harbour, "first"))
-    with pytest.raises(SetupError, match="a link"):
+    with pytest.raises(TaskError) as caught:
         compared(harbour)
+    assert caught.value.mistakes == ("specification/readings/second/rules.py is a link",)
+
+
+@pytest.mark.parametrize(("broken", "named"), [("second", "the second reading"), ("first", "the first reading")])
+def test_a_reading_that_cannot_be_asked_is_named_as_a_reading(harbour: Specification, broken: str, named: str) -> None:
+    """Neither is a candidate or a reference to its reader, wherever it stands."""
+    ends = "import os\nclass Game(Game):\n    def step(self, action, draws=None):\n        os._exit(3)\n"
+    source = adapter(harbour, broken)
+    source.write_text(f"{source.read_text()}\n{ends}")
+    sheet, _ = harbour.demanded()
+    done = compare_readings(harbour.place, sheet, (), seed=SEED, environment=HERE)
+    assert done.outcome is Outcome.ERROR
+    [said] = [check.detail for report in done.reports for check in report.checks if check.outcome is Outcome.ERROR]
+    assert named in said and "candidate" not in said and "the reference" not in said
+
+
+def test_a_reading_that_contradicts_itself_is_named_by_which_it_is() -> None:
+    """With the sides exchanged the first reading stands where the candidate does."""
+    said = "the candidate answered otherwise than the reference"
+    assert (
+        in_words_of_readings(said, ("first", "second"))
+        == "the second reading answered otherwise than the first reading"
+    )
+    assert (
+        in_words_of_readings(said, ("second", "first"))
+        == "the first reading answered otherwise than the second reading"
+    )
 
 
 def test_no_path_tells_a_reading_which_of_the_two_it_is(harbour: Specification) -> None:

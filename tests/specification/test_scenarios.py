@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,21 @@ def test_every_mistake_of_all_files_is_named(task: Path) -> None:
         assert mistake in told
     assert "harbour.toml:" in told
     assert "more.toml:6" in told
+
+
+@pytest.mark.parametrize("where", ["RULES.md", "sheet.toml", "scenarios/more.toml", "readings/second/data.json"])
+@pytest.mark.parametrize("kind", ["a link", "neither a file nor a directory"])
+def test_what_is_no_file_is_refused_before_it_is_read(task: Path, where: str, kind: str) -> None:
+    """The attack: a pipe that nobody writes, at which every command waited for ever."""
+    path = task / "specification" / where
+    path.unlink(missing_ok=True)
+    if kind == "a link":
+        path.symlink_to("/etc/hostname")
+    else:
+        os.mkfifo(path)
+    with pytest.raises(TaskError) as caught:
+        find(task)
+    assert caught.value.mistakes == (f"specification/{where} is {kind}",)
 
 
 def test_two_scenarios_of_one_name_are_refused(task: Path) -> None:

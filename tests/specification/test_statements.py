@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from harness.errors import TaskError
 from harness.specification.statements import numbered, read_statements, with_ruling
+from tests.specification.conftest import HARBOUR
 
 PLAIN = """\
 # A game
@@ -120,7 +119,7 @@ def test_a_ruling_on_nothing_is_refused(ruling: str, on: list[int], said: str) -
 
 
 def test_the_small_game_has_thirty_statements() -> None:
-    text = (Path(__file__).parent / "harbour" / "RULES.md").read_text()
+    text = (HARBOUR / "RULES.md").read_text()
     assert [one.number for one in read_statements(text, "RULES.md")] == list(range(1, 31))
     assert numbered(text) == text
 
@@ -128,6 +127,27 @@ def test_the_small_game_has_thirty_statements() -> None:
 def test_code_ends_with_a_longer_fence_and_does_not_begin_with_code_in_a_line() -> None:
     text = "1. One.\n\n```\ncode\n`````\n\n2. Two.\n\n```x``` is a word.\n\n4. Four.\n"
     assert [each.number for each in read_statements(text.replace("```x```", "3. ```x```"), "RULES.md")] == [1, 2, 3, 4]
+
+
+def test_underlined_titles_and_comments_are_no_statements() -> None:
+    """The planted texts: each was numbered as a rule."""
+    titles = "A game\n======\n\nThe board\nof stones\n---\n\nIt has 5 cells.\n"
+    assert numbered(titles) == titles.replace("It has", "1. It has")
+    [one] = read_statements(numbered(titles), "RULES.md")
+    assert (one.text, one.section) == ("It has 5 cells.", "The board of stones")
+    comments = "<!-- a note\n\n- not a rule\n-->\nOne stone.\n<!-- another -->\n\n- Two stones.\n  <!-- x\ny -->\n"
+    assert [each.text for each in read_statements(numbered(comments), "RULES.md")] == ["One stone.", "Two stones."]
+
+
+def test_what_is_no_title_stays_a_statement() -> None:
+    """A line below an item of a list, or apart from it, underlines nothing."""
+    text = "1. One.\n---\n\n2. Two.\n\n---\n\n3. Three.\n===\n\n```\n<!--\n```\n\n4. Four.\n\n> quoted\n---\n5. Five.\n"
+    assert [each.number for each in read_statements(text, "RULES.md")] == [1, 2, 3, 4, 5]
+
+
+def test_no_ruling_is_added_inside_of_a_comment() -> None:
+    with pytest.raises(TaskError, match="part of what stands there"):
+        with_ruling("1. One.\n\n<!-- open\n", "it is two", [1], "RULES.md")
 
 
 def test_no_ruling_is_added_inside_of_code() -> None:

@@ -16,6 +16,7 @@ from harness.record.keys import PublicKey
 from harness.record.log import event_file
 from harness.record.message import trailers, trailers_in
 from harness.record.objects import Commit
+from harness.record.specification import COMPARING, FREEZING
 from harness.record.store import Store
 from harness.session.recipe import ATTEMPT, reported_dollars
 from harness.verdict import Outcome, Verdict
@@ -38,7 +39,7 @@ class Commits:
         """Take in what an event cost."""
         self._dollars += float(event.usage.get("dollars", 0.0))
         self._reported += reported_dollars(event.arguments, event.usage)
-        self._attempts += event.kind == ATTEMPT
+        self._attempts += event.kind in (ATTEMPT, COMPARING, FREEZING)
 
     def check(self, event: Event, verdict: Mapping[str, Any], start: Event, key: PublicKey, cases: int) -> None:
         """Check the commit that an event verified.
@@ -70,6 +71,13 @@ class Commits:
         )
         self._findings.safely(lambda: self._check_ssh(event, found, start.detail.get(SSH_KEY)))
         self._findings.safely(lambda: self._check_attestations(event, verdict, start, key))
+
+    def frozen(self, event: Event, compared: Mapping[str, Any], scenarios: int, machine: Mapping[str, Any]) -> None:
+        """Keep a row for the commit of a frozen specification, which `specifications` checks."""
+        message = self._store.commit(str(event.commit)).message.split("\n", 1)[0]
+        row = self._row(event, message, {**compared, "sandbox": event.detail["sandbox"]}, scenarios)
+        self.rows.append(replace(row, machine=machine))
+        self._attempts, self._dollars, self._reported = 0, 0.0, 0.0
 
     def _check_ssh(self, event: Event, found: Commit, public: str | None) -> None:
         """Where the session names an SSH key, a commit carries its signature, or the event says why not."""
@@ -145,8 +153,8 @@ class Commits:
             commit=str(event.commit),
             time=event.time,
             message=message,
-            level=event.arguments["level"],
-            module=event.arguments["module"],
+            level=event.arguments.get("level", max((level["level"] for level in levels), default=0)),
+            module=event.arguments.get("module"),
             levels=tuple({k: v for k, v in level.items() if k != "checks"} for level in levels),
             cases=cases,
             examples=sum(level["examples"] for level in levels),

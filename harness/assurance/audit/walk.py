@@ -15,6 +15,7 @@ from harness.assurance.audit.isolation import Isolation
 from harness.assurance.audit.keychain import KeyChain
 from harness.assurance.audit.refs import Refs
 from harness.assurance.audit.report import AuditReport
+from harness.assurance.audit.specifications import Specifications
 from harness.errors import RecordError
 from harness.record.event import EVENT_FILE, SIGNATURE_FILE, START, VERDICT_FILE, Event
 from harness.record.keys import PublicKey
@@ -22,6 +23,7 @@ from harness.record.log import EVENTS, cases_added, event_commit, event_commits,
 from harness.record.objects import Entry, encode_commit, object_id
 from harness.record.rotation import ROTATED, appointed
 from harness.record.snapshot import directory_hash, task_digest, trusted_changes, trusted_part
+from harness.record.specification import FROZEN
 from harness.record.store import Store
 from harness.record.task_update import TASK_UPDATED, objections, stating_task, task_in_force
 from harness.session.recipe import ATTEMPT, INTERRUPTED, VERDICT
@@ -39,6 +41,7 @@ class Walk:
         self._isolation = Isolation(self._findings, unisolated)
         self._commits = Commits(store, self._findings)
         self._certificates = Certificates(store, self._findings, self._isolation)
+        self._specifications = Specifications(store, self._findings, self._isolation, self._commits)
         self._refs = Refs(store, self._findings)
         self._events: list[Event] = []
         self._positions: list[int] = []
@@ -142,7 +145,8 @@ class Walk:
         digest = before.digest if before else ""
         require(event.previous == digest, "chain", event, "it does not follow the event that stands before it")
         require((event.kind == START) == (before is None), "order", event, "a start belongs at the beginning only")
-        verifies = event.commit is None or event.kind == VERDICT
+        # A specification has no verdict: what freezes it is held to rules of its own.
+        verifies = event.commit is None or event.kind in (VERDICT, FROZEN)
         require(verifies, "ancestry", event, "only a verdict can verify a commit")
         # One by one, so that what is damaged hides nothing of the rest.
         key = self._chain.key
@@ -162,6 +166,7 @@ class Walk:
         elif event.kind == TASK_UPDATED:
             findings.safely(lambda: self._task_update(event))
         findings.safely(lambda: self._certificates.check(event, self._events[:-1], key))
+        findings.safely(lambda: self._specifications.check(event, self._events[:-1], key))
 
     def _begin(self, event: Event) -> None:
         files, _ = self._workspace(event)

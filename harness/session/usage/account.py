@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.errors import SessionError
 from harness.record.event import Event
@@ -20,10 +20,7 @@ from harness.session.recipe import READ, REPORTED
 from harness.session.usage.prices import PriceTable, price_table
 from harness.session.usage.tokens import Response, Tokens, count
 from harness.session.usage.transcripts import CLAUDE, CODEX, responses
-from harness.session.view import SessionView
-
-if TYPE_CHECKING:
-    from harness.session.session import Session
+from harness.session.view import OpenSession, SessionView
 
 USAGE = "usage"
 MAX_TOKENS = 1 << 50
@@ -33,7 +30,7 @@ KINDS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_toke
 
 
 def report(
-    session: Session,
+    session: OpenSession,
     *,
     input_tokens: int = 0,
     output_tokens: int = 0,
@@ -80,7 +77,7 @@ def report(
     return {"usage": summary(session)["session"], "recorded": {**given, "dollars": cost}, "note": note}
 
 
-def import_transcripts(session: Session, *, directories: Sequence[Path] = ()) -> dict[str, Any]:
+def import_transcripts(session: OpenSession, *, directories: Sequence[Path] = ()) -> dict[str, Any]:
     """Record what the local transcripts of Claude Code and Codex show beyond what has been recorded.
 
     Counted is what an agent spent in the session's workspace (or in `directories`, if it was started elsewhere) since the
