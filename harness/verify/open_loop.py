@@ -30,16 +30,25 @@ def comparable_steps(pair: Pair, episodes: Sequence[Trajectory]) -> int:
         episodes: with leaves of the state, and with draws where there is a tape.
     """
     some = episodes[:: max(1, len(episodes) // MOST)][:MOST]
-    seen = [path for path in pair.task.outputs if not path.startswith(STATE)]
     plain = pair.reference.rollout([_from_start(one, 0) for one in some])
     for off in OFF:
-        moved = pair.reference.rollout([_from_start(one, off) for one in some])
-        found = pair.differences(plain, moved, only=seen)
-        if all(parted is None or parted.step for parted in found):
-            return min(
-                one.steps if parted is None else parted.step - 1 for one, parted in zip(plain, found, strict=True)
-            )
+        found = agreed_steps(pair, plain, pair.reference.rollout([_from_start(one, off) for one in some]))
+        if min(found) >= 0:
+            return min(found)
     return max(one.steps for one in episodes)
+
+
+def own_steps(pair: Pair, episodes: Sequence[Trajectory]) -> list[int]:
+    """For how many steps the reference agrees with itself in each episode, if it starts a unit in the last place off."""
+    plain, moved = (pair.reference.rollout([_from_start(one, off) for one in episodes]) for off in (0, 1))
+    return agreed_steps(pair, plain, moved)
+
+
+def agreed_steps(pair: Pair, expected: Sequence[Trajectory], actual: Sequence[Trajectory]) -> list[int]:
+    """For how many steps both are within the tolerances of each other in what a user sees; -1 where the reset differs."""
+    seen = [path for path in pair.task.outputs if not path.startswith(STATE)]
+    found = pair.differences(expected, actual, only=seen)
+    return [one.steps if parted is None else parted.step - 1 for one, parted in zip(expected, found, strict=True)]
 
 
 def _from_start(episode: Trajectory, off: int) -> Case:

@@ -12,7 +12,7 @@ import pytest
 from harness.compare import compare_many
 from harness.model import Case, Leaf, Trajectory
 from harness.task.contract import Tolerance
-from harness.verify.open_loop import comparable_steps, together
+from harness.verify.open_loop import agreed_steps, comparable_steps, own_steps, together
 
 STEPS = 60
 LEAVES = {
@@ -92,3 +92,19 @@ def test_an_episode_that_ended_in_time_is_followed_by_one_that_begins_alike(ends
 
 def test_no_more_rows_are_compared_than_there_are() -> None:
     assert together(np.zeros(4, bool), 5) == 4
+
+
+@pytest.mark.parametrize(
+    ("bias", "expected"), [(0.0, STEPS), (2.0**-22, 4), (2.0**-19, 0)], ids=["none", "some", "much"]
+)
+def test_a_bias_that_each_step_is_forgiven_shows_in_the_open_loop(bias: float, expected: int) -> None:
+    pair, cases = pair_of(Growing(1.0), 2.0**-20 * 1.001), [Case(0, {"action": np.zeros(STEPS)})] * 2
+    played, alone = Growing(1.0).rollout(cases), Growing(1.0 + bias).rollout(cases)
+    assert agreed_steps(pair, played, alone) == [expected] * 2
+
+
+def test_the_reference_agrees_with_itself_a_unit_off_for_longer_than_thousands() -> None:
+    """A start that is off by 2^-52, doubled, is beyond 2^-20 in the thirty-third step."""
+    reference = Growing(2.0)
+    played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})] * 2)
+    assert own_steps(pair_of(reference, 2.0**-20 * 1.001), played) == [32, 32]
