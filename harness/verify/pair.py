@@ -24,7 +24,7 @@ from harness.support.progress import Progress
 from harness.task.contract import Mode, Task
 from harness.verify.deviation_count import DeviationCount
 from harness.verify.occurrences import OccurrenceCount
-from harness.verify.resynchronised import Play, inexact_leaf, step_by_step, step_of
+from harness.verify.resynchronised import Play, is_resynchronised, step_by_step, step_of
 from harness.verify.scale import at_scale, measured_scales
 from harness.verify.start_states import StartStates
 from harness.verify.streams import Streams
@@ -133,11 +133,8 @@ class Pair(Streams):
 
     @cached_property
     def resynchronised(self) -> bool:
-        """Whether each step is compared from the state before it: where a float of the state may be off by a tolerance.
-
-        Chance in a step that comes from a generator outside the state cannot be taken up in the middle.
-        """
-        return self.can_restore and self.task.mode in (Mode.TAPE, Mode.NONE) and inexact_leaf(self.task) is not None
+        """Whether each step is compared from the state before it (`is_resynchronised`)."""
+        return self.can_restore and is_resynchronised(self.task)
 
     def follow(self, expected: Sequence[Trajectory], room: tuple[int, int] | None = None) -> list[Trajectory]:
         """The candidate's answers to what the reference did: the same starts, actions taken, and chance events; and
