@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.support.document import Document, DocumentError, number, whole
+from harness.support.document import Document, DocumentError, number
 
 FOLLOWED, FLOATS = "episodes", "floats"
 """What the lines for readers are about."""
@@ -14,6 +14,7 @@ SHOWN = 12
 """So many leaves are told one by one, those that use most of their tolerance first; the others are counted."""
 SHARES = (0.5, 0.999, 1.0)
 """The quantiles of a distribution that are told: the median, all but one of a thousand, the largest."""
+MOST_COUNT = 1 << 63
 _NAMES = ("median", "most", "largest")
 
 
@@ -88,8 +89,12 @@ class Deviation:
             document.read_or_none("ulps", Spread.from_json),
             document.read_or_none("share", number),
         )
-        if not 0 <= found.equal <= whole(found.timesteps, f"{kind}.timesteps"):
-            raise DocumentError(f"{kind}.equal is {found.equal}; expected 0 to {found.timesteps}, its timesteps")
+        if not 0 < found.timesteps < MOST_COUNT or not 0 <= found.equal <= found.timesteps:
+            raise DocumentError(f"{kind} has counts that cannot be; expected timesteps, and at most as many equal ones")
+        if (found.absolute is None) != (found.ulps is None):
+            raise DocumentError(
+                f"{kind} has one of `absolute` and `ulps`; expected both, or neither where all are equal"
+            )
         return found
 
 

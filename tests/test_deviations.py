@@ -131,7 +131,8 @@ def test_it_is_read_back_from_json(table: Deviation) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"equal": 6}, {"equal": -1}, {"timesteps": 1.5}, {"share": "much"}, {"more": 1},
+        {"equal": 6}, {"equal": -1}, {"timesteps": 0, "equal": 0}, {"timesteps": 1 << 63}, {"ulps": None},
+        {"timesteps": 1.5}, {"share": "much"}, {"more": 1},
         {"absolute": {"median": 2.0, "most": 1.0, "largest": 3.0}}, {"ulps": {"median": 0.0}},
     ],
 )  # fmt: skip

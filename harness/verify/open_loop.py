@@ -12,7 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from harness.errors import Raised
 from harness.model import STATE, Array, Case, Trajectory
+from harness.task.contract import Mode
 from harness.verify.pair import Pair
 
 OFF = (1 << 12, 1 << 6, 1)
@@ -36,6 +38,19 @@ def comparable_steps(pair: Pair, episodes: Sequence[Trajectory]) -> int:
         if min(found) >= 0:
             return min(found)
     return max(one.steps for one in episodes)
+
+
+def parted_steps(pair: Pair, expected: Sequence[Trajectory], alone: Sequence[Trajectory]) -> list[tuple[int, int]]:
+    """Of each episode for how many steps a candidate that nobody leads agrees with the reference, and for how many the
+    reference does with itself; nothing where the reference takes no draws, or refuses to start a little off.
+    """
+    if pair.task.mode is Mode.TAPE and "force_draws" not in pair.reference.spec.capabilities:
+        return []
+    try:
+        own = own_steps(pair, expected)
+    except Raised:
+        return []
+    return list(zip(agreed_steps(pair, expected, alone), own, strict=True))
 
 
 def own_steps(pair: Pair, episodes: Sequence[Trajectory]) -> list[int]:

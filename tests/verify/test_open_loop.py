@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from harness.compare import compare_many
+from harness.errors import Raised
 from harness.model import Case, Leaf, Trajectory
-from harness.task.contract import Tolerance
-from harness.verify.open_loop import agreed_steps, comparable_steps, own_steps, together
+from harness.task.contract import Mode, Tolerance
+from harness.verify.open_loop import agreed_steps, comparable_steps, own_steps, parted_steps, together
 
 STEPS = 60
 LEAVES = {
@@ -23,6 +24,8 @@ LEAVES = {
 
 class Growing:
     """A number that is multiplied in each step: nothing that it is off grows otherwise."""
+
+    spec: Any = None
 
     def __init__(self, factor: float, dtype: type = np.float64) -> None:
         self._factor, self._dtype = factor, dtype
@@ -108,3 +111,26 @@ def test_the_reference_agrees_with_itself_a_unit_off_for_longer_than_thousands()
     reference = Growing(2.0)
     played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})] * 2)
     assert own_steps(pair_of(reference, 2.0**-20 * 1.001), played) == [32, 32]
+
+
+@pytest.mark.parametrize(
+    ("mode", "capabilities", "expected"),
+    [(Mode.NONE, (), 2), (Mode.TAPE, (), 0), (Mode.TAPE, ("force_draws",), 2)],
+)
+def test_nothing_is_told_where_the_reference_takes_no_draws(mode: Mode, capabilities: Any, expected: int) -> None:
+    reference = Growing(2.0)
+    pair = pair_of(reference, 2.0**-20 * 1.001)
+    pair.task.mode, pair.reference.spec = mode, SimpleNamespace(capabilities=capabilities)
+    played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})] * 2)
+    assert parted_steps(pair, played, played) == [(STEPS, 32)] * expected
+
+
+def test_nothing_is_told_where_the_reference_refuses_to_start_a_little_off() -> None:
+    def refuses(cases: Sequence[Case]) -> Any:
+        raise Raised("no such state", where="restore")
+
+    reference = Growing(2.0)
+    pair = pair_of(reference, 1.0)
+    played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})])
+    pair.task.mode, pair.reference = Mode.NONE, SimpleNamespace(rollout=refuses)
+    assert parted_steps(pair, played, played) == []

@@ -29,7 +29,7 @@ from harness.verify.leaf_grids import grid_of
 from harness.verify.levels import autoreset, wide
 from harness.verify.levels.by_itself import strayed
 from harness.verify.localise import localise
-from harness.verify.open_loop import agreed_steps, own_steps
+from harness.verify.open_loop import parted_steps
 from harness.verify.pair import Pair
 from harness.verify.statistics.laws import compare_outcomes, verdict
 from harness.verify.suite.client import Shown
@@ -252,9 +252,7 @@ def _episodes(
             alone = actual[:repeated]
             if pair.resynchronised:
                 alone = pair.follow_alone(expected[:repeated])
-                tally.parted += zip(
-                    agreed_steps(pair, expected[:repeated], alone), own_steps(pair, expected[:repeated]), strict=True
-                )
+                tally.parted += parted_steps(pair, expected[:repeated], alone)
             second.repeat([pair.as_case(one) for one in expected[:repeated]], alone)
         for first in range(0, len(expected), FIRST_CHUNK):
             part = expected[first : first + FIRST_CHUNK]
