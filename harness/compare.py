@@ -10,8 +10,9 @@ Only arrays decide. Whoever made them ran in another process, so that no `__eq__
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,13 @@ EXACT = Tolerance()
 ABSENT = "absent"
 ULPS_SHOWN = 1 << 20
 """Up to here a distance in units of the last place says something about rounding."""
+
+
+Off = Callable[[str, NDArray[np.bool_], Array, Array], None]
+"""Told of each float leaf that is compared, by its path: which elements of the stacked leaf differ in their bits, and these
+on both sides, expected and actual."""
+OffHere = Callable[[NDArray[np.bool_], Array, Array], None]
+"""The same of one leaf."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +86,12 @@ def compare_many(
     actual: Sequence[Trajectory],
     task_leaves: Mapping[str, Leaf],
     tolerances: Mapping[str, Tolerance],
+    off: Off | None = None,
 ) -> list[Difference | None]:
     """`compare` for each pair of trajectories, at the cost of one comparison where all are equal.
+
+    Args:
+        off: told of floats, but for those of pairs that differ in their form, their lengths or their draws.
 
     Raises:
         ValueError: there are not as many trajectories on both sides.
@@ -104,6 +116,7 @@ def compare_many(
                 np.concatenate([expected[number].leaves[path] for number in numbers]),
                 np.concatenate([actual[number].leaves[path] for number in numbers]),
                 tolerances.get(path, EXACT),
+                None if off is None else partial(off, path),
             )
             for position in np.unique(np.searchsorted(ends, np.flatnonzero(timesteps), side="right")):
                 suspects.add(numbers[position])
@@ -125,8 +138,13 @@ def compare_leaves(
     return _first(expected, actual, _paths(expected, actual, {}), tolerances, prefix)
 
 
-def differing_timesteps(expected: Array, actual: Array, tolerance: Tolerance = EXACT) -> NDArray[np.bool_]:
+def differing_timesteps(
+    expected: Array, actual: Array, tolerance: Tolerance = EXACT, off: OffHere | None = None
+) -> NDArray[np.bool_]:
     """Which timesteps differ anywhere, as booleans of shape `[timesteps]`.
+
+    Args:
+        off: told of floats, as `Off`.
 
     Raises:
         ValueError: dtypes or shapes differ, or are not those of leaves.
@@ -134,8 +152,18 @@ def differing_timesteps(expected: Array, actual: Array, tolerance: Tolerance = E
     if _strange(expected) or expected.dtype != actual.dtype or expected.shape != actual.shape:
         forms = [f"{array.dtype} {list(array.shape)}" for array in (expected, actual)]
         raise ValueError(f"timesteps of {forms[0]} and {forms[1]} cannot be compared")
-    differing = _differing(np.asarray(expected), np.asarray(actual), tolerance)
+    differing = _differing(np.asarray(expected), np.asarray(actual), tolerance, off)
     return np.any(differing, axis=tuple(range(1, differing.ndim)))
+
+
+def compare_floats(path: str, expected: Array, actual: Array | None, off: Off) -> None:
+    """Tell `off` of one leaf, where it holds floats and has the same dtype and shape on both sides."""
+    if (
+        expected.dtype.kind == "f"
+        and actual is not None
+        and (expected.dtype, expected.shape) == (actual.dtype, actual.shape)
+    ):
+        _differing(np.asarray(expected), np.asarray(actual), EXACT, partial(off, path))
 
 
 def ulps_apart(expected: Array, actual: Array) -> NDArray[np.uint64]:
@@ -234,14 +262,18 @@ def _compare_leaf(
     return None
 
 
-def _differing(expected: Array, actual: Array, tolerance: Tolerance) -> NDArray[np.bool_]:
+def _differing(expected: Array, actual: Array, tolerance: Tolerance, off: OffHere | None = None) -> NDArray[np.bool_]:
     """Element by element, for arrays of one dtype and shape."""
     if expected.dtype.kind != "f":
         return np.asarray(expected != actual)
     bits = f"{expected.dtype.byteorder}u{expected.dtype.itemsize}"
     differing = np.asarray(expected.view(bits) != actual.view(bits))
     if not differing.any():
+        if off is not None:
+            off(differing, expected.reshape(-1)[:0], actual.reshape(-1)[:0])
         return differing
+    if off is not None:
+        off(differing, expected[differing], actual[differing])
     # What differs in its bits is rare: only that is looked at again, in float64, where no narrower float can overflow.
     with np.errstate(invalid="ignore"):  # of a signalling NaN numpy says that it is invalid
         wanted, given = expected[differing].astype(np.float64), actual[differing].astype(np.float64)

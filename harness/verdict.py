@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.course import Course
+from harness.deviations import Deviation, OpenLoop, told
 from harness.errors import Failure
 from harness.grids import Grid
 from harness.model import Array, Case, Leaves, leaves_from_json, leaves_to_json
 from harness.occurrences import Occurrences
-from harness.support.document import Document, DocumentError, text, whole
+from harness.support.document import Document, DocumentError, number, text, whole
 
 MAX_VALUE = 200
 """Characters of a value in the one line that tells a divergence."""
@@ -241,6 +242,11 @@ class LevelReport:
             repeats the level from its seed and gets the same digest has compared with the very same values.
         transfer: level 4 only: what was trained, played and compared, JSON-ready (docs/levels.md).
         occurred: the table of outcomes; None in older records, and where no trajectories were compared.
+        deviations: how far each float leaf was off, by path; none in older records. It hangs on the processor, and on the
+            portions in which a candidate was asked: whoever repeats a verdict may come to others.
+        resynchronised: whether each step of the candidate began at the reference's state (docs/levels.md, Floats); False in
+            older records.
+        open_loop: level 3 of such a candidate only: for how long it agrees where nobody leads it.
     """
 
     level: int
@@ -255,6 +261,9 @@ class LevelReport:
     evidence: str = ""
     transfer: Mapping[str, Any] | None = None
     occurred: Occurrences | None = None
+    deviations: Mapping[str, Deviation] = field(default_factory=dict)
+    resynchronised: bool = False
+    open_loop: OpenLoop | None = None
 
     def __str__(self) -> str:
         """Its name, its outcome, and how much it compared."""
@@ -287,6 +296,11 @@ class LevelReport:
             return None
         return -math.expm1(math.log(0.05) / self.episodes)
 
+    @property
+    def floats_told(self) -> list[tuple[str, str]]:
+        """How episodes were compared, and how far floats were off, in a few lines for readers."""
+        return told(self.deviations, resynchronised=self.resynchronised, open_loop=self.open_loop)
+
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description."""
         table = {} if self.occurred is None else {"occurred": self.occurred.to_json()}
@@ -308,7 +322,16 @@ class LevelReport:
             }
             | ({} if self.transfer is None else {"transfer": dict(self.transfer)})
             | table
+            | self._floats()
         )
+
+    def _floats(self) -> dict[str, Any]:
+        known = {
+            "deviations": {path: off.to_json() for path, off in self.deviations.items()},
+            "resynchronised": self.resynchronised,
+            "open_loop": None if self.open_loop is None else self.open_loop.to_json(),
+        }
+        return {name: value for name, value in known.items() if value}
 
     @staticmethod
     def from_json(described: object, kind: str = "level report") -> LevelReport:
@@ -331,6 +354,9 @@ class LevelReport:
             evidence=document.text("evidence", ""),
             transfer=document.optional("transfer", dict),
             occurred=document.read_or_none("occurred", Occurrences.from_json),
+            deviations=document.mapping("deviations", Deviation.from_json) if "deviations" in document.content else {},
+            resynchronised=document.flag_or_none("resynchronised") or False,
+            open_loop=document.read_or_none("open_loop", OpenLoop.from_json),
         )
         if report.outcome is not document.one_of("outcome", Outcome):
             raise DocumentError(f"{kind}.outcome is {document.text('outcome')}; its checks say {report.outcome}")
@@ -347,6 +373,8 @@ class Verdict:
         task_digest: SHA-256 of the trusted task (contract, properties, interactions, cases, reference).
         sandbox: name of the driver in which the candidate ran; `isolated` is False for one that only sets limits.
         error: why nothing or not everything could be judged, or an empty string.
+        scales: the largest |value| of leaves in the reference's episodes, by path, to which tolerances of the task are
+            relative; none where none is.
         nodes: the conditions of the nodes on which references were, by name, where they were placed by an engine.
         failure: the same for code, no part of `to_json`; None where `error` is empty.
         image: digest of the image that the sandbox was made of, or an empty string where it is made of none.
@@ -367,6 +395,7 @@ class Verdict:
     frames: Mapping[str, Array] = field(default_factory=dict, compare=False, repr=False)
     failure: Failure | None = None
     nodes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    scales: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def outcome(self) -> Outcome:
@@ -415,6 +444,7 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description."""
+        known = {"nodes": {name: dict(facts) for name, facts in self.nodes.items()}, "scales": dict(self.scales)}
         return {
             "outcome": str(self.outcome),
             "seed": self.seed,
@@ -423,7 +453,7 @@ class Verdict:
             "duration_s": round(self.duration_s, 3),
             "error": self.error,
             "levels": [report.to_json() for report in self.reports],
-        } | ({"nodes": {name: dict(facts) for name, facts in self.nodes.items()}} if self.nodes else {})
+        } | {name: told for name, told in known.items() if told}
 
     @staticmethod
     def from_json(described: object, kind: str = "verdict") -> Verdict:
@@ -445,6 +475,7 @@ class Verdict:
             image=sandbox.text("image", ""),
             gpu=sandbox.text("gpu", ""),
             nodes=document.optional("nodes", dict) or {},
+            scales=document.mapping("scales", number) if "scales" in document.content else {},
         )
         if verdict.outcome is not document.one_of("outcome", Outcome):
             raise DocumentError(f"{kind}.outcome is {document.text('outcome')}; its levels say {verdict.outcome}")

@@ -351,6 +351,7 @@ def level_line(report: LevelReport) -> LevelLine:
     ]
     if report.outcome in (Outcome.PASS, Outcome.INCONCLUSIVE):
         remarks += [f"{name}: {said}" for name, said in told(report.occurred, report.features)]
+    remarks += [f"{name}: {said}" for name, said in report.floats_told]
     return LevelLine(
         level=report.level,
         outcome=str(report.outcome),

@@ -404,6 +404,8 @@ def _remarks(report: LevelReport) -> Iterator[RenderableType]:
     if report.outcome in (Outcome.PASS, Outcome.INCONCLUSIVE):
         for name, said in told(report.occurred, report.features):
             yield Text(f"{name}: {said}", "yellow" if name == NEVER else "dim")
+    for name, said in report.floats_told:
+        yield Text(f"{name}: {said}", "dim")
     for note in report.notes:
         yield Text(f"note: {note}", "yellow")
 

@@ -98,7 +98,7 @@ def _described(task: Task, both: SideBySide) -> Compared:
     if found is None:
         return Compared(document, both, [])
     rows = list(itertools.islice(side_by_side.values_around(both), MAX_ROWS))
-    differing = side_by_side.grids_around(both, task.tolerances)
+    differing = side_by_side.grids_around(both)
     grids = dict(itertools.islice(differing.items(), MAX_GRIDS))
     document["difference"] = {
         "step": found.step,

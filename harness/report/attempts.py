@@ -11,6 +11,7 @@ from harness.grids import Grid, side_lines, vector_lines
 from harness.occurrences import Occurrences, told
 from harness.record.event import Event
 from harness.report import plain
+from harness.report.floats import floats
 from harness.report.frames import Frames
 from harness.report.reading import Reading
 from harness.report.repairs import Repairs
@@ -126,6 +127,7 @@ def _level(reading: Reading, event: Event, report: Mapping[str, Any]) -> Row:
         "duration_s": plain.number(report.get("duration_s")),
         "features": features,
         "outcomes_told": [[name, plain.line(said, 900)] for name, said in told(occurred, features)],
+        "floats": floats(reading, event, report),
         "notes": [plain.line(note, 600) for note in plain.listed(report.get("notes"))],
         "checks": [
             {

@@ -169,6 +169,7 @@ def coverage(rows: Sequence[Row]) -> list[Row]:
                     "features": report["features"],
                     "never": [name for name, count in report["features"].items() if not count],
                     "notes": report["notes"],
+                    "floats": report["floats"],
                     "open": [c for c in report["checks"] if c["outcome"] not in (Outcome.PASS, Outcome.FAIL)],
                 }
     return [newest[level] for level in sorted(newest)]

@@ -118,6 +118,11 @@ def read_sheet(path: Path, text_of_rules: str, statements: Collection[int]) -> S
                 background[leaf] = value_of(known, value, root.at("background", leaf))
             elif leaf not in written.get("leaves", {}):
                 root.at("background", leaf).wrong("the sheet has no such leaf", "a leaf of `[leaves]`")
+        for leaf, tolerance in read.get("tolerance", {}).items():
+            if tolerance.scale:
+                root.at("tolerance", leaf, "scale").wrong(
+                    "scenarios are judged before there is a reference to measure", "`atol`, `rtol` or `ulp`"
+                )
 
     read = read_toml(path, "the state sheet", _SHEET, agree, next_step=f"write {SHEET_FILE} (docs/specification.md)")
     randomness = read["randomness"]

@@ -56,21 +56,24 @@ class Mode(enum.StrEnum):
 class Tolerance:
     """How far a float may be from its reference: `|a - e| <= atol + rtol * |e|`, or at most `ulp` floats of its dtype away.
 
-    All zero means bitwise equal.
+    All zero means bitwise equal. `scale` is a share of the largest |value| that the reference gives its leaf. It forgives
+    nothing by itself: a verification measures that value and adds its share to `atol` (`harness.verify.scale`).
     """
 
     atol: float = 0.0
     rtol: float = 0.0
     ulp: int = 0
+    scale: float = 0.0
 
     @property
     def exact(self) -> bool:
         """Whether nothing but equality will do."""
-        return self.atol == 0.0 and self.rtol == 0.0 and self.ulp == 0
+        return self == Tolerance()
 
     def __str__(self) -> str:
         """What is forgiven: `1e-12 + 1e-09 |expected|, or 4 ulp`; `nothing` where it is exact."""
         formula = f"{self.atol:g} + {self.rtol:g} |expected|" if self.rtol else f"{self.atol:g}" if self.atol else ""
+        formula = " + ".join(filter(None, [formula, f"{self.scale:g} of the largest" if self.scale else ""]))
         return ", or ".join(filter(None, [formula, f"{self.ulp} ulp" if self.ulp else ""])) or "nothing"
 
 

@@ -109,12 +109,14 @@ def _integer_bound(value: Any, dtype: np.dtype[Any], location: Location) -> Any:
 
 
 def tolerance(value: Any, location: Location) -> Any:
-    """A tolerance: `rtol`, `atol` and `ulp`, one of them at least."""
-    read = table({"rtol": not_negative, "atol": not_negative, "ulp": whole(0)})(value, location)
+    """A tolerance: `rtol`, `atol`, `ulp` and `scale`, one of them at least."""
+    read = table({"rtol": not_negative, "atol": not_negative, "ulp": whole(0), "scale": not_negative})(value, location)
     if read is INVALID:
         return INVALID
     if value == {}:
-        return location.wrong("it says nothing", "`rtol`, `atol` or `ulp`; without a tolerance a leaf is exact")
+        return location.wrong(
+            "it says nothing", "`rtol`, `atol`, `ulp` or `scale`; without a tolerance a leaf is exact"
+        )
     return Tolerance(**read)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from harness.model import Array, Leaf
@@ -22,3 +24,11 @@ def anywhere(leaf: Leaf, rng: np.random.Generator, count: int) -> Array:
     inside = (low + rng.random(shape) * (high - low)).astype(dtype)
     beside = np.nextafter(edge, ((low + high) / 2).astype(dtype))
     return np.where(kind < 0.1, edge, np.where(kind < 0.2, beside, inside))
+
+
+def inputs_anywhere(leaves: Mapping[str, Leaf], rng: np.random.Generator, count: int) -> dict[str, Array]:
+    """`anywhere` for each of some inputs, `[count, *shape]`; zeros for those that have no bounds."""
+    return {
+        name: anywhere(leaf, rng, count) if leaf.low is not None or leaf.dtype == "bool" else leaf.zeros(count)
+        for name, leaf in leaves.items()
+    }

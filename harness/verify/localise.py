@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.compare import Difference, compare_leaves
+from harness.compare import Difference, compare_floats, compare_leaves
 from harness.course import MIN_STEPS, Course, course
 from harness.errors import Raised
 from harness.grids import Grid
@@ -221,4 +221,6 @@ def show_in_probe(pair: Pair, name: str, inputs: Leaves) -> tuple[Difference | N
     actual = pair.candidate.probe(name, inputs)
     prefix = f"probe/{name}/"
     found = compare_leaves(expected, actual, pair.task.tolerances, prefix)
+    for path, array in expected.items():
+        compare_floats(prefix + path, array, actual.get(path), pair.off.add)
     return found, None if found is None else grid_of(expected, actual, found, pair.task.tolerances, prefix)

@@ -12,7 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from harness.errors import Raised
 from harness.model import STATE, Array, Case, Trajectory
+from harness.task.contract import Mode
 from harness.verify.pair import Pair
 
 OFF = (1 << 12, 1 << 6, 1)
@@ -30,16 +32,38 @@ def comparable_steps(pair: Pair, episodes: Sequence[Trajectory]) -> int:
         episodes: with leaves of the state, and with draws where there is a tape.
     """
     some = episodes[:: max(1, len(episodes) // MOST)][:MOST]
-    seen = [path for path in pair.task.outputs if not path.startswith(STATE)]
     plain = pair.reference.rollout([_from_start(one, 0) for one in some])
     for off in OFF:
-        moved = pair.reference.rollout([_from_start(one, off) for one in some])
-        found = pair.differences(plain, moved, only=seen)
-        if all(parted is None or parted.step for parted in found):
-            return min(
-                one.steps if parted is None else parted.step - 1 for one, parted in zip(plain, found, strict=True)
-            )
+        found = agreed_steps(pair, plain, pair.reference.rollout([_from_start(one, off) for one in some]))
+        if min(found) >= 0:
+            return min(found)
     return max(one.steps for one in episodes)
+
+
+def parted_steps(pair: Pair, expected: Sequence[Trajectory], alone: Sequence[Trajectory]) -> list[tuple[int, int]]:
+    """Of each episode for how many steps a candidate that nobody leads agrees with the reference, and for how many the
+    reference does with itself; nothing where the reference takes no draws, or refuses to start a little off.
+    """
+    if pair.task.mode is Mode.TAPE and "force_draws" not in pair.reference.spec.capabilities:
+        return []
+    try:
+        own = own_steps(pair, expected)
+    except Raised:
+        return []
+    return list(zip(agreed_steps(pair, expected, alone), own, strict=True))
+
+
+def own_steps(pair: Pair, episodes: Sequence[Trajectory]) -> list[int]:
+    """For how many steps the reference agrees with itself in each episode, if it starts a unit in the last place off."""
+    plain, moved = (pair.reference.rollout([_from_start(one, off) for one in episodes]) for off in (0, 1))
+    return agreed_steps(pair, plain, moved)
+
+
+def agreed_steps(pair: Pair, expected: Sequence[Trajectory], actual: Sequence[Trajectory]) -> list[int]:
+    """For how many steps both are within the tolerances of each other in what a user sees; -1 where the reset differs."""
+    seen = [path for path in pair.task.outputs if not path.startswith(STATE)]
+    found = pair.differences(expected, actual, only=seen)
+    return [one.steps if parted is None else parted.step - 1 for one, parted in zip(expected, found, strict=True)]
 
 
 def _from_start(episode: Trajectory, off: int) -> Case:

@@ -22,8 +22,10 @@ from harness.protocol.worker import Leaf as WorkerLeaf
 from harness.protocol.worker import random_actions
 from harness.support.progress import Progress
 from harness.task.contract import Mode, Task
+from harness.verify.deviation_count import DeviationCount
 from harness.verify.occurrences import OccurrenceCount
-from harness.verify.resynchronised import Play, inexact_leaf, step_by_step, step_of
+from harness.verify.resynchronised import Play, is_resynchronised, step_by_step, step_of
+from harness.verify.scale import at_scale, measured_scales
 from harness.verify.start_states import StartStates
 from harness.verify.streams import Streams
 from harness.verify.suite.client import Judged, Suite
@@ -44,6 +46,14 @@ class Pair(Streams):
         stop_at_failure: a difference is reported as it was found, neither localised nor shrunk, for callers that only count
             failures.
         watch: told of what is compared.
+
+    Attributes:
+        task: as given, but for tolerances that are shares of a scale: they are absolute here.
+        off: counts how far floats are off in this level.
+        scales: the scales that were measured for them on the reference, by leaf path; none where there are none.
+
+    Raises:
+        EnvironmentFailure: a scale has to be measured, and the reference could not answer.
     """
 
     def __init__(
@@ -59,7 +69,8 @@ class Pair(Streams):
         watch: Watch | None = None,
     ) -> None:
         super().__init__(seed)
-        self.task = task
+        self.scales = measured_scales(task, reference, self)
+        self.task = at_scale(task, self.scales)
         self.suite = suite
         self.reference = reference
         self.candidate = candidate
@@ -84,6 +95,7 @@ class Pair(Streams):
         """Forget what was witnessed: another level begins."""
         self._evidence = hashlib.sha256()
         self.occurred = OccurrenceCount(self.task)
+        self.off = DeviationCount(self.task.tolerances)
 
     def witness(self, expected: Sequence[Trajectory], only: Collection[str] | None = None) -> None:
         """Take into the evidence, and into the table of outcomes, what the reference answered and the candidate is compared
@@ -121,11 +133,8 @@ class Pair(Streams):
 
     @cached_property
     def resynchronised(self) -> bool:
-        """Whether each step is compared from the state before it: where a float of the state may be off by a tolerance.
-
-        Chance in a step that comes from a generator outside the state cannot be taken up in the middle.
-        """
-        return self.can_restore and self.task.mode in (Mode.TAPE, Mode.NONE) and inexact_leaf(self.task) is not None
+        """Whether each step is compared from the state before it (`is_resynchronised`)."""
+        return self.can_restore and is_resynchronised(self.task)
 
     def follow(self, expected: Sequence[Trajectory], room: tuple[int, int] | None = None) -> list[Trajectory]:
         """The candidate's answers to what the reference did: the same starts, actions taken, and chance events; and
@@ -175,17 +184,28 @@ class Pair(Streams):
             expected = self.reference.rollout(cases)
         self.witness(expected, only)
         actual = self.follow_with_episodes(expected) if with_episodes else self.follow(expected)
-        return list(zip(expected, self.differences(expected, actual, only), strict=True))
+        return list(zip(expected, self.differences(expected, actual, only, counted=True), strict=True))
 
     def differences(
-        self, expected: Sequence[Trajectory], actual: Sequence[Trajectory], only: Collection[str] | None = None
+        self,
+        expected: Sequence[Trajectory],
+        actual: Sequence[Trajectory],
+        only: Collection[str] | None = None,
+        *,
+        counted: bool = False,
     ) -> list[Difference | None]:
-        """The first difference of each pair of trajectories."""
+        """The first difference of each pair of trajectories.
+
+        Args:
+            only: the leaves to compare; None compares all, and the draws.
+            counted: take into the level's distributions how far floats are off: where the candidate's answers are held
+                against the reference's.
+        """
         if only is not None:
             expected = [_only(trajectory, only) for trajectory in expected]
             actual = [_only(trajectory, only) for trajectory in actual]
         leaves = {path: leaf for path, leaf in self.task.outputs.items() if only is None or path in only}
-        return compare_many(expected, actual, leaves, self.task.tolerances)
+        return compare_many(expected, actual, leaves, self.task.tolerances, self.off.add if counted else None)
 
     def random_case_actions(self, stream: str, length: int) -> dict[str, Array]:
         """`length` uniform actions."""

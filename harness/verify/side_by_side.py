@@ -48,6 +48,7 @@ class SideBySide:
         case: what was played; None for a probe, whose `inputs` were asked.
         expected, actual: the leaves of both sides, stacked over timesteps.
         difference: the first one, or None.
+        tolerances: by path, with which it was found.
     """
 
     case: Case | None
@@ -55,6 +56,7 @@ class SideBySide:
     expected: Leaves
     actual: Leaves
     difference: Difference | None
+    tolerances: Mapping[str, Tolerance]
 
     @property
     def steps(self) -> int:
@@ -131,20 +133,16 @@ def _play(pair: Pair, what: Case | ProbeCase | Episode) -> SideBySide:
         [expected] = pair.reference.rollout([what])
     [actual] = pair.follow([expected])
     [difference] = pair.differences([expected], [actual])
-    return SideBySide(expected.case, None, expected.leaves, actual.leaves, difference)
+    return SideBySide(expected.case, None, expected.leaves, actual.leaves, difference, pair.task.tolerances)
 
 
-def grids_around(both: SideBySide, tolerances: Mapping[str, Tolerance]) -> dict[str, Grid]:
-    """Of the arrays that differ in the timestep of the first difference, that in which it lies first, their grids by path.
-
-    Args:
-        tolerances: the task's, by path.
-    """
+def grids_around(both: SideBySide) -> dict[str, Grid]:
+    """The grids of the arrays that differ in the timestep of the first difference, by path; that in which it lies first."""
     assert both.difference is not None
     step, paths = both.difference.step, dict.fromkeys([both.difference.path, *both.expected])
     found = {
         path: leaf_grid(
-            both.expected, both.actual, path, step, tolerances.get(path, EXACT), follows=both.case is not None
+            both.expected, both.actual, path, step, both.tolerances.get(path, EXACT), follows=both.case is not None
         )
         for path in paths
     }
@@ -210,7 +208,7 @@ def _ask(pair: Pair, what: ProbeCase) -> SideBySide:
     prefix = f"probe/{what.probe}/"
     difference = compare_leaves(expected, actual, pair.task.tolerances, prefix)
     sides: list[Mapping[str, Any]] = [{prefix + path: side[path] for path in side} for side in (expected, actual)]
-    return SideBySide(None, inputs, sides[0], sides[1], difference)
+    return SideBySide(None, inputs, sides[0], sides[1], difference, pair.task.tolerances)
 
 
 def _timestep(leaves: Leaves, path: str, step: int) -> Array | None:

@@ -116,6 +116,7 @@ class Verifier:
         doubted = False  # whether an agent may have made up where a known case begins
         why: Failure | None = None
         drawn: dict[str, Array] = {}
+        scales: Mapping[str, float] = {}
 
         def judged() -> Verdict:
             return Verdict(
@@ -131,6 +132,7 @@ class Verifier:
                 frames=drawn,
                 failure=why,
                 nodes=nodes(self._pool) | self._trained_on,
+                scales=scales,
             )
 
         with ExitStack() as stack:
@@ -149,6 +151,7 @@ class Verifier:
                     task, suite, reference, candidate, seed, self.progress,
                     stop_at_failure=request.stop_at_failure, watch=self.watch,
                 )  # fmt: skip
+                scales = pair.scales
                 use = second = None
                 with ExitStack() as beside:
                     if rollout.LEVEL in request.levels and not request.stop_at_failure:
@@ -363,6 +366,9 @@ class Verifier:
             evidence=pair.evidence,
             transfer=measured or None,
             occurred=pair.occurred.table(),
+            deviations=pair.off.table(),
+            resynchronised=pair.resynchronised,
+            open_loop=tally.open_loop,
         )
 
 

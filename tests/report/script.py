@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.course import Course
+from harness.deviations import Deviation, OpenLoop, Spread
 from harness.model import Case
 from harness.occurrences import Occurrences
 from harness.session.session import Session, Verifier
@@ -153,7 +154,14 @@ def _report(made: Finding, level: int, module: str | None, seed: int) -> LevelRe
         level, module, tuple(checks), seed, episodes=episodes, steps=episodes * 50, duration_s=0.1,
         features=made.features if level == 3 else {}, notes=made.notes, transfer=TRANSFER if level == 4 else None,
         occurred=Occurrences(100, 5000, ends, rewards, unreached=bounds, longest=321) if level == 3 else None,
+        deviations=_deviations(made.text) if level == 3 else {}, resynchronised=level == 3,
+        open_loop=OpenLoop(20, 48.0, 51.0) if level == 3 else None,
     )  # fmt: skip
+
+
+def _deviations(text: str) -> dict[str, Deviation]:
+    off = Deviation(5000, 1250, Spread(1e-12, 2e-11, 5e-10), Spread(4.0, 96.0, 2048.0), 0.625)
+    return {"reward": Deviation(5000, 5000), f"state/x{text}": off}
 
 
 def _divergence(made: Finding, number: int) -> Divergence:

@@ -252,6 +252,18 @@ def test_a_verdict_of_another_form_is_no_crash(forger: Forger, document: dict[st
     assert faults(render(broken)) == []
 
 
+def test_deviations_that_are_none_are_named_and_left_out(forger: Forger, document: dict[str, Any]) -> None:
+    seq = document["attempts"][0]["event"]
+    forged = b'{"levels": [{"deviations": {"<b>": {"timesteps": 1}}}, {"open_loop": 3}, {"deviations": {}}]}'
+    forger.put(seq, VERDICT_FILE, forged)
+    forger.publish()
+    broken = collected(forger.path)
+    nothing = {"told": [], "rows": [], "left_out": 0}
+    assert [level["floats"] for level in broken["attempts"][0]["levels"]] == [nothing] * 3
+    assert sum(f"event {seq}, how far floats were off" in each for each in broken["damage"]) == 2
+    assert faults(render(broken)) == []
+
+
 def test_a_table_of_outcomes_that_is_none_is_named_and_left_out(forger: Forger, document: dict[str, Any]) -> None:
     seq = document["attempts"][0]["event"]
     forged = b'{"levels": [{"occurred": {"trajectories": "<script>"}}, {"occurred": [3]}, {"occurred": null}]}'

@@ -256,6 +256,18 @@ def test_only_what_no_level_reached_counts_as_never_reached(document: dict[str, 
     assert "Never reached: the walker flew." in Page(render(document)).text
 
 
+def test_how_far_floats_were_off_is_shown_leaf_by_leaf(document: dict[str, Any]) -> None:
+    floats = document["coverage"][2]["floats"]
+    assert [row["leaf"] for row in floats["rows"]] == ["state/x", "reward"]
+    text = re.sub(r"(<[^>]+>|\s)+", " ", render(document))
+    assert "state/x 5,000 25.0% 1e-12 (4) 2e-11 (96) 5e-10 (2048) 62%" in text
+    assert "reward 5,000 all 0 0 0" in text
+    assert "open loop agreed for 48 steps in the median of 20 episodes" in text
+    for each in document["coverage"]:
+        each["floats"]["rows"] = []
+    assert "No floats were compared" in Page(render(document)).text
+
+
 def test_what_was_reached_of_a_crate_is_reported(document: dict[str, Any]) -> None:
     reported = "candidate reached: lines 7/9 (77%); never: lib.rs:4-5"
     nothing: dict[str, Any] = {

@@ -136,6 +136,11 @@ def test_two_scenarios_of_one_name_are_refused(task: Path) -> None:
         ('truncated = { says = "the game is cut short", cites = [29] }\n', "", "no entry of `[meaning]`"),
         ('"state/turn" = 5', '"state/trun" = 5', "no such leaf"),
         ('mode = "tape"', 'mode = "none"', "has no draws"),
+        (
+            "[leaves]\n",
+            "[tolerance]\nreward = { scale = 1e-3 }\n\n[leaves]\n",
+            "before there is a reference to measure",
+        ),
     ],
 )
 def test_a_wrong_sheet_is_refused(task: Path, before: str, after: str, said: str) -> None:

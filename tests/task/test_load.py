@@ -223,6 +223,7 @@ WRONG: list[tuple[str, str, str, str, str]] = [
     ("rtol = 1e-9", "rtol = nan", 'tolerance."state/x".rtol', "at least 0", ""),
     ("rtol = 1e-9", "ulp = -1", 'tolerance."state/x".ulp', "at least 0", ""),
     ("rtol = 1e-9", "ulp = 1.5", 'tolerance."state/x".ulp', "integer", ""),
+    ("rtol = 1e-9", "scale = -1e-9", 'tolerance."state/x".scale', "at least 0", ""),
     ("{ atol = 1e-12 }", "{}", 'tolerance."probe/move/x"', "it says nothing", ""),
 ]  # fmt: skip
 

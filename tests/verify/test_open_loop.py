@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from harness.compare import compare_many
+from harness.errors import Raised
 from harness.model import Case, Leaf, Trajectory
-from harness.task.contract import Tolerance
-from harness.verify.open_loop import comparable_steps, together
+from harness.task.contract import Mode, Tolerance
+from harness.verify.open_loop import agreed_steps, comparable_steps, own_steps, parted_steps, together
 
 STEPS = 60
 LEAVES = {
@@ -23,6 +24,8 @@ LEAVES = {
 
 class Growing:
     """A number that is multiplied in each step: nothing that it is off grows otherwise."""
+
+    spec: Any = None
 
     def __init__(self, factor: float, dtype: type = np.float64) -> None:
         self._factor, self._dtype = factor, dtype
@@ -92,3 +95,42 @@ def test_an_episode_that_ended_in_time_is_followed_by_one_that_begins_alike(ends
 
 def test_no_more_rows_are_compared_than_there_are() -> None:
     assert together(np.zeros(4, bool), 5) == 4
+
+
+@pytest.mark.parametrize(
+    ("bias", "expected"), [(0.0, STEPS), (2.0**-22, 4), (2.0**-19, 0)], ids=["none", "some", "much"]
+)
+def test_a_bias_that_each_step_is_forgiven_shows_in_the_open_loop(bias: float, expected: int) -> None:
+    pair, cases = pair_of(Growing(1.0), 2.0**-20 * 1.001), [Case(0, {"action": np.zeros(STEPS)})] * 2
+    played, alone = Growing(1.0).rollout(cases), Growing(1.0 + bias).rollout(cases)
+    assert agreed_steps(pair, played, alone) == [expected] * 2
+
+
+def test_the_reference_agrees_with_itself_a_unit_off_for_longer_than_thousands() -> None:
+    """A start that is off by 2^-52, doubled, is beyond 2^-20 in the thirty-third step."""
+    reference = Growing(2.0)
+    played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})] * 2)
+    assert own_steps(pair_of(reference, 2.0**-20 * 1.001), played) == [32, 32]
+
+
+@pytest.mark.parametrize(
+    ("mode", "capabilities", "expected"),
+    [(Mode.NONE, (), 2), (Mode.TAPE, (), 0), (Mode.TAPE, ("force_draws",), 2)],
+)
+def test_nothing_is_told_where_the_reference_takes_no_draws(mode: Mode, capabilities: Any, expected: int) -> None:
+    reference = Growing(2.0)
+    pair = pair_of(reference, 2.0**-20 * 1.001)
+    pair.task.mode, pair.reference.spec = mode, SimpleNamespace(capabilities=capabilities)
+    played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})] * 2)
+    assert parted_steps(pair, played, played) == [(STEPS, 32)] * expected
+
+
+def test_nothing_is_told_where_the_reference_refuses_to_start_a_little_off() -> None:
+    def refuses(cases: Sequence[Case]) -> Any:
+        raise Raised("no such state", where="restore")
+
+    reference = Growing(2.0)
+    pair = pair_of(reference, 1.0)
+    played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})])
+    pair.task.mode, pair.reference = Mode.NONE, SimpleNamespace(rollout=refuses)
+    assert parted_steps(pair, played, played) == []

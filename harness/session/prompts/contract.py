@@ -12,6 +12,7 @@ from harness.model import STATE, Case, Leaf
 from harness.task.contract import Mode, Module, Task, TaskDraw
 from harness.task.players import Order
 from harness.verify.explain import array_text
+from harness.verify.resynchronised import is_resynchronised
 
 MAX_LEAVES = 60
 MAX_PROBES = 12
@@ -67,6 +68,11 @@ def declared(task: Task, module: Module | None) -> str:
         parts.append(f"Draws ({_MODES[task.mode]}):\n\n{_dashes(_draw(draw) for draw in task.draws.values())}")
     elif task.mode is not Mode.NONE:
         parts.append(f"Chance: {_MODES[task.mode]}.")
+    if is_resynchronised(task):
+        parts.append(
+            "Episodes are compared step by step: each step begins at the reference's canonical state, and is held to the "
+            "tolerances of one step."
+        )
     return "\n\n".join(parts)
 
 

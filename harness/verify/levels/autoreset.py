@@ -183,7 +183,8 @@ def replayed(pair: Pair, answer: Mapping[str, Any], name: str) -> tuple[CheckRes
     compared = frozenset(pair.task.outputs)
     if again.by_reference:
         pair.watch.compared(expected, compared)
-    for one, other, found in zip(expected, seen, pair.differences(expected, seen, only=compared), strict=True):
+    differences = pair.differences(expected, seen, only=compared, counted=again.by_reference)
+    for one, other, found in zip(expected, seen, differences, strict=True):
         if found is None:
             continue
         # The same episode without the batch around it: if it differs too, the fault is not the batch's.

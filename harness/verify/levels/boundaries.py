@@ -111,7 +111,8 @@ def compared(pair: Pair, name: str, expected: Sequence[Trajectory], detail: str)
     # About as many sequences from states, and as long as this, were swept before: what was compiled for them fits these.
     room = (6 * pair.task.budgets.sequences, pair.task.budgets.sequence_length)
     parts = [expected[first : first + room[0]] for first in range(0, len(expected), room[0])]
-    differences = pair.differences(expected, [answer for part in parts for answer in pair.follow(part, room=room)])
+    actual = [answer for part in parts for answer in pair.follow(part, room=room)]
+    differences = pair.differences(expected, actual, counted=True)
     for trajectory, difference in zip(expected, differences, strict=True):
         if difference is not None:
             divergence = localise(pair, trajectory, difference, level=LEVEL, check=name)

@@ -20,7 +20,7 @@ from harness.errors import Raised, Side
 from harness.model import Array, Case, Leaves
 from harness.task.contract import Module, TaskProbe
 from harness.task.every_input import count_inputs, every_input
-from harness.task.leaf_values import anywhere
+from harness.task.leaf_values import inputs_anywhere
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.levels import generic
 from harness.verify.localise import compare_probe, localise, show_in_probe, shown_by_probe
@@ -102,10 +102,7 @@ def _sweep(pair: Pair, module: Module, probe: TaskProbe) -> CheckResult:
     check = f"probe {probe.name}, sweep"
     rng = pair.random(f"sweep/{probe.name}")
     count = SWEEP * _examples(pair, probe)
-    inputs = {
-        name: anywhere(leaf, rng, count) if leaf.low is not None or leaf.dtype == "bool" else leaf.zeros(count)
-        for name, leaf in probe.inputs.items()
-    }
+    inputs = inputs_anywhere(probe.inputs, rng, count)
     try:
         difference = compare_probe(pair, probe.name, inputs)
     except Raised as refused:

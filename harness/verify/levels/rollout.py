@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from harness.compare import Difference
+from harness.deviations import OpenLoop
 from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import Mode
@@ -28,6 +29,7 @@ from harness.verify.leaf_grids import grid_of
 from harness.verify.levels import autoreset, wide
 from harness.verify.levels.by_itself import strayed
 from harness.verify.localise import localise
+from harness.verify.open_loop import parted_steps
 from harness.verify.pair import Pair
 from harness.verify.statistics.laws import compare_outcomes, verdict
 from harness.verify.suite.client import Shown
@@ -55,13 +57,23 @@ WAVES_AHEAD = 2
 class Tally:
     """What level 3 compared, beyond its checks' results.
 
-    `features` are complete once `settle` was called.
+    `features` are complete once `settle` was called. `parted` has, of some episodes of a candidate that is led elsewhere,
+    the steps after which it parts from the reference alone, and those after which the reference parts from itself.
     """
 
     counting: FeatureCount
     episodes: int = 0
     steps: int = 0
     features: dict[str, int] = field(default_factory=dict)
+    parted: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def open_loop(self) -> OpenLoop | None:
+        """For how long a candidate agrees that nobody leads; None where none was led."""
+        if not self.parted:
+            return None
+        candidate, reference = np.median(self.parted, axis=0).tolist()
+        return OpenLoop(len(self.parted), candidate, reference)
 
     def add(
         self,
@@ -235,9 +247,12 @@ def _episodes(
     done = 0
     for expected in played_ahead(pair, policy, pair.seeds(f"episodes/{policy}", count)):
         actual = pair.follow(expected, room=(CHUNK, pair.task.budgets.horizon))
-        differences = pair.differences(expected, actual)
+        differences = pair.differences(expected, actual, counted=True)
         if second is not None and done == 0 and not any(differences):
-            alone = pair.follow_alone(expected[:repeated]) if pair.resynchronised else actual[:repeated]
+            alone = actual[:repeated]
+            if pair.resynchronised:
+                alone = pair.follow_alone(expected[:repeated])
+                tally.parted += parted_steps(pair, expected[:repeated], alone)
             second.repeat([pair.as_case(one) for one in expected[:repeated]], alone)
         for first in range(0, len(expected), FIRST_CHUNK):
             part = expected[first : first + FIRST_CHUNK]
@@ -317,7 +332,7 @@ def _exploration(pair: Pair, explorer: Explorer, tally: Tally, times: int) -> Ch
     with closing(_ahead(explorer.waves(budget))) as waves:
         for wave, shown in waves:
             actual = pair.follow(wave, room=(CHUNK, pair.task.budgets.horizon))
-            found = zip(wave, pair.differences(wave, actual), strict=True)
+            found = zip(wave, pair.differences(wave, actual, counted=True), strict=True)
             failing = [(each, difference) for each, difference in found if difference is not None]
             done += len(wave)
             if failing:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.assurance.replay.reproduction import Match, Reproduction, reproduction, verdict_digest
+from harness.deviations import Deviation
 from harness.model import Case
 from harness.occurrences import Occurrences
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
@@ -116,6 +117,18 @@ def test_a_table_of_outcomes_must_be_that_of_what_was_compared() -> None:
     assert reproduction(told(8), told(8), HERE, ELSEWHERE).match is Match.EXACT
     assert reproduction(told(8), told(0, "cc"), HERE, ELSEWHERE).match is Match.WITHIN, "other floats, other ends"
     assert reproduction(recorded(), told(8), HERE, ELSEWHERE).match is Match.WITHIN, "an older record tells none"
+
+
+def test_how_far_floats_were_off_is_no_part_of_the_digest() -> None:
+    """It hangs on the portions in which a candidate is asked, and older records do not tell it."""
+    other = recorded()
+    other["levels"][1]["deviations"] = {"reward": Deviation(8, 8).to_json()}
+    assert again(other, HERE).match is Match.EXACT
+
+
+def test_another_scale_is_another_verdict() -> None:
+    found = again(recorded(scales={"reward": 5.0}), HERE)
+    assert (found.match, found.differences) == (Match.DIFFERENT, ('scales: null -> {"reward": 5.0}',))
 
 
 def test_trainings_elsewhere_may_differ_by_the_margin_but_not_decide_otherwise() -> None:
