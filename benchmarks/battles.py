@@ -35,7 +35,7 @@ TOGETHER = 256
 MOVES, STRUGGLE = 165, 165
 RAREST = 24
 """From so many moves that were made least those of chosen teams come."""
-WIDE = 65536
+WIDE, FEW = 65536, 2
 
 
 def moves_made(trajectory: Trajectory) -> np.ndarray:
@@ -95,10 +95,15 @@ class Teams:
 def _favoured(
     reference: Pool, policy: str, seeds: Sequence[int], task: Task, teams: Teams, made: np.ndarray
 ) -> list[Trajectory]:
-    """Battles of chosen teams, each from the state in which it begins."""
+    """Battles of chosen teams, each from the state in which it begins. In every eighth all moves have few points, so that it
+    comes to Struggle.
+    """
     none = {path: leaf.zeros(0) for path, leaf in task.actions.items()}
     begun = reference.rollout([Case(seed, none, draws=(teams.reset(made),)) for seed in seeds])
     starts = [{path: array[0] for path, array in one.leaves.items() if path.startswith(STATE)} for one in begun]
+    for start in starts[::8]:
+        for path in ("state/pp", "state/act_pp"):
+            start[path] = np.minimum(start[path], FEW)
     cases = [Case(seed, none, start=start) for seed, start in zip(seeds, starts, strict=True)]
     return reference.drive_after(list(zip(seeds, cases, strict=True)), policy, task.budgets.horizon)
 

@@ -31,8 +31,6 @@ HOLDS = ("bind", "wrap", "firespin", "clamp")
 LASTS = {"rage": "rages", "thrash": "thrashes", "petaldance": "thrashes"} | dict.fromkeys(HOLDS, "holds")
 STOPS = ("bides", "charges", "thrashes", "holds")
 """What ends for who is paralysed, or hit by its own confusion."""
-
-
 MODIFIED, SUBSTITUTE, TRAPS = range(92, 96), 105, (119, 174)
 """Places of an observation: the own four stats, the points of the own substitute, whether one is held and holds."""
 MAJOR = ("turn", "switch", "move", "cant", "faint")
@@ -62,11 +60,11 @@ class Sight:
         self._request: dict[str, Any] = {}
         self._order: list[int] = []
         self._turn = 0
-        self._mover = True
-        self._boosted = ""
-        self._begun = ""
-        self._called = False
-        self._chosen = 0
+        self._mover = True  # whether the own side made the last move
+        self._begun = ""  # what that move has begun
+        self._called = False  # whether another move called it
+        self._boosted = ""  # what the line before changed a stage by: a `move`, or by one that was `stuck` at its end
+        self._chosen = 0  # the place of the move whose points are paid
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
