@@ -1,17 +1,22 @@
 """Battles of Pokémon on both sides, as many turns as are asked for: what differs, and how often each move was made.
 
-    python -m benchmarks.battles [--turns 1000000] [--candidate rust] [--seed N]
+    python -m benchmarks.battles [--turns 1000000] [--candidate rust] [--seed N] [--favour 0.5]
 
 Each battle is played by the reference under one of the task's policies, and by the candidate with the same choices and
 rolls; every leaf of every timestep is compared. Who goes on with a move of several turns is not counted again.
+
+Few species learn some moves, so that teams as they are drawn hardly ever have them. With `--favour` this share of the
+battles is fought by teams that are chosen: six Pokémon each, whose first move is one of those that were made least so far.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +25,17 @@ import sandboxes
 from benchmarks.common import ENVIRONMENTS, candidate_tree, report
 from harness.candidate.start import CandidateWorker
 from harness.compare import compare_many
-from harness.model import Case, Trajectory
+from harness.model import STATE, Case, Draw, Trajectory
+from harness.protocol.environment import Pool
+from harness.task.contract import Task, TaskDraw
 from harness.task.load import load_task
 from harness.verify.verifier import Verifier
 
 TOGETHER = 256
-MOVES = 165
+MOVES, STRUGGLE = 165, 165
+RAREST = 24
+"""From so many moves that were made least those of chosen teams come."""
+WIDE, FEW = 65536, 2
 
 
 def moves_made(trajectory: Trajectory) -> np.ndarray:
@@ -39,18 +49,79 @@ def moves_made(trajectory: Trajectory) -> np.ndarray:
     return np.bincount(np.concatenate([moves[paid], last[called]]), minlength=MOVES + 1)
 
 
+class Teams:
+    """Teams whose first moves are those that were made least.
+
+    Args:
+        task: its candidate in JAX has a table of what each species learns.
+        seed: of the choices.
+    """
+
+    def __init__(self, task: Task, seed: int) -> None:
+        spec = importlib.util.spec_from_file_location("pokemon_tables", task.directory / "candidate" / "tables.py")
+        assert spec is not None and spec.loader is not None
+        tables = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(tables)
+        self.learned = np.array([list(bytes.fromhex(each)) for each in tables.LEARNSETS], np.uint8)
+        self.learned = np.unpackbits(self.learned, axis=1, bitorder="little")[:, :MOVES].astype(bool)
+        self.draws = [draw for draw in task.draws.values() if draw.occurs_at("reset")]
+        self.rng = np.random.default_rng(seed)
+
+    def reset(self, made: np.ndarray) -> tuple[Draw, ...]:
+        """All draws of a reset that begins with such teams.
+
+        Args:
+            made: how often each move was made, by its number.
+        """
+        drawn = {draw.name: self._by_law(draw) for draw in self.draws}
+        drawn["source"][:] = 0
+        # No move has the number 0, and nobody learns Struggle.
+        rare = np.argsort(np.where(np.arange(MOVES + 1) % STRUGGLE, made, made.max() + 1))[:RAREST]
+        for side, place in np.ndindex(2, 6):
+            move = self.rng.choice(rare)
+            species = self.rng.choice(np.flatnonzero(self.learned[:, move - 1]))
+            known = np.flatnonzero(self.learned[species])
+            drawn["species"][side, place] = species + 1
+            # The first number names the move by its place among all that the species learns.
+            at = int(np.flatnonzero(known == move - 1)[0])
+            drawn["rank"][side, place, 0] = -(-at * WIDE // len(known))
+        return tuple(Draw(name, value) for name, value in drawn.items())
+
+    def _by_law(self, draw: TaskDraw) -> np.ndarray:
+        assert draw.law is not None
+        return self.rng.integers(int(draw.law.low), int(draw.law.high) + 1, draw.shape, np.int32)
+
+
+def _favoured(
+    reference: Pool, policy: str, seeds: Sequence[int], task: Task, teams: Teams, made: np.ndarray
+) -> list[Trajectory]:
+    """Battles of chosen teams, each from the state in which it begins. In every eighth all moves have few points, so that it
+    comes to Struggle.
+    """
+    none = {path: leaf.zeros(0) for path, leaf in task.actions.items()}
+    begun = reference.rollout([Case(seed, none, draws=(teams.reset(made),)) for seed in seeds])
+    starts = [{path: array[0] for path, array in one.leaves.items() if path.startswith(STATE)} for one in begun]
+    for start in starts[::8]:
+        for path in ("state/pp", "state/act_pp"):
+            start[path] = np.minimum(start[path], FEW)
+    cases = [Case(seed, none, start=start) for seed, start in zip(seeds, starts, strict=True)]
+    return reference.drive_after(list(zip(seeds, cases, strict=True)), policy, task.budgets.horizon)
+
+
 def main(given: Sequence[str] = ()) -> None:
     """Play, compare and report; a battle that differs is told, and the run goes on."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.battles", description=__doc__)
     parser.add_argument("--turns", type=int, default=50_000)
     parser.add_argument("--candidate", choices=("rust", "jax"), default="rust")
     parser.add_argument("--seed", type=int, default=1, help="of the first battle; the others follow")
+    parser.add_argument("--favour", type=float, default=0.0, help="share of battles by teams that have rare moves")
     asked = parser.parse_args(given)
     task = load_task(ENVIRONMENTS / "pokemon").with_candidate(asked.candidate)
     driver = sandboxes.choose(None)
     battles = turns = differing = 0
     ends = {"won": 0, "tie": 0, "cut off": 0}
     made = np.zeros(MOVES + 1, np.int64)
+    teams = Teams(task, asked.seed)
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch, Verifier(task, driver, prepare=False) as verifier:
         reference, worker = verifier.reference(), CandidateWorker(task, driver)
@@ -59,8 +130,10 @@ def main(given: Sequence[str] = ()) -> None:
             while turns < asked.turns:
                 policy = task.budgets.policies[battles // TOGETHER % len(task.budgets.policies)]
                 seeds = [asked.seed + battles + number for number in range(TOGETHER)]
-                expected = reference.drive(policy, seeds, task.budgets.horizon)
-                cases = [Case(one.case.seed, one.case.cut(one.steps).actions, draws=one.draws) for one in expected]
+                chosen = round(asked.favour * TOGETHER)
+                expected = _favoured(reference, policy, seeds[:chosen], task, teams, made) if chosen else []
+                expected += reference.drive(policy, seeds[chosen:], task.budgets.horizon)
+                cases = [replace(one.case.cut(one.steps), draws=one.draws) for one in expected]
                 found = compare_many(expected, candidate.rollout(cases), task.outputs, task.tolerances)
                 for one, difference in zip(expected, found, strict=True):
                     turns += one.steps

@@ -29,6 +29,7 @@ with warnings.catch_warnings():
 
 pytestmark = pytest.mark.slow
 FOUR = load_task(ENVIRONMENTS / "connect_four")
+POKEMON = load_task(ENVIRONMENTS / "pokemon")
 TASKS = {"four": FOUR, "nim": load_task(NIM), "relay": load_task(RELAY), "standing": load_task(STANDING)}
 
 
@@ -205,6 +206,54 @@ def test_who_dropped_out_is_not_asked_at_the_end(packages: dict[str, Any]) -> No
     env.reset(seed=1)
     acted = [agent for agent in env.agent_iter(20) if env.step(None if any(env.last()[2:4]) else 1) is None]
     assert acted.count("a") == 2 and not env.agents and set(acted) == {"a", "b", "c"}
+
+
+# --- both at once, or one alone: battles of Pokémon --------------------------------------------------------------------
+
+
+@pytest.mark.rust
+def test_battles_in_rust_in_pettingzoo_s_shape(tmp_path: Path) -> None:
+    task = POKEMON.with_candidate("rust")
+    package = imported(task, tmp_path, build_elsewhere(task, sandboxes.choose(None), task.directory))
+    parallel_api_test(package.make_parallel(), num_cycles=300)
+    parallel_seed_test(package.make_parallel, num_cycles=50)
+    check_battles(package.make_parallel(), battles=20)
+    for refused in (package.make_aec, lambda: package.make_pool(2)):
+        with pytest.raises(TypeError):
+            refused()
+
+
+@pytest.mark.nightly
+def test_battles_in_jax_in_pettingzoo_s_and_jaxmarl_s_shape(tmp_path: Path) -> None:
+    package = imported(POKEMON, tmp_path)
+    env = package.make_parallel()
+    parallel_api_test(env, num_cycles=60)
+    check_battles(env, battles=2)
+    marl = package.make_jaxmarl()
+    seen, state = marl.reset(jax.random.key(0))
+    assert {agent: array.shape for agent, array in seen.items()} == {"p1": (176,), "p2": (176,)}
+    assert all(bool(mask[:4].any()) for mask in marl.get_avail_actions(state).values())
+    with pytest.raises(TypeError, match="played in turns"):
+        package.make_pgx()
+
+
+def check_battles(env: Any, battles: int) -> None:
+    """Who is not to move is told so, and may do nothing; whoever is told may do something; what one wins the other loses."""
+    rng, alone = np.random.default_rng(0), 0
+    for seed in range(battles):
+        seen, infos = env.reset(seed=seed)
+        earned = dict.fromkeys(env.agents, 0.0)
+        while env.agents:
+            masks = {agent: np.flatnonzero(seen[agent]["action_mask"]) for agent in env.agents}
+            assert {agent: bool(len(mask)) for agent, mask in masks.items()} == {
+                agent: infos[agent]["to_move"] for agent in env.agents
+            }
+            alone += sum(not len(mask) for mask in masks.values())
+            chosen = {agent: int(rng.choice(mask)) if len(mask) else 0 for agent, mask in masks.items()}
+            seen, rewards, *_, infos = env.step(chosen)
+            earned = {agent: earned[agent] + reward for agent, reward in rewards.items()}
+        assert sorted(earned.values()) in ([-1.0, 1.0], [0.0, 0.0])
+    assert alone > battles, "who fainted is replaced by its own side alone"
 
 
 # --- pgx and JaxMARL --------------------------------------------------------------------------------------------------

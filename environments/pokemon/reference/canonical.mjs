@@ -28,9 +28,17 @@ export const SIZE = Object.values(FIELDS).reduce((sum, size) => sum + size, 0);
 
 const numberOf = (id) => (id && id !== NOTHING_YET ? (id === "cannotmove" ? CANNOT_MOVE : dex.moves.get(id).num) : 0);
 const idOf = (number) => (number === CANNOT_MOVE ? "cannotmove" : number ? MOVES[number - 1].id : "");
-const four = (values) => Array.from({ length: 4 }, (_, index) => values[index] ?? 0);
+export const four = (values) => Array.from({ length: 4 }, (_, index) => values[index] ?? 0);
 const slotsOf = (slots) => [four(slots.map((slot) => numberOf(slot.id))), four(slots.map((slot) => slot.pp))];
+// Two types by number, of which the second may be none.
+export const typesOf = (types) => [0, 1].map((index) => TYPES.indexOf(types[index]) + 1);
 const statsOf = (stats) => STATS.map((name) => stats[name]);
+
+// Nobody reads the log, and a long one is taken for an endless loop.
+export function forgetLog(battle) {
+  battle.log.length = 0;
+  Object.assign(battle, { sentLogPos: 0, lastMoveLine: -1 });
+}
 
 // --- reading ---------------------------------------------------------------------------------------------------------
 
@@ -56,13 +64,12 @@ function memberOf(pokemon, seen) {
 }
 
 function activeOf(pokemon) {
-  const types = pokemon.types.map((type) => TYPES.indexOf(type) + 1);
   const [moves, pp] = slotsOf(pokemon.moveSlots);
   const volatile = pokemon.hp > 0 ? pokemon.volatiles : {};
   const number = (id, field) => volatile[id]?.[field] ?? 0;
   const flag = (id) => (volatile[id] ? 1 : 0);
   return {
-    types: [types[0], types[1] ?? 0],
+    types: typesOf(pokemon.types),
     transformed: pokemon.transformed ? 1 : 0,
     stored: statsOf(pokemon.storedStats),
     modified: statsOf(pokemon.modifiedStats),

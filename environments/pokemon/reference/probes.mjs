@@ -1,15 +1,12 @@
 // The rules one by one: each probe asks Showdown's own functions about numbers.
 
-import { MOVES, SPECIES, TYPES } from "./canonical.mjs";
+import { FORMAT, MOVES, SPECIES, TYPES, forgetLog, four, typesOf } from "./canonical.mjs";
 import { Battle, DRAWS, Rolls, dex } from "./rolls.mjs";
-import { generated, learnset, parts } from "./teams.mjs";
-
-const typesOf = (types) => [0, 1].map((index) => TYPES.indexOf(types[index]) + 1);
-const four = (values) => Array.from({ length: 4 }, (_, index) => values[index] ?? 0);
+import { generated, learnset, learnsetBytes, parts, trained } from "./teams.mjs";
 
 // Two Pokémon face to face; their numbers are set by whoever asks.
 const rolls = new Rolls(0n);
-const battle = new Battle({ formatid: "gen1randombattle", prng: rolls });
+const battle = new Battle({ formatid: FORMAT, prng: rolls });
 rolls.watch(battle);
 for (const side of ["p1", "p2"]) {
   const team = [{ name: "Mew", species: "Mew", level: 100, moves: ["pound"], place: 0 }];
@@ -23,8 +20,7 @@ function clear() {
     pokemon.clearVolatile();
   }
   battle.faintQueue.length = 0;
-  battle.log.length = 0;
-  Object.assign(battle, { sentLogPos: 0, lastMoveLine: -1 });
+  forgetLog(battle);
 }
 
 // What Showdown compares its next roll with, by a chance that notes it and says no.
@@ -45,10 +41,7 @@ function threshold(site, run) {
 }
 
 function stats(species, level, dv, effort) {
-  const [atk, def, spe, spc] = dv.map((value) => 2 * value);
-  const hp = 2 * (((dv[0] & 1) << 3) | ((dv[1] & 1) << 2) | ((dv[2] & 1) << 1) | (dv[3] & 1));
-  const set = { level, ivs: { hp, atk, def, spe, spa: spc, spd: spc }, evs: { hp: effort[0], atk: effort[1], def: effort[2], spe: effort[3], spa: effort[4], spd: effort[4] } };
-  const made = battle.spreadModify(SPECIES[species - 1].baseStats, set);
+  const made = battle.spreadModify(SPECIES[species - 1].baseStats, { level, ...trained(dv, effort) });
   return [made.hp, made.atk, made.def, made.spe, made.spa];
 }
 
@@ -85,6 +78,9 @@ function accuracy(move, stage, evasion) {
   const plain = { ohko: undefined, self: undefined, selfdestruct: undefined, multihit: undefined, ignoreImmunity: true, onTryImmunity: undefined, onTryHit: () => false };
   return [threshold("hit", () => battle.actions.tryMoveHit(asked.target === "self" ? own : foe, own, Object.assign(asked, plain)))];
 }
+
+// The points of a move with all that raises them.
+export const mostPoints = (move) => battle.calculatePP(move, 3);
 
 // By how many tenths a type's damage to another is multiplied.
 export function tenths(type, target) {
@@ -124,13 +120,11 @@ const RULES = [
   ["species_data", { number: 0 }, { types: 2, base: 5, learnset: 21 }, (number) => {
     const species = SPECIES[number - 1];
     const { hp, atk, def, spe, spa } = species.baseStats;
-    const bits = new Array(21).fill(0);
-    for (const move of learnset(species)) bits[(move - 1) >> 3] |= 1 << ((move - 1) & 7);
-    return [...typesOf(species.types), hp, atk, def, spe, spa, ...bits];
+    return [...typesOf(species.types), hp, atk, def, spe, spa, ...learnsetBytes(learnset(species))];
   }],
   ["move_data", { number: 0 }, { type: 0, power: 0, accuracy: 0, pp: 0, priority: 0, max_pp: 0 }, (number) => {
     const move = MOVES[number - 1];
-    return [TYPES.indexOf(move.type) + 1, move.basePower, move.accuracy === true ? 0 : move.accuracy, move.pp, move.priority, battle.calculatePP(move, 3)];
+    return [TYPES.indexOf(move.type) + 1, move.basePower, move.accuracy === true ? 0 : move.accuracy, move.pp, move.priority, mostPoints(move)];
   }],
   ["team_data", { number: 0, place: 0 }, { species: 0, level: 0, moves: 4, dv: 4, effort: 5 }, (number, place) => {
     const { species, level, moves, dv, effort } = teamOf(number)[place];

@@ -2,6 +2,8 @@
 
 import { createRequire } from "node:module";
 
+import { Generator } from "./generator.mjs";
+
 const require = createRequire(import.meta.url);
 export const { Battle, Dex, PRNG } = require("@pkmn/sim");
 export const dex = Dex.forGen(1);
@@ -55,19 +57,11 @@ lock.durationCallback = function (...given) {
   return this.prng.during("trap_turns", () => turns.apply(this, given));
 };
 
-// Seeds that follow one another would begin nearly alike: the generator is linear. (Steele and others, SplitMix64, 2014.)
-function mixed(seed) {
-  let word = BigInt.asUintN(64, seed + 0x9e3779b97f4a7c15n);
-  word = BigInt.asUintN(64, (word ^ (word >> 30n)) * 0xbf58476d1ce4e5b9n);
-  word = BigInt.asUintN(64, (word ^ (word >> 27n)) * 0x94d049bb133111ebn);
-  return word ^ (word >> 31n);
-}
-
 export class Rolls extends PRNG {
   // `seed` is a BigInt of 64 bits.
   constructor(seed) {
-    const word = mixed(seed);
-    super([48n, 32n, 16n, 0n].map((shift) => Number((word >> shift) & 0xffffn)).join(","));
+    super("0,0,0,0"); // never asked: what Showdown would roll is a draw below
+    this.generator = new Generator(seed);
     this.made = []; // code, then the numbers of each draw, end to end
     this.given = null; // by name, where draws are forced
     this.site = "";
@@ -120,7 +114,7 @@ export class Rolls extends PRNG {
       const wrong = [...numbers].find((value) => value < low || value > high);
       if (wrong !== undefined) throw new Error(`the draw ${name} is ${wrong}, it lies in ${low} to ${high}`);
     } else {
-      numbers = Array.from({ length: size }, () => low + super.random(high - low + 1));
+      numbers = Array.from({ length: size }, () => this.generator.uniform(low, high - low + 1));
     }
     this.made.push(CODES[name], ...numbers);
     return size === 1 ? numbers[0] : numbers;

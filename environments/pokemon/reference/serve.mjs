@@ -5,7 +5,7 @@
 
 import { readSync, writeSync } from "node:fs";
 
-import { FIELDS, FORMAT, MOVES, TYPES, read, write } from "./canonical.mjs";
+import { FIELDS, FORMAT, MOVES, TYPES, forgetLog, read, write } from "./canonical.mjs";
 import { PROBES, tenths } from "./probes.mjs";
 import { Battle, DRAWS, NAMES, Rolls } from "./rolls.mjs";
 import { drawTeams } from "./teams.mjs";
@@ -68,9 +68,7 @@ class Env {
 
   enter(battle, seen) {
     this.rolls.settle();
-    // Nobody reads the log, and a long one is taken for an endless loop.
-    battle.log.length = 0;
-    Object.assign(battle, { sentLogPos: 0, lastMoveLine: -1 });
+    forgetLog(battle);
     battle.sides.forEach((side, index) => (seen[index][side.active[0].set.place] = true));
     Object.assign(this, { battle, seen });
   }

@@ -8,9 +8,10 @@
 
 import { writeFileSync } from "node:fs";
 
-import { MOVES, SPECIES, TYPES } from "./canonical.mjs";
+import { MOVES, SPECIES, TYPES, four, typesOf } from "./canonical.mjs";
+import { mostPoints, tenths } from "./probes.mjs";
 import { dex } from "./rolls.mjs";
-import { generated, learnset, parts } from "./teams.mjs";
+import { generated, hpDv, learnset, learnsetBytes, parts } from "./teams.mjs";
 
 const POOL = 256;
 const CATEGORIES = ["Physical", "Special", "Status"];
@@ -28,8 +29,7 @@ function speciesTable() {
   return SPECIES.map((one) => {
     const { hp, atk, def, spe, spa, spd } = one.baseStats;
     check(spa === spd, `${one.name} has two special stats`);
-    const types = one.types.map(typeNumber);
-    return { number: one.num, name: one.name, types: [types[0], types[1] ?? 0], base: [hp, atk, def, spe, spa], learnset: learnset(one) };
+    return { number: one.num, name: one.name, types: typesOf(one.types), base: [hp, atk, def, spe, spa], learnset: learnset(one) };
   });
 }
 
@@ -56,12 +56,6 @@ function secondary(move) {
   };
 }
 
-// With all that raises it; Struggle's cannot be raised.
-function maxPp({ pp, noPPBoosts }) {
-  if (noPPBoosts) return pp;
-  return pp === 40 ? 61 : (pp * 8) / 5;
-}
-
 function moveTable() {
   return MOVES.map((one) => ({
     number: one.num,
@@ -71,7 +65,7 @@ function moveTable() {
     accuracy: one.accuracy === true ? 0 : one.accuracy,
     pp: one.pp,
     priority: one.priority,
-    max_pp: maxPp(one),
+    max_pp: mostPoints(one),
     category: CATEGORIES.indexOf(one.category),
     crit_ratio: one.critRatio,
     self_target: Number(one.target === "self"),
@@ -87,10 +81,7 @@ function moveTable() {
 }
 
 // Tenths by which a type's damage is multiplied: the row attacks, the column defends.
-function chart() {
-  const tenths = [10, 20, 5, 0];
-  return TYPES.map((attack) => TYPES.map((target) => tenths[dex.types.get(target).damageTaken[attack]]));
-}
+const chart = () => TYPES.map((attack) => TYPES.map((target) => tenths(attack, target)));
 
 function metronome() {
   const callable = (one) => (!one.isNonstandard || one.isNonstandard === "Unobtainable") && one.flags.metronome;
@@ -102,10 +93,8 @@ function metronome() {
 function member(set) {
   const { ivs, evs } = set;
   const made = parts(set);
-  const { dv } = made;
-  const odd = ((dv[0] & 1) << 3) | ((dv[1] & 1) << 2) | ((dv[2] & 1) << 1) | (dv[3] & 1);
-  check(ivs.hp >> 1 === odd && evs.spa === evs.spd && ivs.spa === ivs.spd, `${set.species} has numbers that no cartridge has`);
-  return { ...made, moves: [...made.moves, 0, 0, 0].slice(0, 4) };
+  check(ivs.hp >> 1 === hpDv(made.dv) && evs.spa === evs.spd && ivs.spa === ivs.spd, `${set.species} has numbers that no cartridge has`);
+  return { ...made, moves: four(made.moves) };
 }
 
 function teams() {
@@ -128,12 +117,6 @@ function moveRow(move) {
     move.self_target, move.ignore_immunity, move.hits, move.recoil, move.drain, move.status, ...move.boost,
     effect.chance, effect.status, effect.flinch, effect.confusion, ...effect.boost,
   ];
-}
-
-function learnsetBytes(numbers) {
-  const bytes = new Array(21).fill(0);
-  for (const number of numbers) bytes[(number - 1) >> 3] |= 1 << ((number - 1) & 7);
-  return bytes;
 }
 
 const memberRow = (one) => [one.species, one.level, ...one.moves, ...one.dv, ...one.effort];

@@ -18,16 +18,30 @@ export function learnset(species) {
 }
 const LEARNSETS = SPECIES.map(learnset);
 
+// The same as bits, of moves by number less one.
+export function learnsetBytes(numbers) {
+  const bytes = new Array(21).fill(0);
+  for (const number of numbers) bytes[(number - 1) >> 3] |= 1 << ((number - 1) & 7);
+  return bytes;
+}
+
 // A team of Showdown's generator, as it would send it into a random battle.
 export const generated = (number) => TeamGenerators.getTeamGenerator("gen1randombattle", [number + 1, 2, 3, 4]).getTeam();
 const pool = [];
 
-function setOf({ species, level, moves, dv, effort }, place) {
-  const [atk, def, spe, spc] = dv.map((value) => 2 * value);
-  const hp = 2 * (((dv[0] & 1) << 3) | ((dv[1] & 1) << 2) | ((dv[2] & 1) << 1) | (dv[3] & 1));
+// The DV of hit points: the last bits of the four others.
+export const hpDv = (dv) => dv.reduce((bits, value) => (bits << 1) | (value & 1), 0);
+
+// DVs (attack, defence, speed, special) and effort (with hit points before them) as Showdown's sets have them.
+export function trained(dv, effort) {
+  const [hp, atk, def, spe, spc] = [hpDv(dv), ...dv].map((value) => 2 * value);
   const evs = { hp: effort[0], atk: effort[1], def: effort[2], spe: effort[3], spa: effort[4], spd: effort[4] };
+  return { ivs: { hp, atk, def, spe, spa: spc, spd: spc }, evs };
+}
+
+function setOf({ species, level, moves, dv, effort }, place) {
   const { name } = SPECIES[species - 1];
-  return { name, species: name, level, moves: moves.map((move) => MOVES[move - 1].id), place, ivs: { hp, atk, def, spe, spa: spc, spd: spc }, evs };
+  return { name, species: name, level, moves: moves.map((move) => MOVES[move - 1].id), place, ...trained(dv, effort) };
 }
 
 // What a set is made of, in the numbers of the draws.

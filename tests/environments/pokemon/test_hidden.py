@@ -72,7 +72,9 @@ def _view() -> View:
 def states() -> Iterator[list[State]]:
     """Every state of some battles."""
     reference = start_reference(TASK, setup(TASK))
-    episodes = [each for name in ("stay", "change", "repeat") for each in reference.drive(name, list(range(6)), 200)]
+    episodes = [
+        each for name in ("stay", "change", "repeat") for each in reference.drive(name, list(range(12, 24)), 200)
+    ]
     reference.close()
     yield [
         {path.removeprefix("state/"): episode.leaves[path][row] for path in episode.leaves if path.startswith("state/")}
@@ -121,7 +123,8 @@ def test_a_view_that_tells_is_found(states: list[State], name: str) -> None:
     def telling(player: int, state: State) -> Array:
         return np.append(_view()(player, state), np.asarray(state[name][1 - player]).reshape(-1).astype(np.int16))
 
-    assert _leaks(telling, states[:400]) > 0
+    # What is hardly ever there is not in every hundred states.
+    assert any(_leaks(telling, states[start : start + 100]) for start in range(0, len(states), 100))
 
 
 def test_a_player_sees_all_that_is_the_own(states: list[State]) -> None:
