@@ -191,9 +191,9 @@ def compare(
         TaskError, SetupError, EnvironmentFailure: as `compare_readings`.
         SessionError, RecordError: as `SpecificationRecord.judging`.
     """
+    record.read().demanded()
     for which in READINGS:
         demand_reading(record.place, which)
-    record.read().demanded()
     with record.judging(COMPARED, {}, seed, client) as judging:
         sheet, scenarios = judging.specification.demanded()
         with interruptible or nullcontext():

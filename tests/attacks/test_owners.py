@@ -30,9 +30,17 @@ pytestmark = pytest.mark.anyio
 slow = pytest.mark.slow
 """For what begins servers and hosts; the first test knocks at every door within one process."""
 
-ARGUMENTS: dict[str, Any] = {"command": "true", "path": "candidate/env.py", "text": "x", "old": "a", "new": "b"}
+ARGUMENTS: dict[str, Any] = {
+    "command": "true",
+    "path": "candidate/env.py",
+    "text": "x",
+    "old": "a",
+    "new": "b",
+    "step": "check",
+}
 """What tools demand besides a session. A tool that demands anything else has to be added here to be tried."""
-WITHOUT_SESSION = {"start_session"}
+WITHOUT_SESSION = {"start_session", "start_specification"}
+"""They begin one, which belongs to who asked."""
 VALUES = {"event": "0", "level": "1", "number": "1"}
 SERVER_WIDE = {"lockstep://tasks", "lockstep://sessions", "lockstep://results"}
 

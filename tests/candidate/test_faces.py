@@ -138,6 +138,9 @@ def test_the_bounds_of_a_float_are_those_of_its_own_precision() -> None:
 
 
 class Module:
+    class Unfit(ValueError):
+        """As a module in Rust raises it, before anything steps."""
+
     def __init__(self) -> None:
         self.taken: list[Any] = []
         self.SPEC = {
@@ -146,13 +149,14 @@ class Module:
             "state": [],
             "reward": [("reward", "float32", ())],
         }
-        nothing = SimpleNamespace(
-            reset=lambda *_: None,
-            reset_env=lambda *_: None,
-            step=lambda given, to: self.taken.append(given[0]),
-        )
+        nothing = SimpleNamespace(reset=lambda *_: None, reset_env=lambda *_: None, step=self._step)
         self.environment = SimpleNamespace(vector=lambda *_: nothing)
         self.Results = lambda *arrays: arrays
+
+    def _step(self, given: list[Any], _: Any) -> None:
+        if not isinstance(given[0], np.ndarray) or given[0].dtype != np.uint8:
+            raise self.Unfit("action: it is no array of uint8")
+        self.taken.append(given[0])
 
 
 LEAVES = BYTE | {"observation": leaf("float32"), "reward": leaf("float32")}

@@ -44,7 +44,7 @@ def complete(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
     ("words", "offered"),
     [
         (["verify", "ca"], ["dirnames", "cartpole"]),
-        (["start", ""], ["dirnames", "cartpole", "connect_four", "gameboy", "halfcheetah", "pokemon", "pong"]),
+        (["start", ""], ["dirnames", "cartpole", "connect_four", "gameboy", "halfcheetah", "pokemon", "pong", "tcg"]),
         (["verify", "cartpole", "--level", ""], ["1", "2", "3", "4"]),
         (["verify", "pong", "--module", "p"], ["paddles"]),
         (["verify", "nonsense", "--module", ""], []),
