@@ -20,7 +20,7 @@ from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.leaf_grids import grid_of
 from harness.verify.levels import alone
 from harness.verify.levels.batch import MOMENTS, demand_arrays, drawn_shape, first_of_each, reference_draws
-from harness.verify.levels.own_draws import all_taken, own_timesteps
+from harness.verify.levels.own_draws import OwnTimesteps, all_taken, driven_timesteps, own_timesteps
 from harness.verify.pair import Pair, step_case
 from harness.verify.refusals import answered
 from harness.verify.resynchronised import Play
@@ -41,14 +41,14 @@ def checks(pair: Pair) -> Iterator[CheckResult]:
     cases = _few_cases(pair)
     yield _determinism(pair, cases)
     yield _paths(pair, cases)
-    yield from _of_states_and_chance(pair)
+    yield from _of_states_and_chance(pair, own_timesteps)
     yield from alone.checks(pair, {moment: _share(pair, moment) for moment in MOMENTS})
 
 
 def checks_one_by_one(pair: Pair) -> Iterator[CheckResult]:
     """Those of them that concern a candidate that is a reference itself: it has one way of running, and no batches."""
     yield _determinism(pair, _few_cases(pair))
-    yield from _of_states_and_chance(pair)
+    yield from _of_states_and_chance(pair, driven_timesteps)
 
 
 def _few_cases(pair: Pair) -> list[Case]:
@@ -59,11 +59,11 @@ def _few_cases(pair: Pair) -> list[Case]:
     ]
 
 
-def _of_states_and_chance(pair: Pair) -> Iterator[CheckResult]:
+def _of_states_and_chance(pair: Pair, own_timesteps: OwnTimesteps) -> Iterator[CheckResult]:
     if pair.can_restore:
         yield _round_trip(pair)
     for moment in MOMENTS:
-        yield from _laws(pair, moment)
+        yield from _laws(pair, moment, own_timesteps)
 
 
 def _determinism(pair: Pair, cases: list[Case]) -> CheckResult:
@@ -121,7 +121,7 @@ def _round_trip(pair: Pair) -> CheckResult:
     return CheckResult(check, Outcome.PASS, examples=len(cases))
 
 
-def _laws(pair: Pair, moment: str) -> Iterator[CheckResult]:
+def _laws(pair: Pair, moment: str, own_timesteps: OwnTimesteps) -> Iterator[CheckResult]:
     """The candidate's own sampler at a reset or a step, draw by draw and then the draws side by side."""
     draws = [draw for draw in pair.task.draws.values() if draw.occurs_at(moment)]
     if not draws:

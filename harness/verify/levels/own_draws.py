@@ -4,7 +4,7 @@ samples without a step that draws.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from harness.verify.levels import autoreset
 from harness.verify.levels.batch import MOST_DRAWS, bytes_drawn
 from harness.verify.pair import Pair
 
+OwnTimesteps = Callable[[Pair, str], list[tuple[Draw, ...]]]
+"""The draws of each of a candidate's own resets or steps (`reset` or `step`); of one name in their order."""
 STEPS = 500
 TOTAL = 50_000
 """Steps of a candidate's own episodes in which the draws that it makes are looked at."""
@@ -21,20 +23,17 @@ STREAM = "own draws"
 
 
 def own_timesteps(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
-    """The draws of each of a candidate's own resets or steps; of one name in their order.
+    """`OwnTimesteps` of a candidate. Actions are random.
 
-    Actions are random. Where a mask says which of them are legal, an auto-resetting batch plays, as only the candidate knows
-    what is legal after draws of its own.
+    Where a mask says which of them are legal, an auto-resetting batch plays, as only the candidate knows what is legal after
+    draws of its own.
 
     Raises:
         EnvironmentFailure: the candidate could not play, or answered something else.
     """
     if moment == "reset":
-        none = {path: leaf.zeros(0) for path, leaf in pair.task.actions.items()}
-        cases = [Case(seed, none) for seed in pair.seeds(STREAM, pair.task.budgets.samples)]
-        return [timestep for played in pair.candidate.rollout(cases) for timestep in (played.draws or ())[:1]]
-    steps = min(pair.task.budgets.horizon, STEPS)
-    episodes = max(1, TOTAL // steps)
+        return _of_resets(pair)
+    steps, episodes = _size(pair)
     if pair.task.masked:
         return _in_a_batch(pair, steps, max(1, min(episodes, MOST_DRAWS // ((steps + 1) * bytes_drawn(pair)))))
     cases = [
@@ -42,6 +41,31 @@ def own_timesteps(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
         for number, seed in enumerate(pair.seeds(STREAM, episodes))
     ]
     return [timestep for played in pair.candidate.rollout(cases) for timestep in (played.draws or ())[1:]]
+
+
+def driven_timesteps(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
+    """`OwnTimesteps` of a candidate that is a reference itself: it has no batches, and chooses legal actions at random.
+
+    Raises:
+        EnvironmentFailure: it could not play.
+    """
+    if moment == "reset":
+        return _of_resets(pair)
+    steps, episodes = _size(pair)
+    driven = pair.candidate.drive("random", pair.seeds(STREAM, episodes), steps)
+    return [timestep for played in driven for timestep in (played.draws or ())[1:]]
+
+
+def _of_resets(pair: Pair) -> list[tuple[Draw, ...]]:
+    none = {path: leaf.zeros(0) for path, leaf in pair.task.actions.items()}
+    cases = [Case(seed, none) for seed in pair.seeds(STREAM, pair.task.budgets.samples)]
+    return [timestep for played in pair.candidate.rollout(cases) for timestep in (played.draws or ())[:1]]
+
+
+def _size(pair: Pair) -> tuple[int, int]:
+    """How many steps an episode has at most, and how many episodes there are."""
+    steps = min(pair.task.budgets.horizon, STEPS)
+    return steps, max(1, TOTAL // steps)
 
 
 def _in_a_batch(pair: Pair, steps: int, envs: int) -> list[tuple[Draw, ...]]:

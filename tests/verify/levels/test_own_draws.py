@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from harness.errors import Raised
-from harness.model import Array
+from harness.model import Array, Draw
 from harness.task.contract import Law, Mode, TaskDraw
-from harness.verify.levels.own_draws import all_taken, own_timesteps
+from harness.verify.levels.own_draws import all_taken, driven_timesteps, own_timesteps
 
 DIE = TaskDraw("die", "int32", (), "step", capacity=2, law=Law("integers", 1, 6))
 COIN = TaskDraw("coin", "int8", (), "step", law=Law("integers", 0, 1))
@@ -82,6 +82,19 @@ def test_where_a_mask_forbids_actions_only_legal_ones_are_played() -> None:
     assert len(timesteps) == steps * episodes
     assert len(taken["die"]) == episodes * sum(step % 3 for step in range(steps))
     assert (taken["coin"].dtype, len(taken["coin"])) == (np.int8, episodes * sum(step % 3 > 0 for step in range(steps)))
+
+
+def test_a_candidate_that_is_a_reference_chooses_legal_actions_itself() -> None:
+    reading, asked = pair(), []
+    tape = ((), (Draw("die", np.int32(3)),), ())
+
+    def drive(policy: str, seeds: Any, steps: int) -> list[Any]:
+        asked.append((policy, len(seeds), steps))
+        return [SimpleNamespace(draws=tape) for _ in seeds]
+
+    reading.candidate.drive, reading.seeds = drive, lambda stream, count: range(count)
+    assert driven_timesteps(reading, "step") == [*tape[1:]] * 100
+    assert asked == [("random", 100, 500)]
 
 
 def test_without_the_mask_the_refusal_would_be_met() -> None:
