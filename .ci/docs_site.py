@@ -19,6 +19,7 @@ OUTSIDE = (
     "LICENSE",
     "environments/*/*.md",
     "environments/*/*/README.md",
+    "environments/*/specification/RULES.md",
     "examples/*.md",
     "examples/*.ipynb",
     "rust/README.md",
