@@ -254,7 +254,7 @@ def test_what_is_compiled_depends_on_the_tree_alone(tree: Path, task: Task) -> N
         "}\n"
     )
     first = build(task, sandboxes.choose(None), tree)
-    edit(tree, "lib.rs", "const FRAMES: u32 = 8;", "const FRAMES: u32 = 9;")
+    edit(tree, "rallies.rs", "const FRAMES: u32 = 8;", "const FRAMES: u32 = 9;")
     assert build(task, sandboxes.choose(None), tree) != first
 
 
@@ -264,7 +264,7 @@ def test_a_module_is_compiled_once_for_a_tree(tree: Path, task: Task, monkeypatc
     assert build(task, sandboxes.choose(None), tree).stat().st_ino == written
     assert load_module(first).SPEC["reward"] == [("reward", "float32", [])]
     short = replace(task, candidate=replace(task.candidate, timeout_s=0.01))
-    edit(tree, "lib.rs", "const FRAMES: u32 = 8;", "const FRAMES: u32 = 10;")
+    edit(tree, "rallies.rs", "const FRAMES: u32 = 8;", "const FRAMES: u32 = 10;")
     with pytest.raises(EnvironmentFailure, match=r"not compiled within 0\.01 s"):
         build(short, sandboxes.choose(None), tree)
     assert not [path for path in first.parent.iterdir() if path.suffix != ".so"], os.listdir(first.parent)

@@ -29,7 +29,7 @@ def given(task: Task, tmp_path: Path) -> Task:
     """Pong, whose candidate reads from a file how many frames a step has. Its reference is never started here."""
     directory = tmp_path / "pong"
     shutil.copytree(task.directory / "candidate", directory / "candidate")
-    rules = directory / "candidate" / "rust" / "src" / "lib.rs"
+    rules = directory / "candidate" / "rust" / "src" / "rallies.rs"
     source = rules.read_text()
     assert source.count(BEFORE) == 1
     rules.write_text(source.replace(BEFORE, AFTER))

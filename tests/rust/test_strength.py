@@ -28,7 +28,7 @@ def test_a_mutant_is_killed_or_stillborn_or_no_mutant_by_what_becomes_of_its_cra
         for mutant in enumerate_mutants(tmp_path / "tree" / "candidate", "rust")
         if mutant.after in ("6", "7", "false, terminated: State::reward_of_rally(bounced)")
     }
-    stillborn = ("Pong.step", "State::reward_of_rally(bounced), terminated: false")
+    stillborn = ("Pong.step_lanes", "State::reward_of_rally(bounced), terminated: false")
     wanted = tuple(faults[each].id for each in (("<module>", "8"), stillborn, ("serve", "5")))
     settings = Settings(level=1, only=wanted, jobs=1)
     found = measure(task, tmp_path / "tree", sandboxes.choose(None), settings, seed=3, journals=tmp_path / "journals")
@@ -44,7 +44,7 @@ def test_the_same_module_is_a_proof_and_another_one_is_none(task: Task, tmp_path
     crate = Path("candidate/rust/src")
     for name, file, old, new in (
         ("same", "rules.rs", "self.paddle_yr = self.paddle_yl;", "self.paddle_yr = {self.paddle_yl};"),
-        ("other", "lib.rs", "const FRAMES: u32 = 8;", "const FRAMES: u32 = 7;"),
+        ("other", "rallies.rs", "const FRAMES: u32 = 8;", "const FRAMES: u32 = 7;"),
     ):
         path = trees[name] / crate / file
         assert old in path.read_text()
