@@ -24,6 +24,8 @@ LANE_ELEMENTS = 8
 """So many elements of a draw are compared from lane to lane."""
 WAVES = 6
 """So many half waves at most lie over the line of places: what repeats three times on it is still seen."""
+WAVED = 1 << 21
+"""So many numbers are compared by waves at most: the waves over them are held at once."""
 SCORE_PAIRS = 4
 """Ranks and distances from the middle rank, each with each."""
 
@@ -97,7 +99,7 @@ def independence_of_draws(
     first, second = np.nonzero(owner_of[:, None] < owner_of[None, :])
     if not len(first) or not len(columns[0]):
         return []
-    placed = np.stack(columns)
+    placed = np.stack(columns)[:, : WAVED // len(columns)]
     tested = _of_products(np.nan_to_num(hypotheses.waves(placed, WAVES)))
     z, p_values = (_by_pair(matrix, first, second) for matrix in tested)
     together = (~np.isnan(placed)).astype(float) @ (~np.isnan(placed)).T
@@ -211,6 +213,7 @@ def _each_with_each(families: tuple[Array, Array]) -> Iterator[tuple[Array, Arra
 
 def _pairs(names: Sequence[str], values: Array, first: Array, second: Array, lag: int, what: str) -> LawResult:
     """The worst correlation of elements `first [P]` of `values [E, N]` with elements `second [P]`, `lag` samples later."""
+    values = values[:, : WAVED // len(values)]
     n = values.shape[-1] - lag
     scores = hypotheses.standardised(hypotheses.waves((hypotheses.midranks(values) - 0.5) / values.shape[-1], WAVES))
     flat = scores.reshape(-1, values.shape[-1])

@@ -7,7 +7,7 @@ import pytest
 
 from harness.model import Array
 from harness.task.contract import Law, TaskDraw
-from harness.verify.statistics import laws
+from harness.verify.statistics import independence, laws
 from harness.verify.statistics.comparisons import ELEMENTS, LawResult, chosen
 
 Sampler = Callable[[np.random.Generator, int], Array]
@@ -267,6 +267,14 @@ def test_a_vector_of_many_elements_is_sampled_by_the_seed():
     unlucky = next(seed for seed, elements in enumerate(looked_at) if 17 not in elements)
     assert not laws.verdict(laws.test_law(samples, draw, seed=lucky))[0]
     assert laws.verdict(laws.test_law(samples, draw, seed=unlucky))[0]
+
+
+def test_of_many_numbers_the_first_are_compared_by_waves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(independence, "WAVED", 8000)
+    two, rng = uniform(shape=(2,), low=0, high=1), np.random.default_rng(0)
+    twins = np.stack([v := rng.random(20_000), np.abs(2 * v - 1)], axis=1)
+    [found] = [one for one in laws.test_law(twins, two) if "drawn together: z-test" in one.statistic]
+    assert (found.n, found.p_value < 1e-12) == (4000, True)
 
 
 def test_tiny_samples_neither_fail_nor_crash():
