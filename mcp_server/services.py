@@ -92,9 +92,15 @@ class Services:
         for part in PARTS:  # who has a reading alone may ask for what was asked of it
             if self.access.sees(handle(session, part)) and not self.access.sees(session):
                 job = jobs.read(job_id, self.access.reach(handle(session, part)))
-                if job.operation == jobs.SPEC and job.arguments.get("which") == part:
+                own = {"step": "play", "which": part}.items()
+                if job.operation == jobs.SPEC and own <= job.arguments.items():
                     return job
         return jobs.read(job_id, self.access.reach(session))
+
+    def called(self, job: Job) -> str:
+        """By which name the caller may ask the session of a job that it sees: of a reading alone by that."""
+        part = str(job.arguments.get("which", ""))
+        return job.session if self.access.sees(job.session) or part not in PARTS else handle(job.session, part)
 
     async def wait(self, ctx: Call, job: Job, seconds: float | None = None) -> Job:
         """The job as it is when it ends, or after so many seconds (`ANSWER_S`); progress is reported on the way."""

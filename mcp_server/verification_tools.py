@@ -135,7 +135,7 @@ async def cancel_job(ctx: Call, job_id: JobId) -> Annotated[CallToolResult, JobS
     services = services_of(ctx)
     job = await in_thread(services.job, job_id)
     if not job.finished:
-        given = await services.ask(ctx, job.session, "cancel", {"job": job.id})
+        given = await services.ask(ctx, services.called(job), "cancel", {"job": job.id})
         job = await services.wait(ctx, jobs.Job.from_json(given["job"]), 20.0)
     return answer(job_status(job), _rest(job))
 

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from harness.agent_sandbox.files import MAX_TEXT_BYTES
 from harness.agent_sandbox.view import WORKSPACE, FileView, Root
 from harness.calls import session_uri
-from harness.errors import RecordError
+from harness.errors import RecordError, SessionError, TaskError
 from harness.record.specification import handle
-from harness.specification.place import Place
+from harness.specification.place import Place, demand_plain
 from harness.specification.prompts import OWN
 from harness.support.files import read_below, write_below
 from sandboxes import PathMissing, PathRefused
@@ -50,7 +50,15 @@ class SpecificationFiles(FileView):
 
     def prepare(self) -> None:
         directory = self._place.reading(self._part) if self._part else self._place.scenarios
-        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            demand_plain(self._place)
+            directory.mkdir(parents=True, exist_ok=True)
+        except (TaskError, OSError) as error:
+            raise SessionError(
+                f"the files of the specification cannot be shown: {error}",
+                where=str(directory),
+                next_step="put plain files and directories in the place of what is there",
+            ) from error
 
     def refuse(self, names: Sequence[str], path: str) -> None:
         return  # what is no root is not shown, whatever it is

@@ -19,6 +19,7 @@ from harness.host.closing import Closing
 from harness.host.file_calls import FileCalls
 from harness.host.interrupts import Interrupts
 from harness.host.jobs import SPEC, Job, Jobs
+from harness.host.jobs import read as read_job
 from harness.host.turns import Turns
 from harness.operations import specification
 from harness.record.specification import PART, PARTS, handle
@@ -69,6 +70,8 @@ class SpecificationCalls(Answering):
             raise SessionError(f"there is no reading {part!r}", expected=f"one of {', '.join(PARTS)}")
         if part and call not in CALLS_OF_A_PART:
             raise self._not_theirs(call, part)
+        if part and call == "cancel":
+            self._demand_own(str(given.get("job")), part)
         if call in OF_A_CANDIDATE:
             raise SessionError(
                 f"{call} works on a candidate, and this session is on a specification",
@@ -90,6 +93,12 @@ class SpecificationCalls(Answering):
                 raise self._not_theirs(f"spec with step {given.get('step')!r}", part)
             given["which"] = part
         return checked(call, function, given)
+
+    def _demand_own(self, job: str, part: str) -> None:
+        """Refuse whoever writes a reading a job that does not play it."""
+        found = self._kept.get(job) or read_job(job, self._where)
+        if not {"step": "play", "which": part}.items() <= found.arguments.items():
+            raise self._not_theirs(f"cancel of {job}", part)
 
     def _not_theirs(self, call: str, part: str) -> SessionError:
         return SessionError(

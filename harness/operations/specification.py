@@ -57,26 +57,43 @@ def begin(
 
 
 def number(record: SpecificationRecord, *, client: str = "") -> dict[str, Any]:
-    """Number the statements that have no number. Raises TaskError where the rules are wrong, or frozen."""
+    """Number the statements that have no number.
+
+    Raises:
+        TaskError: the rules are wrong, or frozen.
+        SessionError: the files cannot be recorded.
+    """
     began = time.monotonic()
+    record.take({})  # what cannot be recorded is refused before anything is written
     statements, added = beginning.number(record.place)
     if added:
         record.record(
-            NUMBERED, outcome=f"{added} numbered", detail={"client": client}, duration_s=_since(began), with_tree=True
+            NUMBERED,
+            outcome=f"{added} numbered",
+            detail={"client": client},
+            duration_s=_since(began),
+            taken=record.take({}),
         )
     return {"task": record.place.name, "added": added, "statements": list(map(_statement, statements))}
 
 
 def rule(record: SpecificationRecord, ruling: str, rules_on: Sequence[int], *, client: str = "") -> dict[str, Any]:
-    """Add a ruling. Raises TaskError where the rules or the ruling are wrong, or frozen."""
+    """Add a ruling.
+
+    Raises:
+        TaskError: the rules or the ruling are wrong, or frozen.
+        SessionError: the files cannot be recorded.
+    """
     began = time.monotonic()
+    arguments = {"ruling": ruling, "on": list(rules_on)}
+    record.take(arguments)  # what cannot be recorded is refused before anything is written
     statement = beginning.rule(record.place, ruling, rules_on)
     record.record(
         RULED,
-        arguments={"ruling": ruling, "on": list(rules_on)},
+        arguments=arguments,
         detail={"statement": statement.number, "text": statement.text, "client": client},
         duration_s=_since(began),
-        with_tree=True,
+        taken=record.take(arguments),
     )
     return {"task": record.place.name, "statement": _statement(statement), "rules_on": list(statement.rules_on)}
 
@@ -88,7 +105,7 @@ def checked(record: SpecificationRecord, *, client: str = "") -> dict[str, Any]:
     with record.copied({}) as (taken, _):
         last = next((event for event in reversed(record.events) if event.kind == CHECKED), None)
         if last is None or (last.workspace or {}).get("gitTree") != taken.tree:
-            open_ = document["contradictions"] or document["without_scenario"]
+            open_ = document["contradictions"] or document["without_scenario"] or document["changed_since"]
             record.record(
                 CHECKED,
                 outcome=str(Outcome.FAIL if open_ else Outcome.PASS),

@@ -117,6 +117,7 @@ def freeze(
     if (done := _finished(record, arguments)) is not None:
         return done
     _demand_room(place)
+    _demand_none(record.reworded(record.read()), place)
     with record.judging(FROZEN, arguments, seed, client) as judging:
         try:
             with interruptible or nullcontext():

@@ -110,7 +110,7 @@ def find(directory: Path) -> Place:
         NoSuchTask: it has none.
         TaskError: something in it is neither a file nor a directory.
     """
-    place = Place(directory.absolute() / DIRECTORY)
+    place = Place(directory.resolve() / DIRECTORY)
     if not os.path.lexists(place.rules):
         raise NoSuchTask(
             f"there is no {DIRECTORY}/{RULES_FILE}",

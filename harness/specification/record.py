@@ -21,7 +21,7 @@ from harness.record.event import Event
 from harness.record.export import check_out
 from harness.record.keys import SigningKey
 from harness.record.snapshot import Snapshot, snapshot, task_digest, trusted_part
-from harness.record.specification import DRAWN, ENDS, SEED, WORKFLOW, begun
+from harness.record.specification import DRAWN, ENDS, RULED, SEED, WORKFLOW, begun
 from harness.record.store import Store
 from harness.session.begin import publish_session
 from harness.session.recipe import Plan
@@ -101,7 +101,8 @@ class SpecificationRecord(OpenSession):
         taken: Snapshot | None = None,
         commit: str | None = None,
     ) -> Event:
-        """Record something that happened (`EventLog.append`); `with_tree` keeps the files as they are now with it.
+        """Record something that happened (`EventLog.append`); `taken` are the files as they were then, and
+        `with_tree` has it keep those of now, where they can be recorded.
 
         Raises:
             RecordError: it cannot be written.
@@ -128,6 +129,24 @@ class SpecificationRecord(OpenSession):
         demand_plain(self.place)
         return read(self.place)
 
+    def take(self, arguments: Mapping[str, Any]) -> Snapshot:
+        """The files as they are now, recorded. Raises SessionError where they cannot be."""
+        return self._recorder.take_snapshot(arguments)
+
+    def reworded(self, specification: Specification) -> list[str]:
+        """The rulings of this record that the text has not, or has in other words."""
+        texts = {one.number: one.text for one in specification.statements}
+        ruled = {
+            int(event.detail["statement"]): str(event.detail["text"]) for event in self.events if event.kind == RULED
+        }
+        return [
+            f"ruling {number} was recorded as {text!r}, and the text has "
+            + (f"{texts[number]!r}" if number in texts else "no such statement")
+            + ": put its words back; a ruling is changed by another one on it"
+            for number, text in ruled.items()
+            if texts.get(number) != text
+        ]
+
     @contextmanager
     def copied(self, arguments: Mapping[str, Any]) -> Iterator[tuple[Snapshot, Place]]:
         """The files as they are now, recorded, and a copy of just these for as long as the context lasts.
@@ -135,7 +154,7 @@ class SpecificationRecord(OpenSession):
         Raises:
             SessionError: they cannot be recorded.
         """
-        taken = self._recorder.take_snapshot(arguments)
+        taken = self.take(arguments)
         with scratch_directory("lockstep-specification-") as scratch:
             directory = scratch / self.place.name / DIRECTORY
             check_out(self.store, taken.files, directory)
@@ -193,7 +212,7 @@ class SpecificationRecord(OpenSession):
 
     def changed(self, judging: Judging) -> list[str]:
         """The files that are not any more what is being judged, by their paths. Raises SessionError as `copied`."""
-        before, after = judging.taken.files, self._recorder.take_snapshot(judging.arguments).files
+        before, after = judging.taken.files, self.take(judging.arguments).files
         return sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
 
     def sandbox_of_readings(self) -> dict[str, Any]:

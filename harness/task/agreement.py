@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness.model import ENDINGS, REWARD, STATE, Leaf, is_reward
-from harness.task.contract import LAW_EPISODES, Budgets, Mode, Transfer
+from harness.task.contract import LAW_EPISODES, Budgets, Mode, Tolerance, Transfer
 from harness.task.players import check_players
 from harness.task.require import check_required
 from harness.task.schema import Location, valid
@@ -233,6 +233,18 @@ def _tolerances(written: Mapping[str, Any], read: Mapping[str, Any], location: L
             _unknown("leaf", path, known, location.at(path))
         elif path in leaves and np.dtype(leaves[path].dtype).kind != "f":
             location.at(path).wrong(f"it is {leaves[path].dtype}, which is always exact", "tolerances for floats alone")
+        elif read.get("tolerance", {}).get(path, Tolerance()).scale and path.startswith("probe/"):
+            inputs = read["probes"][path.split("/")[1]].get("inputs", {}) if path in leaves else {}
+            for name in (name for name, leaf in inputs.items() if not _is_bounded(leaf)):
+                location.at(path, "scale").wrong(
+                    f"the probe's input `{name}` has no bounds, so nothing says how large its answers get",
+                    "finite `low` and `high` of each input, or `atol`",
+                )
+
+
+def _is_bounded(leaf: Leaf) -> bool:
+    limits = (leaf.low, leaf.high)
+    return leaf.dtype == "bool" or all(limit is not None and bool(np.isfinite(limit).all()) for limit in limits)
 
 
 def _unknown(what: str, name: str, known: Iterable[str], location: Location) -> None:

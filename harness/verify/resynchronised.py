@@ -27,7 +27,9 @@ def inexact_leaf(task: Task) -> str | None:
     """A float leaf of the state for which less than equality will do, but for magnitudes that count as zero here."""
     for path, leaf in task.state.items():
         dtype, tolerance = np.dtype(leaf.dtype), task.tolerance(path)
-        if dtype.kind == "f" and (tolerance.rtol or tolerance.ulp or tolerance.atol > smallest(dtype)):
+        if dtype.kind == "f" and (
+            tolerance.rtol or tolerance.ulp or tolerance.scale or tolerance.atol > smallest(dtype)
+        ):
             return path
     return None
 

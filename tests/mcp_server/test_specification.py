@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -16,8 +17,11 @@ from mcp.shared.exceptions import MCPError
 
 from harness.assurance.audit import audit
 from harness.cli import main
+from harness.errors import NoSuchSession
+from harness.host.jobs import SPEC, Job
 from harness.record.directory import find
 from harness.specification.place import Place
+from mcp_server.services import Services
 from tests.mcp_server.conftest import Place as Server
 from tests.mcp_server.conftest import call, refused, until
 from tests.specification.conftest import HARBOUR
@@ -273,6 +277,36 @@ async def test_over_http_a_client_reaches_the_reading_that_is_shared_and_nothing
                 said = await refused(client, "read_file", session=name, path="RULES.md")
                 assert "there is no session" in said
             assert "there is no session" in await refused(client, "history", session=session)
+
+
+def test_whoever_has_one_reading_sees_the_jobs_that_play_it_and_cancels_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {
+        f"walk-1.{number}": Job(f"walk-1.{number}", "walk-1", SPEC, arguments, "running", "", "")
+        for number, arguments in enumerate(
+            [
+                {"step": "play", "which": "first"},
+                {"step": "freeze", "which": "first"},
+                {"step": "play", "which": "second"},
+            ]
+        )
+    }
+    monkeypatch.setattr("harness.host.jobs.read", lambda job_id, home: kept[job_id])
+
+    class Shared:
+        def sees(self, session: str) -> bool:
+            return session == "walk-1.first"
+
+        def reach(self, session: str) -> Path:
+            if not self.sees(session):
+                raise NoSuchSession(f"there is no session {session!r}")
+            return Path()
+
+    services: Any = SimpleNamespace(access=Shared())
+    assert Services.job(services, "walk-1.0") is kept["walk-1.0"]
+    assert Services.called(services, kept["walk-1.0"]) == "walk-1.first"
+    for hidden in ("walk-1.1", "walk-1.2"):
+        with pytest.raises(NoSuchSession):
+            Services.job(services, hidden)
 
 
 def added(place: Server, name: str) -> str:

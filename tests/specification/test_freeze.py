@@ -12,7 +12,7 @@ import pytest
 
 from harness import operations
 from harness.assurance.audit import audit
-from harness.errors import RecordError, TaskError
+from harness.errors import RecordError, SessionError, TaskError
 from harness.operations import specification
 from harness.record.keyring import Keyring
 from harness.specification.begin import rule
@@ -127,6 +127,27 @@ def test_what_nobody_here_signed_is_no_proof(task: Path, home: Path, tmp_path: P
 def test_a_statement_without_a_scenario_keeps_it_from_being_frozen(task: Path, home: Path) -> None:
     rule(find(task), "a ship that is empty sells nothing", [16])
     assert "statement 31 has no scenario" in refused(task, home)
+
+
+def test_a_ruling_that_was_reworded_by_hand_keeps_it_from_being_frozen(task: Path, home: Path) -> None:
+    with SpecificationRecord(located(home, task)) as record:
+        specification.rule(record, "half of five crates is thre", [15])
+    rules = task / "specification/RULES.md"
+    rules.write_text(rules.read_text().replace("is thre", "is three"))
+    assert "ruling 31 was recorded as" in refused(task, home)
+
+
+def test_what_cannot_be_recorded_is_not_ruled_on(task: Path, home: Path) -> None:
+    rules = task / "specification/RULES.md"
+    before = rules.read_bytes()
+    with SpecificationRecord(located(home, task)) as record:
+        (task / "specification/readings/second/Adapter.py").write_text("")
+        with pytest.raises(SessionError, match="cannot be recorded"):
+            specification.rule(record, "half of five crates is three", [15])
+        assert rules.read_bytes() == before
+        (task / "specification/readings/second/Adapter.py").unlink()
+        specification.rule(record, "half of five crates is three", [15])
+        assert audit(record.directory.repository).problems == ()
 
 
 def test_scenarios_that_contradict_each_other_keep_it_from_being_frozen(task: Path, home: Path) -> None:

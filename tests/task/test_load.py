@@ -235,6 +235,18 @@ def test_one_mistake_is_reported_once_at_its_line(
     assert_one_mistake(tmp_path, old, new, key, said, begins)
 
 
+def test_a_scale_of_answers_to_inputs_without_bounds_is_refused(tmp_path: Path) -> None:
+    scaled = ("{ atol = 1e-12 }", "{ scale = 1e-6 }")
+    assert read(tmp_path, changed(scaled)).tolerances["probe/move/x"].scale == 1e-6
+    for bounds in ("", ", low = -2", ", low = -inf, high = inf"):
+        unbounded = (
+            'inputs = { x = { dtype = "float64", low = -2, high = 2 }',
+            f'inputs = {{ x = {{ dtype = "float64"{bounds} }}',
+        )
+        found = mistakes(tmp_path, changed(scaled, unbounded))
+        assert any("the probe's input `x` has no bounds" in each for each in found), found
+
+
 def test_without_steps_a_task_has_no_level_4_and_nothing_else_may_be_said_of_training(tmp_path: Path) -> None:
     document = changed(("\nsteps = 5000", ""))
     assert [line.split(": ")[1] for line in mistakes(tmp_path, document)] == [

@@ -61,7 +61,9 @@ class Specifications:
         if event.kind not in KINDS:
             return
         self._require(before[0].detail.get("workflow") == WORKFLOW, event, "its session is on no specification")
-        if event.kind == RULED:
+        if event.kind in (RULED, *ENDS) and "gitTree" not in (event.workspace or {}):
+            self._require(False, event, "no files were recorded with it")
+        elif event.kind == RULED:
             self._findings.safely(partial(self._ruling, event))
         elif event.kind in ENDS:
             self._findings.safely(partial(self._begin_of, event, before))

@@ -84,7 +84,27 @@ def demand_drawn(pair: Pair, answer: Any, steps: int, num_envs: int, where: str)
         for name, counts in checked[part].items():
             if counts.dtype.kind not in "iu":
                 raise BadAnswer(f"in its `{part}`, {name} has dtype {counts.dtype}", where=where, expected="integers")
+            if counts.size and counts.min() < 0:
+                raise BadAnswer(
+                    f"in its `{part}`, {name} is {counts.min()}", where=where, expected="no negative number"
+                )
+    for part in ("reset_draws", "step_draws"):
+        for name, values in checked[part].items():
+            _demand_values(values, name, pair.task.draws.get(name, SEEDS).dtype, part, where)
     return checked
+
+
+def _demand_values(values: Array, name: str, dtype: str, part: str, where: str) -> None:
+    """Raise BadAnswer where a draw is told in values that its declared dtype does not hold."""
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            held = np.array_equal(values.astype(dtype), values, equal_nan=values.dtype.kind == "f")
+    except (TypeError, ValueError, OverflowError):
+        held = False
+    if not held:
+        raise BadAnswer(
+            f"in its `{part}`, {name} has values that are no {dtype}", where=where, expected=f"an array of {dtype}"
+        )
 
 
 def demand_arrays(

@@ -153,9 +153,11 @@ def _laws(pair: Pair, moment: str, own_timesteps: OwnTimesteps) -> Iterator[Chec
             results = independence_of_draws(stated, firsts, seed=pair.derive(check))
         else:
             results = independence_of_draws(stated, *first_of_each(own, stated), seed=pair.derive(check))
-        yield _law_verdict(
-            pair, check, ", ".join(draw.name for draw in stated), results, max((r.n for r in results), default=0)
-        )
+        if results:
+            names, examples = ", ".join(draw.name for draw in stated), max(result.n for result in results)
+            yield _law_verdict(pair, check, names, results, examples)
+        else:
+            yield CheckResult(check, Outcome.SKIPPED, detail="the candidate tells of no draws in its own episodes")
 
 
 def _law_verdict(pair: Pair, check: str, name: str, results: list[LawResult], examples: int) -> CheckResult:

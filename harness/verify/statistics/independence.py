@@ -24,6 +24,8 @@ LANE_ELEMENTS = 8
 """So many elements of a draw are compared from lane to lane."""
 WAVES = 6
 """So many half waves at most lie over the line of places: what repeats three times on it is still seen."""
+MOST_COLUMNS = 256
+"""So many elements of draws that are made together are held against each other at most."""
 WAVED = 1 << 21
 """So many numbers are compared by waves at most: the waves over them are held at once."""
 SCORE_PAIRS = 4
@@ -77,7 +79,8 @@ def independence_of_draws(
         draws: those with a law.
         samples: of each `[N, *shape]`; sample `i` of each is from the same call.
         taken: of each, which samples count, `[N]`; None: all.
-        seed: chooses the 64 elements that are looked at, of a draw that has more, and places of equal values.
+        seed: chooses the 64 elements that are looked at, of a draw that has more, the 256 of all draws, and places of
+            equal values.
     """
     rng = np.random.default_rng(seed)
     names: list[str] = []
@@ -95,15 +98,16 @@ def independence_of_draws(
             columns.append(places)
             names.append(element_name(draw.name, int(index), draw.shape))
             owners.append(owner)
-    owner_of = np.array(owners)
+    kept = np.sort(rng.permutation(len(columns))[:MOST_COLUMNS])
+    columns, names = [columns[index] for index in kept], [names[index] for index in kept]
+    owner_of = np.array(owners)[kept]
     first, second = np.nonzero(owner_of[:, None] < owner_of[None, :])
     if not len(first) or not len(columns[0]):
         return []
     placed = np.stack(columns)[:, : WAVED // len(columns)]
-    tested = _of_products(np.nan_to_num(hypotheses.waves(placed, WAVES)))
-    z, p_values = (_by_pair(matrix, first, second) for matrix in tested)
+    z, p_values = _worst_of_pairs(*_of_products(np.nan_to_num(hypotheses.waves(placed, WAVES))), first, second)
     together = (~np.isnan(placed)).astype(float) @ (~np.isnan(placed)).T
-    counts = np.repeat(together[first, second], WAVES**2)
+    counts = together[first, second]
 
     def describe(k: int) -> tuple[str, str]:
         n = max(counts[k], 1.0)
@@ -115,7 +119,7 @@ def independence_of_draws(
             "independence of draws made together: z-test of products of waves over the law",
             p_values,
             describe,
-            int(counts[p_values.argmin()]),
+            int(counts[np.argmin(p_values)]),
         )
     ]
 
@@ -221,20 +225,26 @@ def _pairs(names: Sequence[str], values: Array, first: Array, second: Array, lag
     z = flat[:, :n] @ flat[:, lag:].T / np.sqrt(n)
     p_values = hypotheses.bernstein_p(z, np.outer(reach, reach) / np.sqrt(n))
     shape = 2 * scores.shape[:2]
-    found = _by_pair(z.reshape(shape), first, second) / np.sqrt(n)
+    found, worst = _worst_of_pairs(z.reshape(shape), p_values.reshape(shape), first, second)
     return worst_result(
         _pair_names(names, first, second),
         f"independence of {what}: z-test of the correlation of waves over the ranks",
-        _by_pair(p_values.reshape(shape), first, second),
-        lambda k: (f"correlation {found[k]:+.4f}", f"0, give or take {1 / np.sqrt(n):.4f}"),
+        worst,
+        lambda k: (f"correlation {found[k] / np.sqrt(n):+.4f}", f"0, give or take {1 / np.sqrt(n):.4f}"),
         n,
     )
 
 
-def _by_pair(matrix: Array, first: Array, second: Array) -> Array:
-    """Of numbers `[K, E, K, E]` those of elements `first [P]` with elements `second [P]`, pair by pair: `[P * K * K]`."""
-    return matrix[:, first, :, second].ravel()
+def _worst_of_pairs(z: Array, p_values: Array, first: Array, second: Array) -> tuple[Array, Array]:
+    """Of tests `[K, E, K, E]` the worst of each pair of elements `first [P]` and `second [P]`, corrected for its K * K."""
+    tried = z.shape[0] ** 2
+    of_pairs = p_values[:, first, :, second].reshape(len(first), tried)
+    worst = of_pairs.argmin(axis=1)
+    rows = np.arange(len(first))
+    return z[:, first, :, second].reshape(len(first), tried)[rows, worst], np.minimum(
+        1.0, of_pairs[rows, worst] * tried
+    )
 
 
 def _pair_names(names: Sequence[str], first: Array, second: Array) -> list[str]:
-    return [f"{names[i]} with {names[j]}" for i, j in zip(first, second, strict=True) for _ in range(WAVES**2)]
+    return [f"{names[i]} with {names[j]}" for i, j in zip(first, second, strict=True)]
