@@ -127,6 +127,9 @@ def test_a_planted_fault_is_found(name: str, tree: Path, verify: Callable[..., V
     file, old, new, level, path, rule = FAULTS[name]
     edit(tree, file, old, new)
     if name == "a clone that is not one":
+        for source in ("lib.rs", "rallies.rs"):
+            text = (crate(tree) / "src" / source).read_text()
+            (crate(tree) / "src" / source).write_text(text.replace("Pong(state)", "Pong(state, _)"))
         edit(tree, "lib.rs", "Ok(Pong(State::blank()))", "Ok(Pong(State::blank(), false))")
         edit(
             tree,
