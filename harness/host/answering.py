@@ -8,9 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness import operations
 from harness.errors import SessionError
 from harness.host import jobs as job_files
 from harness.host.jobs import Job, Jobs
+from harness.session import usage
+from harness.session.view import OpenSession
 
 PRESENT_S = 600.0
 """Who has called within this time still works here."""
@@ -20,12 +23,12 @@ class Answering(ABC):
     """The calls on one open session.
 
     Args:
-        session, home: its id, and where it lies.
+        session: open; `home` is where it lies.
         jobs: where its jobs are kept.
     """
 
-    def __init__(self, session: str, home: Path, jobs: Jobs) -> None:
-        self._id, self._where, self._kept = session, home, jobs
+    def __init__(self, session: OpenSession, home: Path, jobs: Jobs) -> None:
+        self._opened, self._id, self._where, self._kept = session, session.id, home, jobs
         self._calls: dict[str, Callable[..., dict[str, Any]]] = {}
         self._seen: dict[str, float] = {}
 
@@ -55,6 +58,33 @@ class Answering(ABC):
         """The jobs that run now."""
         names = ("id", "operation", "client", "what", "done", "total")
         return [{name: getattr(job, name) for name in names} for job in self._kept.running]
+
+    def history(self, client: str, *, after: int = -1, limit: int | None = None) -> dict[str, Any]:
+        """What happened."""
+        return operations.history(self._id, home=self._where, after=after, limit=limit)
+
+    def report_usage(
+        self,
+        client: str,
+        *,
+        input_tokens: int = 0,
+        output_tokens: int = 0,
+        cache_read_tokens: int = 0,
+        cache_write_tokens: int = 0,
+        dollars: float | None = None,
+        model: str = "",
+    ) -> dict[str, Any]:
+        """Record what an agent has spent since its last report."""
+        return usage.report(
+            self._opened,
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            cache_read_tokens=cache_read_tokens,
+            cache_write_tokens=cache_write_tokens,
+            dollars=dollars,
+            model=model,
+            client=client,
+        )
 
     def _offer(self, functions: Sequence[Callable[..., dict[str, Any]]]) -> None:
         self._calls |= {function.__name__: function for function in functions}

@@ -22,7 +22,6 @@ from harness.host.jobs import RUN_COMMAND, Job, Jobs
 from harness.host.main_jobs import MainJobs
 from harness.operations import verification
 from harness.policy.budgets import demand_budget
-from harness.session import usage
 from harness.session.coverage import known
 from harness.session.session import Session
 from harness.session.spending import client_of
@@ -57,7 +56,7 @@ class Calls(Answering):
         submit: Callable[[Callable[[], None]], None],
         broken: Callable[[], None],
     ) -> None:
-        super().__init__(session.id, home, jobs)
+        super().__init__(session, home, jobs)
         self._session = session
         self._home = home
         closing = Closing(session, jobs, broken)
@@ -104,10 +103,6 @@ class Calls(Answering):
         reached = known(self._session.events).to_json()
         return {**self._session.status(), "coverage": reached, "running": self.running()}
 
-    def history(self, client: str, *, after: int = -1, limit: int | None = None) -> dict[str, Any]:
-        """What happened."""
-        return operations.history(self._session.id, home=self._home, after=after, limit=limit)
-
     def explain(self, client: str, *, event: int | None = None, index: int | None = None) -> dict[str, Any]:
         """What a verification found."""
         return operations.explain(self._session.id, home=self._home, event=event, index=index)
@@ -115,26 +110,3 @@ class Calls(Answering):
     def resume(self, client: str, *, reason: str) -> dict[str, Any]:
         """A person lets the session go on."""
         return verification.resume(self._session, reason)
-
-    def report_usage(
-        self,
-        client: str,
-        *,
-        input_tokens: int = 0,
-        output_tokens: int = 0,
-        cache_read_tokens: int = 0,
-        cache_write_tokens: int = 0,
-        dollars: float | None = None,
-        model: str = "",
-    ) -> dict[str, Any]:
-        """Record what the agent has spent since its last report."""
-        return usage.report(
-            self._session,
-            input_tokens=input_tokens,
-            output_tokens=output_tokens,
-            cache_read_tokens=cache_read_tokens,
-            cache_write_tokens=cache_write_tokens,
-            dollars=dollars,
-            model=model,
-            client=client,
-        )

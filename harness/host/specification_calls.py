@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness import operations
 from harness.agent_sandbox.specification import SpecificationFiles
 from harness.calls import ToolCalls
 from harness.errors import SessionError
@@ -23,7 +22,6 @@ from harness.host.jobs import read as read_job
 from harness.host.turns import Turns
 from harness.operations import specification
 from harness.record.specification import PART, PARTS, handle
-from harness.session import usage
 from harness.specification.record import SpecificationRecord
 
 CALLS_OF_A_PART = frozenset({"spec", "read_file", "write_file", "edit_file", "list_files", "report_usage", "cancel"})
@@ -51,7 +49,7 @@ class SpecificationCalls(Answering):
         submit: Callable[[Callable[[], None]], None],
         broken: Callable[[], None],
     ) -> None:
-        super().__init__(record.id, home, jobs)
+        super().__init__(record, home, jobs)
         self._record, self._home, self._jobs, self._interrupts = record, home, jobs, interrupts
         closing = Closing(record, jobs, broken)
         self._turns = Turns(jobs, closing, interrupts, submit)
@@ -159,30 +157,3 @@ class SpecificationCalls(Answering):
     def status(self, client: str) -> dict[str, Any]:
         """Where the specification stands, and which jobs run."""
         return {**specification.status(self._record), "running": self.running()}
-
-    def history(self, client: str, *, after: int = -1, limit: int | None = None) -> dict[str, Any]:
-        """What happened."""
-        return operations.history(self._record.id, home=self._home, after=after, limit=limit)
-
-    def report_usage(
-        self,
-        client: str,
-        *,
-        input_tokens: int = 0,
-        output_tokens: int = 0,
-        cache_read_tokens: int = 0,
-        cache_write_tokens: int = 0,
-        dollars: float | None = None,
-        model: str = "",
-    ) -> dict[str, Any]:
-        """Record what an agent has spent since its last report."""
-        return usage.report(
-            self._record,
-            input_tokens=input_tokens,
-            output_tokens=output_tokens,
-            cache_read_tokens=cache_read_tokens,
-            cache_write_tokens=cache_write_tokens,
-            dollars=dollars,
-            model=model,
-            client=client,
-        )
