@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from harness.protocol.worker import Leaf as WorkerLeaf
 from harness.protocol.worker import random_actions
 from harness.support.progress import Progress
 from harness.task.contract import Mode, Task
+from harness.verify.alone_and_together import alone_and_together
 from harness.verify.deviation_count import DeviationCount
 from harness.verify.occurrences import OccurrenceCount
 from harness.verify.resynchronised import Play, is_resynchronised, step_by_step, step_of
@@ -142,13 +143,22 @@ class Pair(Streams):
 
         `room` as for `Environment.rollout`.
         """
-        if self.resynchronised:
-            return self.led(self.candidate.rollout, expected)
-        return self.follow_alone(expected, room)
+        if not self.resynchronised:
+            return self.follow_alone(expected, room)
+        return self._followed(expected, lambda those, mode: self.led(partial(self.candidate.rollout, mode=mode), those))
 
     def follow_alone(self, expected: Sequence[Trajectory], room: tuple[int, int] | None = None) -> list[Trajectory]:
         """`follow`, with no state given but the start: what a user sees who takes the same actions."""
-        return self.candidate.rollout([self.as_case(trajectory) for trajectory in expected], room=room)
+        return self._followed(
+            expected, lambda those, mode: self.candidate.rollout([self.as_case(one) for one in those], mode, room)
+        )
+
+    def _followed(
+        self, expected: Sequence[Trajectory], follow: Callable[[Sequence[Trajectory], str | None], list[Trajectory]]
+    ) -> list[Trajectory]:
+        if self.task.candidate.kind != "rust":
+            return follow(expected, None)
+        return alone_and_together(expected, follow, self.differences, self.derive("alone and together"))
 
     def led(self, play: Play, along: Sequence[Trajectory]) -> list[Trajectory]:
         """What one side answers where each of its steps begins at the state that these trajectories have there."""

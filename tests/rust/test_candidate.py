@@ -144,6 +144,17 @@ def test_a_planted_fault_is_found(name: str, tree: Path, verify: Callable[..., V
     assert any(re.fullmatch(path, at) and re.fullmatch(rule, broken) for at, broken in found), found
 
 
+@pytest.mark.parametrize("games", ["games.len() > 1", "games.len() == 1"])
+def test_what_is_rare_is_looked_at_in_batches_and_alone(games: str, tree: Path, verify: Callable[..., Verdict]) -> None:
+    """A fault in long rallies alone, of many games that step at once, or of one that steps by itself."""
+    edit(tree, "lib.rs", "for (Pong(state), action) in", f"let rare = {games};\n        for (Pong(state), action) in")
+    edit(tree, "lib.rs", "state.tick += 1;", "state.tick += if rare && state.n_bounces > 15 { 2 } else { 1 };")
+    verdict = verify(tree, (3,))
+    assert verdict.outcome is Outcome.FAIL
+    [divergence] = verdict.reports[-1].divergences
+    assert (divergence.path, divergence.reproduced) == ("state/tick", True)
+
+
 def test_dice_that_are_loaded_where_nobody_looks_are_found_as_users_run_it(
     tree: Path, verify: Callable[..., Verdict]
 ) -> None:

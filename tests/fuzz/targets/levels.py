@@ -104,10 +104,10 @@ class Walked:
         self._running.kill()
 
     def _judge_batch(self, answering: Answering) -> None:
-        from harness.verify.levels import autoreset, generic
+        from harness.verify.levels import autoreset, generic, own_draws
 
         with self._pair(answering) as pair:
-            list(generic._laws(pair, "step"))  # pyright: ignore[reportPrivateUsage]
+            list(generic._laws(pair, "step", own_draws.own_timesteps))  # pyright: ignore[reportPrivateUsage]
             autoreset.check(pair, autoreset.play(pair, pair.candidate, autoreset.planned(pair)))
 
     def _candidate(self, stream: bytes) -> Answering:

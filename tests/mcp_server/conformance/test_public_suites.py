@@ -205,6 +205,9 @@ def test_the_inspector_lists_and_calls_everything(suites: Suites, url: str, plac
     offered.discard("policy_transfer")
     refused = asked("tools/call", "--tool-name", "policy_transfer", "--tool-arg", f"session={session}")
     assert "this session has no level 4" in refused.stdout + refused.stderr
+    rules = "1. Each step adds one crate.\n2. Ten crates end the day.\n"
+    described = call("start_specification", name="harbour", rules=rules)["session"]
+    assert call("spec", session=described, step="check")["document"]["statements"]
     assert not offered, "called all"
     for resource in inspect("resources/list")["resources"]:
         inspect("resources/read", "--uri", resource["uri"])

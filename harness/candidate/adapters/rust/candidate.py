@@ -174,22 +174,31 @@ class RustCandidate(SingleEnvironment):
         batch = RustBatch(self._module, len(cases) + idle, mode, threads)
         batch.reset([0] * batch.count)
         held = [{path: leaf.accept(case["actions"][path]) for path, leaf in self._actions.items()} for case in cases]
-        lengths = [len(next(iter(actions.values()))) for actions in held]
+        lengths = np.array([len(next(iter(actions.values()))) for actions in held] + [0] * idle)
         players = [Player(self._leaves, self._state, batch, env_index, case) for env_index, case in enumerate(cases)]
-        resting = {
-            path: np.full(leaf.shape, 0 if leaf.low is None else leaf.low) for path, leaf in self._actions.items()
+        steps = int(lengths.max(initial=0))
+        given = {
+            path: np.full((steps, batch.count, *leaf.shape), 0 if leaf.low is None else leaf.low, leaf.dtype)
+            for path, leaf in self._actions.items()
         }
-        for timestep in range(max(lengths, default=0)):
-            timesteps = [
-                {path: array[timestep] for path, array in actions.items()} if timestep < length else resting
-                for actions, length in zip(held, lengths, strict=True)
-            ] + [resting] * idle
-            batch.step(
-                {p: np.stack([one[p] for one in timesteps]).astype(leaf.dtype) for p, leaf in self._actions.items()}
-            )
+        for env_index, actions in enumerate(held):
+            for path, array in actions.items():
+                given[path][: len(array), env_index] = array
+        resting = lengths <= np.arange(steps)[:, None]
+        for timestep in range(steps):
+            resting[timestep, : len(players)] |= [player.over for player in players]
+            batch.step(self._legal_where(resting[timestep], {p: array[timestep] for p, array in given.items()}, batch))
             for player in players:
                 player.look()
         return [player.answer() for player in players]
+
+    def _legal_where(self, resting: Array, actions: dict[str, Array], batch: RustBatch) -> dict[str, Array]:
+        """The actions; in instances whose case is over, legal ones."""
+        for path, action in actions.items():
+            if mask_of(path) in batch.seen:
+                legal = legal_action(np, action, self._actions[path].low, batch.seen[mask_of(path)])
+                actions[path] = np.where(resting.reshape(-1, *[1] * (action.ndim - 1)), legal, action)
+        return actions
 
 
 class RustEpisode:
