@@ -52,6 +52,12 @@ def test_the_distribution_is_that_of_the_largest_element_of_each_timestep() -> N
     assert found.share == pytest.approx(apart.max() / 1e-6)
 
 
+def test_a_leaf_of_which_nothing_was_compared_is_not_told() -> None:
+    count = DeviationCount(TOLERANCES)
+    count.add("state/x", np.zeros((0, 2), bool), np.zeros(0), np.zeros(0))
+    assert count.table() == {}
+
+
 def test_portions_make_no_difference() -> None:
     pairs = [both(steps, 1e-9 * np.arange(2 * steps + 2).reshape(-1, 2)) for steps in (3, 8, 1)]
     count = DeviationCount(TOLERANCES)

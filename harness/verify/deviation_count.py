@@ -39,6 +39,8 @@ class DeviationCount:
             differing: which elements differ in their bits, `[timesteps, *leaf shape]`.
             expected, actual: these elements on both sides, in order.
         """
+        if not len(differing):
+            return
         leaf = self._leaves.setdefault(path, _Leaf(self._tolerances.get(path, Tolerance())))
         leaf.timesteps += len(differing)
         if not len(expected):

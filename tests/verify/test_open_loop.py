@@ -125,6 +125,17 @@ def test_nothing_is_told_where_the_reference_takes_no_draws(mode: Mode, capabili
     assert parted_steps(pair, played, played) == [(STEPS, 32)] * expected
 
 
+def test_all_is_compared_where_the_reference_refuses_every_start_that_is_off() -> None:
+    class Refusing(Growing):
+        def rollout(self, cases: Sequence[Case]) -> list[Trajectory]:
+            if any(case.start is not None and case.start["state/n"] != 1.0 for case in cases):
+                raise Raised("no such state", where="restore")
+            return super().rollout(cases)
+
+    played = Growing(2.0).rollout([Case(0, {"action": np.zeros(STEPS)})])
+    assert comparable_steps(pair_of(Refusing(2.0), 2.0**-20), played) == STEPS
+
+
 def test_nothing_is_told_where_the_reference_refuses_to_start_a_little_off() -> None:
     def refuses(cases: Sequence[Case]) -> Any:
         raise Raised("no such state", where="restore")

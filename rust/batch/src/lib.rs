@@ -160,8 +160,11 @@ impl<E: Environment> Batch<E> {
     ) -> Result<(), BatchError> {
         self.demand("observations", seen.rows())?;
         let env_index = self.there(env_index)?;
-        self.sub_envs.all().begin(env_index, seed);
-        self.sub_envs.instances[env_index].look(&mut seen.row(env_index));
+        let Batch { sub_envs, team, .. } = self;
+        team.touch(|| {
+            sub_envs.all().begin(env_index, seed);
+            sub_envs.instances[env_index].look(&mut seen.row(env_index));
+        });
         Ok(())
     }
 
@@ -216,14 +219,16 @@ impl<E: Environment> Batch<E> {
     ) -> Result<(), BatchError> {
         self.demand("observations", seen.rows())?;
         let env_index = self.there(env_index)?;
-        let SubEnvs { instances, chances, places } = &mut self.sub_envs;
-        if let Some(seed) = seed {
-            chances[env_index] = Chance::new(seed);
-        }
-        instances[env_index].decode(state).map_err(BatchError::Refused)?;
-        places[env_index].over = false;
-        instances[env_index].look(&mut seen.row(env_index));
-        Ok(())
+        let Batch { sub_envs: SubEnvs { instances, chances, places }, team, .. } = self;
+        team.touch(|| {
+            instances[env_index].decode(state).map_err(BatchError::Refused)?;
+            if let Some(seed) = seed {
+                chances[env_index] = Chance::new(seed);
+            }
+            places[env_index].over = false;
+            instances[env_index].look(&mut seen.row(env_index));
+            Ok(())
+        })
     }
 
     /// The canonical state of a sub-environment.
@@ -273,12 +278,14 @@ impl<E: Environment> Batch<E> {
     pub fn load(&mut self, env_index: usize, saved: &Saved<E>, seen: &mut ColumnsMut<'_>) -> Result<(), BatchError> {
         self.demand("observations", seen.rows())?;
         let env_index = self.there(env_index)?;
-        let SubEnvs { instances, chances, places } = &mut self.sub_envs;
-        // An environment may have memory of its own to copy into, which spares it an allocation.
-        instances[env_index].clone_from(&saved.environment);
-        chances[env_index].clone_from(&saved.chance);
-        places[env_index].over = saved.over;
-        instances[env_index].look(&mut seen.row(env_index));
+        let Batch { sub_envs: SubEnvs { instances, chances, places }, team, .. } = self;
+        team.touch(|| {
+            // An environment may have memory of its own to copy into, which spares it an allocation.
+            instances[env_index].clone_from(&saved.environment);
+            chances[env_index].clone_from(&saved.chance);
+            places[env_index].over = saved.over;
+            instances[env_index].look(&mut seen.row(env_index));
+        });
         Ok(())
     }
 

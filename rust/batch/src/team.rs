@@ -80,6 +80,14 @@ impl Team {
         if self.torn { Err(TeamError::Torn) } else { Ok(()) }
     }
 
+    /// Do work on the thread that calls, which touches few instances. If it panics, all of them must be reset.
+    pub fn touch<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let torn = std::mem::replace(&mut self.torn, true);
+        let done = work();
+        self.torn = torn;
+        done
+    }
+
     /// Do work on the threads, or on the one that calls if it is done `alone`: handing over a small batch takes longer.
     /// Meanwhile that one asks now and then whether to stop.
     ///

@@ -159,6 +159,15 @@ fn a_batch_that_panicked_is_reset_before_it_steps() {
 }
 
 #[test]
+fn a_batch_one_of_which_panicked_is_reset_before_it_steps() {
+    let (mut batch, mut arrays) = batch(64, Autoreset::SameStep, 2);
+    let state = Sum { total: PANICS as i32, steps: [0, 0] };
+    let restore = AssertUnwindSafe(|| batch.restore_env(40, &state, None, &mut arrays.seen()));
+    assert!(catch_unwind(restore).is_err());
+    demand_torn(batch, arrays);
+}
+
+#[test]
 fn columns_of_another_type_or_length_are_refused() {
     assert!(Columns::new(Bet::LEAVES, vec![Numbers::Int32(vec![1]).column()], 1).is_none());
     assert!(Columns::new(Bet::LEAVES, vec![Numbers::Int64(vec![1]).column()], 2).is_none());

@@ -52,6 +52,17 @@ fn a_panic_reaches_whoever_asked_and_the_threads_go_on() {
 }
 
 #[test]
+fn what_was_torn_stays_so_until_all_of_it_is_done_again() {
+    let mut team = team(2);
+    assert!(catch_unwind(AssertUnwindSafe(|| team.touch(|| panic!("planted")))).is_err());
+    team.touch(|| ());
+    assert_eq!(team.whole(), Err(TeamError::Torn));
+    assert_eq!(team.work(true, &|| false, |_| ()), Ok(()));
+    team.touch(|| ());
+    assert_eq!(team.whole(), Ok(()));
+}
+
+#[test]
 fn more_threads_than_help_are_left_out() {
     assert_eq!(team(3).threads(), 3);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);

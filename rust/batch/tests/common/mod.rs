@@ -64,6 +64,7 @@ impl<const LANES: usize> Environment for Dice<LANES> {
     }
 
     fn decode(&mut self, state: &Sum) -> Result<(), Refused> {
+        assert!(i64::from(state.total) != PANICS, "planted");
         *self = Dice { total: state.total, steps: state.steps[0] };
         Ok(())
     }
