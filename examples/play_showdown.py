@@ -115,6 +115,8 @@ def main(given: Sequence[str]) -> int:
     parser.add_argument("--battles", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1, help="of the first battle; the others follow")
     asked = parser.parse_args(given)
+    if asked.battles < 1:
+        parser.error(f"--battles {asked.battles}: expected 1 or more")
     task = lockstep.load_task("pokemon", candidate="rust")
     if asked.policy is not None:
         trained = lockstep.Trained.load(asked.policy)

@@ -27,6 +27,7 @@ from harness.specification.statements import Statement
 from harness.support.home import lockstep_home
 from harness.support.progress import Progress, silent
 from harness.verdict import Divergence, Outcome
+from sandboxes.removal import remove_tree
 
 
 def begin(
@@ -45,9 +46,14 @@ def begin(
 
     Raises:
         SetupError, TaskError: as `harness.specification.begin.begin`; SessionError, RecordError: as `begin_record`.
+            Nothing is left of the directory then.
     """
     place, statements = beginning.begin(name, directory, rules, where)
-    found = begin_record(home or lockstep_home(), place, owner=owner)
+    try:
+        found = begin_record(home or lockstep_home(), place, owner=owner)
+    except BaseException:
+        remove_tree(place.directory.parent)
+        raise
     return {
         "task": name,
         "session": found.id,

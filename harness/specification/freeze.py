@@ -53,7 +53,15 @@ from harness.specification.sheet import SHEET_FILE, Sheet
 from harness.support.files import write_durably
 from harness.support.foreign import content_of, toml_of
 from harness.support.progress import Progress, silent
-from harness.task.contract import COMPILED, REFERENCE_DIRECTORY, TASK_FILE, Candidate, Reference, Task
+from harness.task.contract import (
+    COMPILED,
+    REFERENCE_DIRECTORY,
+    TASK_FILE,
+    Candidate,
+    Reference,
+    Task,
+    left_out,
+)
 from harness.task.load import CONTRACT, load_task
 from harness.verdict import Outcome
 
@@ -304,8 +312,21 @@ def _finished(record: SpecificationRecord, arguments: Mapping[str, Any]) -> Froz
         if event.workspace["gitTree"] != taken.tree:
             return None
     sealed, commit = event_file(record.store, event.id, SUMMARY_FILE), str(event.commit)
+    statement = _signed_here(sealed, record.directory.home)
+    if statement is None:
+        raise RecordError("what was frozen was not signed by a key of this home", where=f"event {event.seq}")
     _bring(record, commit, sealed)
-    return Frozen(commit, event.seq, unseal(sealed, record.key.public)["predicate"])
+    return Frozen(commit, event.seq, statement)
+
+
+def _signed_here(sealed: bytes, home: Path) -> Mapping[str, Any] | None:
+    """The statement in an envelope, by any key that this home has or had; None where none of them signed it."""
+    for key in (*Keyring(home).public, *Keyring(home, isolated=False).public):
+        try:
+            return unseal(sealed, key)["predicate"]
+        except RecordError:
+            continue
+    return None
 
 
 def _bring(record: SpecificationRecord, commit: str, sealed: bytes) -> None:
@@ -343,14 +364,7 @@ def changed_since(place: Place, home: Path) -> list[str] | None:
     """
     if not place.frozen.exists():
         return None
-    sealed = place.frozen.read_bytes()
-    statement: Mapping[str, Any] | None = None
-    for key in (*Keyring(home).public, *Keyring(home, isolated=False).public):
-        try:
-            statement = unseal(sealed, key)["predicate"]
-            break
-        except RecordError:
-            continue
+    statement = _signed_here(place.frozen.read_bytes(), home)
     if statement is None or statement.get("task") != place.name or "digests" not in statement:
         raise RecordError(
             f"{FROZEN_FILE} was not signed by a key of this home for {place.name}, or was changed",
@@ -367,7 +381,7 @@ def digests(task: Path) -> dict[str, str]:
     parts = {
         f"{DIRECTORY}/{path.name}": digest(path)
         for path in sorted((task / DIRECTORY).iterdir())
-        if path.name not in (FROZEN_FILE, COMPILED) and not path.name.startswith(".")
+        if path.name not in (FROZEN_FILE, COMPILED) and not left_out(path.name)
     }
     return parts | {REFERENCE_DIRECTORY: digest(task / REFERENCE_DIRECTORY)} | _stated(task / TASK_FILE)
 

@@ -9,6 +9,7 @@ Each runs in a sandbox of its own that shows a copy of its own files: neither th
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import time
@@ -378,7 +379,18 @@ def no_code(directory: str, names: list[str]) -> set[str]:
 
 
 def digest(directory: Path) -> str:
-    """SHA-256 over names and contents of the files below a directory, such as a reading's; of a file alone over that one."""
-    within = directory.rglob("*") if directory.is_dir() else [directory]
-    files = (path for path in within if path.is_file() and COMPILED not in path.parts)
-    return digest_of((path.relative_to(directory), path.read_bytes()) for path in files)
+    """SHA-256 over names and contents of the files below a directory, such as a reading's; of a file alone over that one.
+
+    What Python compiled is left out, and caches whose names are hidden: code could import others.
+    """
+    return digest_of((path.relative_to(directory), path.read_bytes()) for path in _kept(directory))
+
+
+def _kept(place: Path) -> Iterator[Path]:
+    if place.is_file():
+        yield place
+    elif place.is_dir():
+        names = os.listdir(place)
+        hidden = {name for name in caches(place, names) if name == COMPILED or name.startswith(".")}
+        for name in {*names} - hidden:
+            yield from _kept(place / name)

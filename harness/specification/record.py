@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.authoring.scaffold import check_name
 from harness.errors import SessionError
 from harness.policy.budgets import demand_budget
 from harness.record.directory import SessionDirectory, all_sessions
@@ -246,15 +247,22 @@ class SpecificationRecord(OpenSession):
             self._recorder.release()
 
 
-def begin_record(home: Path, place: Place, *, owner: str | None = None) -> SessionDirectory:
-    """Begin the record of a specification that has none.
+def begin_record(
+    home: Path, place: Place, *, owner: str | None = None, look: Callable[[], None] = lambda: None
+) -> SessionDirectory:
+    """Begin the record of a specification.
+
+    Args:
+        look: refuses by raising, once no other session can begin meanwhile.
 
     Raises:
+        SetupError: the task's directory has a name that no task can have.
         SessionError: a budget is used up, or another session works there.
         RecordError: it cannot be written.
     """
     from harness.policy.floor import kind_of
 
+    check_name(place.name)
     demand_plain(place)
     sandbox, isolated = kind_of(None)
 
@@ -265,7 +273,7 @@ def begin_record(home: Path, place: Place, *, owner: str | None = None) -> Sessi
         return taken, stated | {"sandbox": sandbox}
 
     described = SessionDirectory(Path(), place.directory.resolve(), place.name, "", specification=True)
-    return publish_session(home, described, first, isolated=isolated, owner=owner)
+    return publish_session(home, described, first, isolated=isolated, owner=owner, look=look)
 
 
 def record_of(home: Path, place: Place) -> SessionDirectory | None:
@@ -280,10 +288,21 @@ def located(home: Path, which: Path) -> SessionDirectory:
 
     Raises:
         NoSuchTask: there is no specification.
-        SessionError, RecordError: as `begin_record`.
+        SetupError, SessionError, RecordError: as `begin_record`.
     """
     place = find(which)
-    return record_of(home, place) or begin_record(home, place)
+
+    def demand_first() -> None:
+        if record_of(home, place) is not None:
+            raise _BegunMeanwhile
+
+    with suppress(_BegunMeanwhile):
+        return record_of(home, place) or begin_record(home, place, look=demand_first)
+    return located(home, which)
+
+
+class _BegunMeanwhile(Exception):
+    """Another process began the record of the same specification."""
 
 
 def opened(home: Path, which: str) -> SpecificationRecord:

@@ -137,3 +137,12 @@ def test_a_policy_plays_against_showdown_itself(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     shown = re.findall(r"^(.*) won \d of 4 battles against RandomPlayerAI \(\d+%\), \d were tied$", done.stdout, re.M)
     assert shown == ["the policy", "random actions"]
+
+
+def test_no_battles_are_refused() -> None:
+    command = [sys.executable, str(EXAMPLES / "play_showdown.py"), "--battles", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (
+        2,
+        "play_showdown.py: error: --battles 0: expected 1 or more",
+    )

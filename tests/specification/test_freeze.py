@@ -85,6 +85,20 @@ def test_a_frozen_specification_is_a_task_and_each_change_to_it_is_named(task: P
     assert changed_since(place, home) == ["reference", "specification/RULES.md"]
 
 
+def test_what_is_no_part_of_a_specification_is_no_change_to_it(task: Path, home: Path) -> None:
+    """Caches and guides for agents; a cache that code could import may hold anything, so it is a change."""
+    place = find(task)
+    frozen(task, home, "first")
+    for cache in (place.reading("first") / ".pytest_cache", task / "reference" / ".ruff_cache"):
+        cache.mkdir()
+        (cache / "CACHEDIR.TAG").touch()
+    (place.directory / "AGENTS.md").write_text("# A guide\n")
+    assert changed_since(place, home) == []
+    (task / "reference" / "numpy").mkdir()
+    (task / "reference" / "numpy" / "CACHEDIR.TAG").touch()
+    assert changed_since(place, home) == ["reference"]
+
+
 def test_what_of_the_task_follows_from_the_specification_may_not_change_either(task: Path, home: Path) -> None:
     """The attack: a task whose tolerance or law was loosened after it was frozen. Its modules are its author's to divide."""
     place = find(task)
@@ -272,9 +286,12 @@ def test_a_process_that_is_killed_loses_nothing(task: Path, home: Path, monkeypa
         assert len([event for event in record.events if event.kind == "spec_freezing"]) == 1
         assert record.events[-1].seeds == begun.seeds
     assert not place.frozen.exists()
+    for isolated in (True, False):  # what a key signed that was given up since stands
+        Keyring(home, isolated=isolated).rotate()
     with SpecificationRecord(located(home, task)) as record:
         done = freeze(record, "first", environment=HERE)
-        assert (done.event, done.commit) == (record.events[-1].seq, record.events[-1].commit)
+        [froze] = [event for event in record.events if event.kind == "spec_freeze"]
+        assert (done.event, done.commit) == (froze.seq, froze.commit)
     assert load_task(task).workflow == "create"
     assert changed_since(place, home) == []
 
