@@ -35,9 +35,6 @@ LOOKS = {
     "chance": "std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), 1)",
 }
 
-IN_CI = ("chance",)
-"""In a container; all others only at night, for a container's crate is compiled twice from nothing."""
-
 
 @pytest.fixture
 def task(cargo: None) -> Task:
@@ -73,7 +70,7 @@ def looking(tree: Path, expression: str, never: str = "turn") -> None:
     [
         *((what, "bubblewrap") for what in LOOKS),
         *(
-            pytest.param(what, "docker", marks=[pytest.mark.docker, *([] if what in IN_CI else [pytest.mark.nightly])])
+            pytest.param(what, "docker", marks=[pytest.mark.docker, pytest.mark.nightly])  # compiled twice from nothing
             for what in LOOKS
         ),
     ],

@@ -58,6 +58,7 @@ def test_a_cluster_is_joined_by_its_client_and_judges_the_same(client_port: int)
     assert evidence[0] == evidence[1]
 
 
+@pytest.mark.nightly
 def test_a_measurement_whose_head_was_killed_goes_on_and_finds_the_same(
     client_port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

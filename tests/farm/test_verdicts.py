@@ -43,7 +43,10 @@ def evidence(verdict: Verdict) -> list[str]:
 
 @pytest.mark.parametrize(
     ("directory", "workers"),
-    [(WALK, 3), *(pytest.param(CARTPOLE, workers, marks=BY_NIGHT) for workers in (1, 2, 6))],
+    [
+        pytest.param(WALK, 3, marks=BY_NIGHT),
+        *(pytest.param(CARTPOLE, workers, marks=BY_NIGHT) for workers in (1, 2, 6)),
+    ],
     ids=lambda value: getattr(value, "name", str(value)),
 )
 def test_a_verdict_is_the_same_with_any_number_of_workers(directory: Path, workers: int, cluster: Cluster) -> None:

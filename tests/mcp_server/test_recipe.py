@@ -114,7 +114,7 @@ async def recipe(place: Place, connect: Connect, task: str, candidate: Path, rig
     ("over", "era"),
     [
         ("stdio", "auto"),
-        ("http", "legacy"),
+        pytest.param("http", "legacy", marks=pytest.mark.nightly),
         pytest.param("stdio", "legacy", marks=pytest.mark.nightly),
         pytest.param("http", "auto", marks=pytest.mark.nightly),
     ],

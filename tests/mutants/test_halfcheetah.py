@@ -15,12 +15,10 @@ from harness.verify.verifier import Verifier
 from tests.mutants.halfcheetah import MUTANTS
 from tests.mutants.plant import assert_caught, plant
 from tests.paths import ENVIRONMENTS
-from tests.sampling import by_day
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 TASK = load_task(ENVIRONMENTS / "halfcheetah")
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
-DAILY = {"hinges are pulled by their own body"}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +27,7 @@ def verifier() -> Iterator[Verifier]:
         yield started
 
 
-@pytest.mark.parametrize("name", by_day(BY_NAME, DAILY))
+@pytest.mark.parametrize("name", BY_NAME)
 def test_a_fault_is_caught_and_traced(verifier: Verifier, name: str, tmp_path: Path) -> None:
     mutant = BY_NAME[name]
     plant(TASK, mutant, tmp_path)

@@ -67,7 +67,7 @@ def edited(directory: Path, tmp_path: Path, old: str, new: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.nightly if name == "acrobot" else ()) for name in IDS]
+    "name", [pytest.param(name, marks=pytest.mark.nightly if name in ("acrobot", "pendulum") else ()) for name in IDS]
 )
 def test_a_faithful_translation_passes(tasks: dict[str, Path], name: str) -> None:
     verdict = verified(tasks[name])

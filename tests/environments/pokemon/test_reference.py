@@ -48,6 +48,7 @@ def who(*moves: int, **more: Any) -> dict[str, Any]:
     return {"moves": [*moves, 0, 0, 0][:4], **more}
 
 
+@pytest.mark.nightly
 def test_the_adapter_passes_the_kit() -> None:
     results = check_reference(lambda: start_reference(TASK, setup(TASK)), TASK)
     assert not [(each.name, each.detail) for each in results if each.outcome is Outcome.FAIL]
