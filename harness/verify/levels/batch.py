@@ -219,18 +219,24 @@ def reference_draws(pair: Pair, draw: TaskDraw, moment: str, *, firsts: bool = F
     Args:
         firsts: only what it gave first in each timestep.
     """
-    if "draws" not in pair.reference.spec.capabilities:
-        return None
-    count = min(pair.task.budgets.samples, REFERENCE_DRAWS)
-    seeds = pair.seeds(f"law/{draw.name}/reference", count)
-    if moment == "reset":
-        trajectories = pair.reference.drive("random", seeds, 0)
-    else:
-        trajectories = pair.reference.drive("random", seeds[: max(1, count // REFERENCE_STEPS)], REFERENCE_STEPS)
-    values, places = _taken(trajectories, draw, moment)
+    values, places = reference_draws_at(pair, draw, moment)
     if firsts:
         values = [value for value, slot in zip(values, _slots(places), strict=True) if slot == 0]
     return np.stack(values) if values else None
+
+
+def reference_draws_at(pair: Pair, draw: TaskDraw, moment: str) -> tuple[list[Array], list[tuple[Trajectory, int]]]:
+    """What chance gave the reference under this name, and for each the trajectory and timestep; nothing where it reports no
+    such draws.
+    """
+    if "draws" not in pair.reference.spec.capabilities:
+        return [], []
+    count = min(pair.task.budgets.samples, REFERENCE_DRAWS)
+    seeds = pair.seeds(f"law/{draw.name}/reference", count)
+    if moment == "reset":
+        return _taken(pair.reference.drive("random", seeds, 0), draw, moment)
+    played = pair.reference.drive("random", seeds[: max(1, count // REFERENCE_STEPS)], REFERENCE_STEPS)
+    return _taken(played, draw, moment)
 
 
 def _taken(

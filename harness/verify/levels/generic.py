@@ -20,7 +20,13 @@ from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.leaf_grids import grid_of
 from harness.verify.levels import alone
 from harness.verify.levels.batch import MOMENTS, demand_arrays, drawn_shape, first_of_each, reference_draws
-from harness.verify.levels.own_draws import OwnTimesteps, all_taken, driven_timesteps, own_timesteps
+from harness.verify.levels.own_draws import (
+    OwnTimesteps,
+    all_taken,
+    driven_timesteps,
+    in_the_same_situations,
+    own_timesteps,
+)
 from harness.verify.pair import Pair, step_case
 from harness.verify.refusals import answered
 from harness.verify.resynchronised import Play
@@ -131,7 +137,11 @@ def _laws(pair: Pair, moment: str, own_timesteps: OwnTimesteps) -> Iterator[Chec
     samples = _samples(pair, draws, moment, states) if own is None else all_taken(own, draws)
     for draw in draws:
         check = f"law of {draw.name} at {moment}"
-        wanted = reference_draws(pair, draw, moment, firsts=own is None) if draw.law is None else None
+        wanted = None
+        if draw.law is None and own is not None and moment == "step":
+            wanted, samples[draw.name] = in_the_same_situations(pair, draw, own)
+        elif draw.law is None:
+            wanted = reference_draws(pair, draw, moment, firsts=own is None)
         if draw.law is None and wanted is None:
             yield CheckResult(check, Outcome.SKIPPED, detail="no law is stated and the reference reports no such draws")
         elif len(samples[draw.name]) < 2:
@@ -142,6 +152,8 @@ def _laws(pair: Pair, moment: str, own_timesteps: OwnTimesteps) -> Iterator[Chec
             of = np.repeat(np.arange(len(states)), len(samples[draw.name]) // max(1, len(states)))
             situations = {STATE_NUMBER: of} if len(states) > 1 else None
             seed, alike = pair.derive(check), None if situations is None else of
+            if own is not None and moment == "step":
+                alike = np.arange(len(samples[draw.name]))  # each was drawn in a situation of its own
             results = test_law(samples[draw.name], draw, wanted, situations=situations, alike=alike, seed=seed)
             yield _law_verdict(pair, check, draw.name, results, len(samples[draw.name]))
     stated = [draw for draw in draws if draw.law is not None]  # others may depend on each other, as in the reference

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from harness.model import Array, Case, Draw
+from harness.model import Array, Case, Draw, Trajectory
 from harness.task.contract import TaskDraw
 from harness.verify.levels import autoreset
-from harness.verify.levels.batch import MOST_DRAWS, bytes_drawn
-from harness.verify.pair import Pair
+from harness.verify.levels.batch import MOST_DRAWS, REFERENCE_STEPS, bytes_drawn, reference_draws_at
+from harness.verify.pair import Pair, step_case
 
 OwnTimesteps = Callable[[Pair, str], list[tuple[Draw, ...]]]
 """The draws of each of a candidate's own resets or steps (`reset` or `step`); of one name in their order."""
@@ -20,6 +20,8 @@ STEPS = 500
 TOTAL = 50_000
 """Steps of a candidate's own episodes in which the draws that it makes are looked at."""
 STREAM = "own draws"
+REPEATS = 4
+"""So often a candidate draws where the reference drew once."""
 
 
 def own_timesteps(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
@@ -36,11 +38,7 @@ def own_timesteps(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
     steps, episodes = _size(pair)
     if pair.task.masked:
         return _in_a_batch(pair, steps, max(1, min(episodes, MOST_DRAWS // ((steps + 1) * bytes_drawn(pair)))))
-    cases = [
-        Case(seed, pair.random_case_actions(f"{STREAM}/{number}", steps))
-        for number, seed in enumerate(pair.seeds(STREAM, episodes))
-    ]
-    return [timestep for played in pair.candidate.rollout(cases) for timestep in (played.draws or ())[1:]]
+    return _played(pair, _episodes(pair, steps, episodes))
 
 
 def driven_timesteps(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
@@ -54,6 +52,57 @@ def driven_timesteps(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
     steps, episodes = _size(pair)
     driven = pair.candidate.drive("random", pair.seeds(STREAM, episodes), steps)
     return [timestep for played in driven for timestep in (played.draws or ())[1:]]
+
+
+def in_the_same_situations(pair: Pair, draw: TaskDraw, own: Sequence[Sequence[Draw]]) -> tuple[Array | None, Array]:
+    """What the reference drew in steps under this name, and what a candidate draws by itself in the same states under the
+    same actions: a law that is not stated may hang on these, and on how long an episode has gone on.
+
+    Args:
+        own: the candidate's own timesteps, for where it cannot be put into a state: its episodes are as short as the
+            reference's then, unless a mask says which actions are legal.
+
+    Returns:
+        Both `[count, *draw shape]`; None where the reference reports no such draws.
+
+    Raises:
+        EnvironmentFailure: one of them could not play.
+    """
+    values, places = reference_draws_at(pair, draw, "step")
+    if not values:
+        return None, np.zeros((0, *draw.shape), draw.dtype)
+    if pair.can_restore:
+        own = _played(pair, _steps_from(places, pair.derive(f"{STREAM}/{draw.name}")))
+    elif not pair.task.masked:
+        own = _played(pair, _episodes(pair, REFERENCE_STEPS, TOTAL // REFERENCE_STEPS))
+    return np.stack(values), all_taken(own, [draw])[draw.name]
+
+
+def _steps_from(places: Sequence[tuple[Trajectory, int]], seed: int) -> list[Case]:
+    """The steps that led to these timesteps, with chance of their own."""
+    situations = list({(id(one), timestep): (one, timestep) for one, timestep in places}.values()) * REPEATS
+    seeds = np.random.default_rng(seed).integers(0, 1 << 31, len(situations))
+    return [
+        step_case(
+            one.state(timestep - 1),
+            {path: array[timestep - 1] for path, array in one.case.actions.items()},
+            int(chance),
+            STREAM,
+        )
+        for (one, timestep), chance in zip(situations, seeds, strict=True)
+    ]
+
+
+def _episodes(pair: Pair, steps: int, count: int) -> list[Case]:
+    return [
+        Case(seed, pair.random_case_actions(f"{STREAM}/{number}", steps))
+        for number, seed in enumerate(pair.seeds(STREAM, count))
+    ]
+
+
+def _played(pair: Pair, cases: Sequence[Case]) -> list[tuple[Draw, ...]]:
+    """The draws of each step."""
+    return [timestep for played in pair.candidate.rollout(cases) for timestep in (played.draws or ())[1:]]
 
 
 def _of_resets(pair: Pair) -> list[tuple[Draw, ...]]:

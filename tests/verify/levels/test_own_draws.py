@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,9 +10,12 @@ import numpy as np
 import pytest
 
 from harness.errors import Raised
-from harness.model import Array, Draw
+from harness.model import Array, Case, Draw, Trajectory
 from harness.task.contract import Law, Mode, TaskDraw
+from harness.verdict import Outcome
+from harness.verify.levels import generic
 from harness.verify.levels.own_draws import all_taken, driven_timesteps, own_timesteps
+from harness.verify.streams import Streams
 
 DIE = TaskDraw("die", "int32", (), "step", capacity=2, law=Law("integers", 1, 6))
 COIN = TaskDraw("coin", "int8", (), "step", law=Law("integers", 0, 1))
@@ -86,7 +90,7 @@ def test_where_a_mask_forbids_actions_only_legal_ones_are_played() -> None:
 
 def test_a_candidate_that_is_a_reference_chooses_legal_actions_itself() -> None:
     reading, asked = pair(), []
-    tape = ((), (Draw("die", np.int32(3)),), ())
+    tape = ((), (Draw("die", np.array(3, np.int32)),), ())
 
     def drive(policy: str, seeds: Any, steps: int) -> list[Any]:
         asked.append((policy, len(seeds), steps))
@@ -103,3 +107,53 @@ def test_without_the_mask_the_refusal_would_be_met() -> None:
     blind.seeds = lambda stream, count: range(count)
     with pytest.raises(Raised, match="not legal"):
         own_timesteps(blind, "step")
+
+
+class Growing:
+    """A stand-in for either side: a step from state `n` draws a whole number from 0 to `n`, and leads to `n + 1`."""
+
+    spec = SimpleNamespace(capabilities=("draws", "restore"))
+
+    def __init__(self, more: int = 0) -> None:
+        self._more = more
+
+    def drive(self, policy: str, seeds: Any, steps: int) -> list[Trajectory]:
+        return [self._played(Case(seed, {"action": np.zeros(steps, np.int32)})) for seed in seeds]
+
+    def rollout(self, cases: Sequence[Case]) -> list[Trajectory]:
+        return [self._played(case) for case in cases]
+
+    def _played(self, case: Case) -> Trajectory:
+        rng = np.random.default_rng(case.seed)
+        numbers = (0 if case.start is None else int(case.start["state/n"])) + np.arange(case.length + 1)
+        drawn = [(Draw("card", np.array(rng.integers(0, n + 1 + self._more), np.int32)),) for n in numbers[:-1]]
+        return Trajectory(case, {"state/n": numbers}, ((), *drawn))
+
+
+def growing(candidate: Growing, *, restores: bool) -> Any:
+    """A stand-in for a pair whose one draw has no stated law."""
+    task = SimpleNamespace(
+        draws={"card": TaskDraw("card", "int32", (), "step")},
+        budgets=SimpleNamespace(horizon=500, samples=2000),
+        candidate=SimpleNamespace(kind="rust"),
+        modules=(),
+        masked=False,
+    )
+    streams = Streams(7)
+    return SimpleNamespace(
+        task=task,
+        reference=Growing(),
+        candidate=candidate,
+        can_restore=restores,
+        derive=streams.derive,
+        seeds=streams.seeds,
+        random_case_actions=lambda stream, count: {"action": np.ones(count, np.int32)},
+    )
+
+
+@pytest.mark.parametrize("restores", [True, False])
+@pytest.mark.parametrize(("more", "outcome"), [(0, Outcome.PASS), (10, Outcome.FAIL)])
+def test_a_law_that_is_not_stated_may_hang_on_the_state(more: int, outcome: Outcome, restores: bool) -> None:
+    """Longer episodes would come to other states than those in which the reference's draws are looked at."""
+    [found] = generic._laws(growing(Growing(more), restores=restores), "step", own_timesteps)
+    assert (found.name, found.outcome) == ("law of card at step", outcome)
