@@ -19,8 +19,8 @@ from harness.model import Trajectory
 Follow = Callable[[Sequence[Trajectory], str], list[Trajectory]]
 """The candidate's answers to what the reference did, in one way: `single`, `batched` or `scanned`."""
 Differences = Callable[[Sequence[Trajectory], Sequence[Trajectory]], list[Difference | None]]
-FEW = 16
-"""So many cases, or less, are played in both ways."""
+FEW = 4
+"""So many cases, or fewer, are played in both ways: what is replayed, kept or explained, and no chunk of episodes."""
 SIZES = 2, 160
 """How many play together: from and to, evenly spread over their logarithms."""
 AMONG_OTHERS = "scanned"

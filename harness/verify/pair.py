@@ -70,7 +70,7 @@ class Pair(Streams):
         watch: Watch | None = None,
     ) -> None:
         super().__init__(seed)
-        self.scales = measured_scales(task, reference, self)
+        self.scales = measured_scales(task, reference)
         self.task = at_scale(task, self.scales)
         self.suite = suite
         self.reference = reference

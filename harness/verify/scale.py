@@ -1,8 +1,9 @@
 """How large the numbers of a reference get: what a tolerance relative to a scale is relative to.
 
-The largest |value| of a leaf in episodes that the reference plays under seeds of the run's seed, before the candidate is
-asked anything; of a probe's output, in its answers to inputs from all over their bounds. Nothing that a candidate or its
-agent says takes part: neither known cases nor start states, which an agent may propose.
+The largest |value| of a leaf in episodes that the reference plays, before the candidate is asked anything; of a probe's
+output, in its answers to inputs from all over their bounds. Their seeds are always the same, so that a tolerance is one in
+every verification, comparison and measurement. Nothing that a candidate or its agent says takes part: neither known cases
+nor start states, which an agent may propose.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from harness.task.contract import Task, TaskProbe
 from harness.task.leaf_values import inputs_anywhere
 from harness.verify.streams import Streams
 
+SEED = 0
 EPISODES = 4
 """Under each policy of the task."""
 INPUTS = 256
@@ -26,15 +28,13 @@ INPUTS = 256
 PROBE = "probe/"
 
 
-def measured_scales(task: Task, reference: Pool, streams: Streams) -> dict[str, float]:
+def measured_scales(task: Task, reference: Pool) -> dict[str, float]:
     """The largest finite |value| of each leaf whose tolerance has a share of it, by path; 0.0 where there is none.
-
-    Args:
-        streams: of the run's seed.
 
     Raises:
         EnvironmentFailure: the reference could not answer.
     """
+    streams = Streams(SEED)
     wanted = [path for path, tolerance in task.tolerances.items() if tolerance.scale]
     largest = dict.fromkeys(wanted, 0.0)
 

@@ -1,4 +1,4 @@
-"""How large a reference's numbers get: a function of the run's seed, and of nothing that a candidate or its agent says."""
+"""How large a reference's numbers get: a function of the reference, and of nothing that a candidate or its agent says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from harness.errors import Raised
 from harness.model import Array, Case, Leaf, Trajectory
 from harness.task.contract import Budgets, Candidate, Module, Reference, Task, TaskProbe, Tolerance
 from harness.verify.scale import EPISODES, at_scale, measured_scales
-from harness.verify.streams import Streams
 
 LEAVES = {
     path: Leaf(path, "bool" if path.endswith("ted") else "float64")
@@ -59,23 +57,19 @@ class Numbers:
         return {"y": inputs["x"] / 2}
 
 
-def scales(made: Task, reference: Any, seed: int = 7) -> dict[str, float]:
-    return measured_scales(made, reference, Streams(seed))
-
-
-def test_the_scale_is_the_largest_number_of_the_episodes_of_the_runs_seed() -> None:
+def test_the_scale_is_the_largest_number_of_a_few_episodes_that_are_always_the_same() -> None:
     reference, made = Numbers(), task(state_x=Tolerance(scale=1e-3), reward=Tolerance(atol=1e-3))
-    found = scales(made, reference)
+    found = measured_scales(made, reference)
     assert [(policy, len(seeds), horizon) for policy, seeds, horizon in reference.asked] == [
         ("random", EPISODES, 9), ("far", EPISODES, 9)
     ]  # fmt: skip
     assert found == {"state/x": 10.0 * max(reference.asked[1][1])}
-    assert scales(made, Numbers()) == found != scales(made, Numbers(), seed=8)
+    assert measured_scales(made, Numbers()) == found
 
 
 def test_nothing_is_measured_where_no_tolerance_asks_for_it() -> None:
     reference, made = Numbers(), task(state_x=Tolerance(rtol=1e-3))
-    assert (scales(made, reference), reference.asked) == ({}, [])
+    assert (measured_scales(made, reference), reference.asked) == ({}, [])
     assert at_scale(made, {}) is made
 
 
@@ -83,13 +77,13 @@ def test_nothing_is_measured_where_no_tolerance_asks_for_it() -> None:
 def test_of_a_probe_it_is_the_largest_answer_to_inputs_within_their_bounds(refused: float, expected: float) -> None:
     reference = Numbers(refused)
     made = replace(task(), tolerances={"probe/half/y": Tolerance(scale=1e-3)})
-    found = scales(made, reference)["probe/half/y"]
+    found = measured_scales(made, reference)["probe/half/y"]
     assert expected * 0.9 <= found <= expected and reference.asked == []
 
 
 def test_a_reference_without_probes_gives_their_answers_no_scale() -> None:
     made = replace(task(), tolerances={"probe/half/y": Tolerance(scale=1e-3)})
-    assert scales(made, Numbers(capabilities=())) == {"probe/half/y": 0.0}
+    assert measured_scales(made, Numbers(capabilities=())) == {"probe/half/y": 0.0}
 
 
 def test_a_share_of_a_scale_is_added_to_what_is_forgiven_anyway() -> None:
