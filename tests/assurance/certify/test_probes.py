@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 
 import sandboxes
 from harness.assurance.certify import probes
+from harness.protocol.environment import Environment
 from harness.support.progress import silent
 from harness.task.load import load_task
 from harness.verdict import CheckResult, Outcome
@@ -72,8 +74,23 @@ def verifier() -> Iterator[Verifier]:
 
 
 @pytest.mark.slow
-def test_an_honest_candidate_answers_alike_on_every_occasion(walk: Walk, verifier: Verifier) -> None:
+def test_an_honest_candidate_answers_alike_on_every_occasion(
+    walk: Walk, verifier: Verifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All leaves of all instances of a batch may be more than a process may hold: no answer has them."""
+    ask, largest = Environment.ask, 0
+
+    def measured(environment: Environment, call: str, **given: Any) -> Any:
+        nonlocal largest
+        answer = ask(environment, call, **given)
+        leaves = answer["leaves"].values() if call == "autoreset" else ()
+        largest = max([largest, *(len(array) * array[0].size for array in leaves)])
+        return answer
+
+    monkeypatch.setattr(Environment, "ask", measured)
     results = probed(walk, verifier)
+    envs, steps = probes.STEPS
+    assert 0 < largest < envs * steps / 8, "elements of one leaf"
     assert [(result.name, result.outcome) for result in results if result.outcome is not Outcome.PASS] == []
     assert {result.name for result in results} == {*CHEATED, "episodes cut short", "after long use"}
 
