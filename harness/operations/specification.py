@@ -51,7 +51,7 @@ def begin(
     place, statements = beginning.begin(name, directory, rules, where)
     try:
         found = begin_record(home or lockstep_home(), place, owner=owner)
-    except BaseException:
+    except Exception:  # an interrupt may come once the record is there, which then needs its directory
         remove_tree(place.directory.parent)
         raise
     return {

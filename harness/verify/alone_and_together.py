@@ -46,10 +46,10 @@ def alone_and_together(
         alone, together = follow(expected, "single"), follow(expected, AMONG_OTHERS)
         agrees = [difference is None for difference in differences(expected, alone)]
         return [b if agreed else a for a, b, agreed in zip(alone, together, agrees, strict=True)]
-    apart = [_is_together(one.case.seed, seed) for one in expected]
-    alone = iter(follow([one for one, other in zip(expected, apart, strict=True) if not other], "single"))
-    together = iter(_in_batches([one for one, other in zip(expected, apart, strict=True) if other], follow, rng))
-    return [next(together if other else alone) for other in apart]
+    in_batch = [_is_together(one.case.seed, seed) for one in expected]
+    alone = iter(follow([one for one, other in zip(expected, in_batch, strict=True) if not other], "single"))
+    together = iter(_in_batches([one for one, other in zip(expected, in_batch, strict=True) if other], follow, rng))
+    return [next(together if other else alone) for other in in_batch]
 
 
 def _is_together(case_seed: int, seed: int) -> bool:

@@ -120,7 +120,7 @@ async def recipe(place: Place, connect: Connect, task: str, candidate: Path, rig
     ],
 )
 async def test_the_walk_is_translated(place: Place, over: str, era: str) -> None:
-    """Over each transport and in each era of the protocol; every pair of them at night."""
+    """By day over stdio, in the era that a client finds by itself; over each transport and in each era at night."""
     connect = lambda: place.connect(over, era)  # noqa: E731
     outcomes = await recipe(place, connect, "walk", place.task_root / "walk" / "candidate", RIGHT, WRONG)
     assert outcomes == ["FAIL", "PASS", "PASS", "PASS", "PASS"]

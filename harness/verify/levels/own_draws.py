@@ -5,14 +5,16 @@ samples without a step that draws.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from harness.model import Array, Case, Draw, Trajectory
+from harness.model import Array, Case, Draw
 from harness.task.contract import TaskDraw
 from harness.verify.levels import autoreset
 from harness.verify.levels.batch import MOST_DRAWS, REFERENCE_STEPS, bytes_drawn, reference_draws_at
-from harness.verify.pair import Pair, step_case
+from harness.verify.pair import Pair
+from harness.verify.resynchronised import step_of
 
 OwnTimesteps = Callable[[Pair, str], list[tuple[Draw, ...]]]
 """The draws of each of a candidate's own resets or steps (`reset` or `step`); of one name in their order."""
@@ -72,25 +74,13 @@ def in_the_same_situations(pair: Pair, draw: TaskDraw, own: Sequence[Sequence[Dr
     if not values:
         return None, np.zeros((0, *draw.shape), draw.dtype)
     if pair.can_restore:
-        own = _played(pair, _steps_from(places, pair.derive(f"{STREAM}/{draw.name}")))
+        steps = list({(id(one), step): (one, step) for one, step in places}.values()) * REPEATS
+        seeds = pair.seeds(f"{STREAM}/{draw.name}", len(steps))
+        cases = [step_of(one, step, forced=False) for one, step in steps]
+        own = _played(pair, [replace(case, seed=seed) for case, seed in zip(cases, seeds, strict=True)])
     elif not pair.task.masked:
         own = _played(pair, _episodes(pair, REFERENCE_STEPS, TOTAL // REFERENCE_STEPS))
     return np.stack(values), all_taken(own, [draw])[draw.name]
-
-
-def _steps_from(places: Sequence[tuple[Trajectory, int]], seed: int) -> list[Case]:
-    """The steps that led to these timesteps, with chance of their own."""
-    situations = list({(id(one), timestep): (one, timestep) for one, timestep in places}.values()) * REPEATS
-    seeds = np.random.default_rng(seed).integers(0, 1 << 31, len(situations))
-    return [
-        step_case(
-            one.state(timestep - 1),
-            {path: array[timestep - 1] for path, array in one.case.actions.items()},
-            int(chance),
-            STREAM,
-        )
-        for (one, timestep), chance in zip(situations, seeds, strict=True)
-    ]
 
 
 def _episodes(pair: Pair, steps: int, count: int) -> list[Case]:
