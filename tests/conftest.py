@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.task.load import load_task
-from tests import budgets
+from tests import budgets, by_night
 from tests.paths import ENVIRONMENTS
 from tests.planted import is_planted
 from tests.tools import find_node, need_extensions
@@ -95,6 +95,7 @@ def leave_out_done(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses by markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    by_night.leave(items, by_night.read())
     for item in items:
         budgets.tell_part(item)
         if is_planted(item.nodeid):

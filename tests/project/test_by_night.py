@@ -1,0 +1,69 @@
+"""The table of what is left to the night: it names tests that are there, and CI leaves out these and no others."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests import by_night
+from tests.paths import ROOT
+
+PLUGIN = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from tests import by_night
+
+def pytest_collection_modifyitems(items):
+    by_night.leave(items, {{tests!r}})
+"""
+TESTS = """
+import pytest
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_cases(number): pass
+
+def test_long(): pass
+
+def test_long_too(): pass
+"""
+
+
+def _collected(place: Path, *tests: str) -> list[str]:
+    """What is collected for the day where these are left to the night."""
+    (place / "conftest.py").write_text(PLUGIN.format(tests=tests))
+    (place / "pytest.ini").write_text("[pytest]\nmarkers = nightly\n")
+    (place / "test_a.py").write_text(TESTS)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "-m", "not nightly"]
+    done = subprocess.run(
+        command,
+        cwd=place,
+        env=environment | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
+
+
+def test_every_line_names_a_test_and_what_stands_for_it() -> None:
+    tests = by_night.read()
+    assert not list(by_night.stale(tests, ROOT))
+    assert all(tests.values())
+
+
+def test_a_test_that_is_gone_is_named(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text(TESTS)
+    kept = ["test_a.py::test_long", "test_a.py::test_cases[all but the first]"]
+    [found, another] = by_night.stale([*kept, "test_a.py::test_lon", "test_b.py::test_long"], tmp_path)
+    assert "test_a.py has no test test_lon:" in found
+    assert "test_b.py has no test test_long:" in another
+
+
+def test_ci_leaves_out_what_is_named_and_nothing_else(tmp_path: Path) -> None:
+    everything = ["test_cases[1]", "test_cases[2]", "test_cases[3]", "test_long", "test_long_too"]
+    assert _collected(tmp_path) == everything
+    assert _collected(tmp_path, "test_a.py::test_long") == [name for name in everything if name != "test_long"]
+    assert _collected(tmp_path, "test_a.py::test_cases[all but the first]") == [everything[0], *everything[3:]]
