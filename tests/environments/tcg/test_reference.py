@@ -87,10 +87,10 @@ def test_both_readings_play_the_same_games(games: list[Trajectory]) -> None:
 @pytest.mark.parametrize(
     ("file", "before", "after"),
     [
-        ("effects.py", "amount += 20", "amount += 30"),
-        ("game.py", "if self.turn > 1:  # 44", "if self.turn > 2:  # 44"),
-        ("board.py", "if len(self.hand) < 10 and", "if len(self.hand) < 9 and"),
-        ("board.py", "for card, known in other.hand if known", "for card, known in other.hand"),
+        ("damage.py", "WEAKNESS = 20", "WEAKNESS = 30"),
+        ("turns.py", "if state.turn > 1:  # 44", "if state.turn > 2:  # 44"),
+        ("board.py", "FULL_HAND = 10", "FULL_HAND = 9"),
+        ("view.py", "for card, known in other.hand if known", "for card, known in other.hand"),
     ],
 )
 def test_a_planted_misreading_shows_in_games(games: list[Trajectory], file: str, before: str, after: str) -> None:

@@ -233,6 +233,9 @@ class Match:
         self._knock_out()
         if self._end_if_won():
             return
+        if state.stage == CHECKED and state.turn == LAST_TURN:
+            state.phase = OVER  # 57, 105
+            return
         for player in (1 - state.player, state.player):  # 55
             if not state.card[player][ACTIVE]:
                 state.run = [0, PROMOTE, 0, ACTIVE]
@@ -242,8 +245,6 @@ class Match:
             self._check_up()
             state.stage = CHECKED
             self._settle()
-        elif state.stage == CHECKED and state.turn == LAST_TURN:
-            state.phase = OVER  # 57
         elif state.stage == CHECKED:
             self._begin_turn(1 - state.player)
 

@@ -1,107 +1,65 @@
-"""The trading card game, second reading."""
+"""The second reading of tcg, as an adapter of the environment protocol."""
 
-from pathlib import Path
+import copy
 
 import numpy as np
-import tables
-from board import leaves_of, observation, set_leaves
-from game import OVER, Play
-
-SHAPES = {
-    "turn phase player asked stage supporter retreated eased chosen left": [],
-    "run": [4],
-    "points looked mind poisoned burned shield no_attack no_retreat weakened gagged": [2],
-    "zone": [2, 2],
-    "types": [2, 3],
-    "deck hand known discard": [2, 20],
-    "card damage fresh used": [2, 4],
-    "under": [2, 4, 2],
-    "energy": [2, 4, 8],
-}
-DRAWS = {
-    "first": (2, [], "reset"),
-    "source": (2, [2], "reset"),
-    "archetype": (16, [2], "reset"),
-    "base": (106, [2], "reset"),
-    "line": (232, [2, 24], "reset"),
-    "shuffle": (2**31, [20], "both"),
-    "energy": (6, [], "both"),
-    "coin": (2, [], "step"),
-    "pick": (2**16, [], "step"),
-}
+from beginning import begin
+from chance import Chance
+from legal import legal_actions
+from play import act
+from sheet import make_spec, read_state, write_state
+from state import OVER, State
+from view import observe
 
 
 class Game:
-    def __init__(self):
-        self.listed, self.decks = tables.load(Path(__file__).parent)
-        self.taken, self.tape, self.random = [], None, np.random.RandomState(0)
+    def __init__(self, **options: object) -> None:
+        self.rng = np.random.default_rng(0)
+        self.taken: list[tuple[str, np.ndarray]] = []
+        self.state = State()
 
-    def spec(self):
-        leaves = {
-            "state/" + name: {"dtype": "uint8", "shape": shape}
-            for names, shape in SHAPES.items()
-            for name in names.split()
-        }
-        leaves |= {f"reward/{name}": {"dtype": "float32"} for name in ("p1", "p2")}
-        leaves |= {f"observation/{name}": {"dtype": "uint8", "shape": [237]} for name in ("p1", "p2")}
-        leaves |= {"terminated": {"dtype": "bool"}, "truncated": {"dtype": "bool"}}
-        leaves |= {
-            "to_move": {"dtype": "int32", "low": 0, "high": 1},
-            "legal_actions": {"dtype": "bool", "shape": [52]},
-        }
-        leaves |= {"action": {"dtype": "int32", "low": 0, "high": 51}}
-        draws = {name: {"dtype": "int32", "shape": shape, "at": at} for name, (_, shape, at) in DRAWS.items()}
-        return {"leaves": leaves, "draws": draws, "capabilities": ["restore", "draws", "force_draws"]}
+    def spec(self) -> dict:
+        return make_spec()
 
-    def reset(self, seed, draws=None):
-        self.random = np.random.RandomState([seed & 0xFFFFFFFF, seed >> 32])
-        self.play = Play(self.listed, self.decks, self.roll)
-        return self.timestep(self.play.begin, draws)
+    def reset(self, seed: int, draws: list | None = None) -> dict:
+        self.rng = np.random.default_rng(seed)
+        self.taken = []
+        chance = Chance(self.rng, draws)
+        state = begin(chance)
+        self.keep(state, chance)
+        return self.timestep(False)
 
-    def step(self, action, draws=None):
-        return self.timestep(lambda: self.play.act(int(action)), draws)
+    def step(self, action: int, draws: list | None = None) -> dict:
+        chance = Chance(self.rng, draws)
+        state = copy.deepcopy(self.state)
+        state.paid = [0, 0]  # 56
+        act(state, int(action), chance)
+        self.keep(state, chance)
+        return self.timestep(state.phase == OVER)  # 54, 57
 
-    def restore(self, state):
-        self.play = Play(self.listed, self.decks, self.roll)
-        set_leaves(self.play, state)
-        return {**self.shown(), "terminated": False}
+    def restore(self, state: dict) -> dict:
+        self.taken = []
+        self.state = read_state(state)
+        return self.timestep(False)  # ? 57: a restored end is not told again
 
-    def take_draws(self):
+    def take_draws(self) -> list[tuple[str, np.ndarray]]:
         taken, self.taken = self.taken, []
         return taken
 
-    def timestep(self, do, draws):
-        self.taken, self.tape = [], None if draws is None else list(draws)
-        do()
-        if self.tape:
-            raise ValueError("draws are left over")
-        return self.shown()
+    def keep(self, state: State, chance: Chance) -> None:
+        """A timestep counts only if all its draws were right."""
+        chance.finish()
+        self.state = state
+        self.taken += chance.taken
 
-    def roll(self, name):
-        if self.tape is None:
-            high, shape, _ = DRAWS[name]
-            value = self.random.randint(high, size=shape)
-        else:
-            at = next((at for at, draw in enumerate(self.tape) if draw[0] == name), None)
-            if at is None:
-                raise ValueError(f"no draw {name} is left")
-            value = self.tape.pop(at)[1]
-        self.taken.append((name, np.asarray(value, np.int32)))
-        return np.asarray(value).tolist()
-
-    def shown(self):
-        play = self.play
-        legal = np.zeros(52, bool)
-        legal[list(play.legal())] = True
-        paid = {None: (0, 0), 0: (1, -1), 1: (-1, 1)}[play.winner]  # 56
-        return {
-            **leaves_of(play),
-            "observation/p1": observation(play, 0),
-            "observation/p2": observation(play, 1),
-            "reward/p1": float(paid[0]),
-            "reward/p2": float(paid[1]),
-            "to_move": play.asked,  # 93
-            "legal_actions": legal,
-            "terminated": play.phase == OVER,
-            "truncated": False,
-        }
+    def timestep(self, over: bool) -> dict:
+        state = self.state
+        leaves: dict = write_state(state)
+        leaves["terminated"] = np.bool_(over)
+        leaves["truncated"] = np.bool_(False)  # 57: a tie is an end
+        for player, name in enumerate(("p1", "p2")):
+            leaves["reward/" + name] = np.float32(state.paid[player])  # 56
+            leaves["observation/" + name] = np.array(observe(state, player), dtype=np.uint8)  # 96
+        leaves["to_move"] = np.int32(state.asked)  # 93
+        leaves["legal_actions"] = np.array(legal_actions(state), dtype=bool)  # 92
+        return leaves
