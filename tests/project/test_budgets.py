@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests import budgets
 from tests.budgets import DAILY, HOLD, LEAST_S, NIGHTLY, VARIABLE, WRITE, Costs
+from tests.inner_pytest import run_pytest
 from tests.paths import ROOT
 
 PLUGIN = f"""
@@ -42,12 +41,7 @@ def test_spins():
 
 def _ran(place: Path, mode: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The tests of a directory."""
-    (place / "conftest.py").write_text(PLUGIN.format(mode=mode))
-    (place / "pytest.ini").write_text("[pytest]\nmarkers = nightly\n")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
-    return subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
+    return run_pytest(place, PLUGIN.format(mode=mode), *arguments)
 
 
 def _table(place: Path, daily: dict[str, float], nightly: dict[str, float] | None = None) -> None:

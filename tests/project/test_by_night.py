@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 from tests import by_night
+from tests.inner_pytest import run_pytest
 from tests.paths import ROOT
 
 PLUGIN = f"""
@@ -32,19 +30,9 @@ def test_long_too(): pass
 
 def _collected(place: Path, *tests: str) -> list[str]:
     """What is collected for the day where these are left to the night."""
-    (place / "conftest.py").write_text(PLUGIN.format(tests=tests))
-    (place / "pytest.ini").write_text("[pytest]\nmarkers = nightly\n")
     (place / "test_a.py").write_text(TESTS)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "-m", "not nightly"]
-    done = subprocess.run(
-        command,
-        cwd=place,
-        env=environment | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run_pytest(place, PLUGIN.format(tests=tests), "--collect-only", "-m", "not nightly")
+    assert done.returncode == 0, done.stdout + done.stderr
     return [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
 
 
