@@ -13,8 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from harness.errors import BadAnswer
 from harness.measure.profile.memory import watched
+from harness.model import Array
 
 STEP, SCAN, TRAIN = "step", "scan", "train"
 KINDS = (STEP, SCAN)
@@ -74,12 +77,14 @@ class OnDevices:
 
 @dataclass(frozen=True)
 class Reading:
-    """One timed call: what was asked for, how long it took, and the sums that it answered (a peer answers none)."""
+    """One timed call: what was asked for, how long it took, and the sums that a candidate answered, uint32 `[repeats,
+    batch]`.
+    """
 
     seed: int
     repeats: int
     seconds: float
-    sums: tuple[int, ...] = ()
+    sums: Array | None = None
 
 
 @dataclass
@@ -121,10 +126,15 @@ class Cell:
         began = time.perf_counter()
         answer = self.contender.asked.ask("bench_run", timeout=DEADLINE_S, **arguments)
         seconds = time.perf_counter() - began
-        sums = answer.get("sums", []) if isinstance(answer, dict) else None
-        if not isinstance(sums, list) or (self.contender.role == CANDIDATE and len(sums) != repeats):
-            raise BadAnswer("it answered without the sums of its outputs", where=f"{self.contender.name}, bench_run")
-        return Reading(seed, repeats, seconds, tuple(int(each) for each in sums))
+        if self.contender.role != CANDIDATE:
+            return Reading(seed, repeats, seconds)
+        sums = answer.get("sums") if isinstance(answer, dict) else None
+        if not isinstance(sums, np.ndarray) or sums.shape != (repeats, self.batch) or sums.dtype != np.uint32:
+            raise BadAnswer(
+                "it answered without the sums of its outputs", where=f"{self.contender.name}, bench_run",
+                expected=f"`sums`, uint32 of shape {[repeats, self.batch]}",
+            )  # fmt: skip
+        return Reading(seed, repeats, seconds, sums)
 
 
 def prepare(

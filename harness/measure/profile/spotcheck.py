@@ -1,10 +1,11 @@
 """Whether what was fast is what was verified: single sub-environments of a timed run, held against the reference.
 
-The timed call answered with the sum of outputs that it computed, under a seed that it could not know before. Now one
-repetition is chosen at random, and all its outputs are asked for: they must add up to what was answered then. The actions
-must be those that follow from the seed. And sub-environments that are chosen only now are played again by the reference,
-episode by episode, under the draws that they consumed. So a run that left work out, answered from a store, or answered
-before it was done is found, and with it a candidate that behaves otherwise when it is timed.
+The timed call answered, for each sub-environment, with the sum of outputs that it computed, under a seed that it could not
+know before. Now one repetition and some of its sub-environments are chosen at random, and their outputs are asked for: they
+must add up to what was answered then. The actions must be those that follow from the seed. And the same sub-environments are
+played again by the reference, episode by episode, under the draws that they consumed. So a run that left work out, answered
+from a store, or answered before it was done is found, and with it a candidate that behaves otherwise when it is timed. What
+is looked at does not grow with the batch: all outputs of a large one need more memory than a worker has.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def spot_check(pair: Pair, cell: Cell, rng: np.random.Generator, most_steps: int
         EnvironmentFailure: a side could not answer.
     """
     reading = cell.readings[rng.integers(len(cell.readings))]
-    repeat = int(rng.integers(len(reading.sums)))
+    assert reading.sums is not None  # only cells of candidates are looked at
+    repeat = int(rng.integers(reading.repeats))
     env_indices = np.sort(rng.choice(cell.batch, min(ENV_INDICES, cell.batch), replace=False))
     name = f"{cell.kind} at batch {cell.batch}, profiled"
     answer = cell.contender.asked.ask(
@@ -58,10 +60,13 @@ def spot_check(pair: Pair, cell: Cell, rng: np.random.Generator, most_steps: int
     outputs, batch, actions = _checked(pair, cell, answer, len(env_indices))
     leaves = batch["leaves"]
     chosen = checked_steps(run_key_data(reading.seed, repeat), cell.length)
-    total = added_up({path: leaf[chosen] for path, leaf in outputs.items()})
-    if total != reading.sums[repeat]:
+    answered = reading.sums[repeat][env_indices]
+    total = np.zeros_like(answered)
+    for timestep in chosen:
+        total += added_up({path: leaf[timestep] for path, leaf in outputs.items()}, len(env_indices))
+    for env_index in np.flatnonzero(total != answered)[:1]:
         return failed(
-            "outputs", f"sum {total}", f"sum {reading.sums[repeat]}",
+            "outputs", f"sum {total[env_index]} of sub-environment {env_indices[env_index]}", f"sum {answered[env_index]}",
             "what it answered when it was timed is not the sum of the outputs that it gives afterwards for the same run",
         )  # fmt: skip
     for path, expected in _actions(pair, leaves, reading.seed, repeat, env_indices, cell.length).items():
@@ -73,7 +78,7 @@ def spot_check(pair: Pair, cell: Cell, rng: np.random.Generator, most_steps: int
         return _bounds_only(pair, cell, outputs, name)
     shown = {path: np.array(leaf) for path, leaf in leaves.items()}
     for path, leaf in outputs.items():
-        shown[path][1:] = leaf[:, env_indices]
+        shown[path][1:] = leaf
     return _replay(pair, cell, {**batch, "leaves": shown}, actions, rng, most_steps, name)
 
 
@@ -150,7 +155,7 @@ def _checked(
     where = f"{cell.contender.name}, bench_envs"
     shown = {path: leaf.shape for path, leaf in pair.task.outputs.items() if not path.startswith("state/")}
     acted = {path: leaf.shape for path, leaf in pair.task.actions.items()}
-    outputs = demand_arrays(answer, "outputs", (cell.length, cell.batch), shown, where)
+    outputs = demand_arrays(answer, "outputs", (cell.length, env_indices), shown, where)
     actions = demand_arrays(answer, "actions", (cell.length, env_indices), acted, where)
     with np.errstate(invalid="ignore"):
         declared = {path: actions[path].astype(leaf.dtype) for path, leaf in pair.task.actions.items()}

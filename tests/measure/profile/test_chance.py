@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from harness.candidate.adapters.bench_random import added_up, random_action, run_key_data, step_key_data
+from harness.candidate.adapters.bench_random import FEW_WORDS, added_up, random_action, run_key_data, step_key_data
 
 KEY_DATA = run_key_data(11, 3)
 ENV_INDICES, TIMESTEPS = np.arange(500, dtype=np.uint32)[None], np.arange(1, 41, dtype=np.uint32)[:, None]
@@ -68,15 +68,26 @@ def test_no_two_timesteps_of_a_run_have_the_same_key() -> None:
     assert len({(int(a), int(b)) for a, b in zip(first.ravel(), second.ravel(), strict=True)}) == 20_000
 
 
-def test_a_sum_sees_every_element_of_every_leaf() -> None:
+def test_the_sum_of_a_sub_environment_sees_every_element_of_its_leaves_and_no_others() -> None:
     leaves = {
         "a": np.arange(6, dtype=np.float64).reshape(2, 3),
         "b": np.array([True, False]),
         "c": np.array([-1, 7], np.int8),
+        "more than are added column by column": np.arange(2 * (FEW_WORDS + 1), dtype=np.uint8).reshape(2, -1),
+        "none": np.zeros((2, 0), np.float32),
     }
-    whole = added_up(leaves)
+    whole = added_up(leaves, 2)
+    assert (whole.dtype, whole.shape) == (np.uint32, (2,))
     for path, leaf in leaves.items():
         for index in np.ndindex(leaf.shape):
             other = leaf.copy()
             other[index] = not other[index] if other.dtype == bool else other[index] + 1
-            assert added_up({**leaves, path: other}) != whole
+            assert (added_up({**leaves, path: other}, 2) != whole).tolist() == [index[0] == 0, index[0] == 1]
+
+
+def test_sums_of_short_and_long_rows_are_those_of_whole_numbers() -> None:
+    rng = np.random.default_rng(4)
+    for dtype in (np.uint8, np.uint16, np.uint32):
+        for words in (1, FEW_WORDS, FEW_WORDS + 1, 3000):
+            leaf = rng.integers(0, np.iinfo(dtype).max, (5, words), dtype, endpoint=True)
+            assert added_up({"it": leaf}, 5).tolist() == [sum(row) % (1 << 32) for row in leaf.tolist()]

@@ -41,7 +41,7 @@ kept, honest = {}, Bench.run
 def run(self, kind, batch, length, seed, repeats, devices=1):
     if (kind, batch) not in kept:
         kept[kind, batch] = honest(self, kind, batch, length, seed, 1)["sums"]
-    return {"sums": kept[kind, batch] * repeats}
+    return {"sums": kept[kind, batch].repeat(repeats, 0)}
 
 
 Bench.run = run
@@ -49,6 +49,7 @@ Bench.run = run
 EARLY = """
 import threading
 
+import numpy as np
 from harness.candidate.adapters.jax.bench import Bench
 
 honest = Bench.run
@@ -56,10 +57,27 @@ honest = Bench.run
 
 def run(self, kind, batch, length, seed, repeats, devices=1):
     threading.Thread(target=honest, args=(self, kind, batch, length, seed, repeats)).start()
-    return {"sums": [0] * repeats}
+    return {"sums": np.zeros((repeats, batch), np.uint32)}
 
 
 Bench.run = run
+"""
+FITTED = """
+from harness.candidate.adapters.bench_random import added_up, checked_steps, run_key_data
+
+honest_envs = Bench.bench_envs
+
+
+def bench_envs(self, kind, batch, length, seed, repeat, env_indices, devices=1):
+    answer = honest_envs(self, kind, batch, length, seed, repeat, env_indices, devices)
+    outputs = {path: np.array(leaf) for path, leaf in answer["outputs"].items()}
+    for timestep in set(checked_steps(run_key_data(seed, repeat), length).tolist()):
+        seen = {path: leaf[timestep] for path, leaf in outputs.items()}
+        outputs["reward"][timestep].view(np.uint32).reshape(len(env_indices), -1)[:, 0] -= added_up(seen, len(env_indices))
+    return {**answer, "outputs": outputs}
+
+
+Bench.bench_envs = bench_envs
 """
 
 
@@ -97,6 +115,17 @@ def test_an_answer_that_is_not_the_sum_of_its_own_outputs_is_found(walk: Walk, m
     assert divergence is not None
     assert (found.outcome, divergence.path) == (Outcome.FAIL, "outputs")
     assert "what it answered when it was timed" in divergence.cause
+
+
+@pytest.mark.slow
+def test_outputs_that_are_made_to_fit_what_was_answered_are_found_by_the_reference(
+    walk: Walk, measured: Measure
+) -> None:
+    _, found = measured(cheating(walk, EARLY + FITTED).directory, "scan", 64, 48)
+    divergence = found.divergence
+    assert divergence is not None
+    assert (found.outcome, divergence.path) == (Outcome.FAIL, "reward")
+    assert "behaves otherwise when it is timed" in divergence.cause
 
 
 @pytest.mark.slow

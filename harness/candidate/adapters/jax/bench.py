@@ -1,9 +1,9 @@
 """Measured runs of a JAX candidate: what `harness.measure.profile` times, from inside the sandbox.
 
 A run is a batch of sub-environments under random actions, with auto-reset, through the same `transition` that level 3
-verifies. It answers with the sum of the outputs of some steps. The last of these depends on all others, so that a run can
-neither answer before the work is done nor do less of it: afterwards the verifier asks for all outputs of one repetition,
-adds them up itself, and has the reference play some of its sub-environments.
+verifies. It answers with the sums of the outputs of some steps, one for each sub-environment. The last of these steps
+depends on all others, so that a run can neither answer before the work is done nor do less of it: afterwards the verifier
+chooses some sub-environments, asks for their outputs, adds them up itself, and has the reference play them.
 Nothing here reads a clock.
 """
 
@@ -25,6 +25,7 @@ from harness.candidate.faces.leaves import OBSERVED, mask_of, pack_action
 from harness.candidate.faces.over_devices import ALL, compiled, demand_share
 
 Answer = dict[str, Any]
+Array = np.ndarray[Any, Any]
 KINDS = ("step", "scan")
 CARRY = (ALL, 0, 0)
 """Of a carry, which axis is that of the sub-environments."""
@@ -80,23 +81,24 @@ class Bench:
         }
 
     def run(self, kind: str, batch: int, length: int, seed: int, repeats: int, devices: int = 1) -> Answer:
-        """Do a run that was prepared; answers, once all outputs of all steps are there, with the sum of each repetition."""
+        """Do a run that was prepared; answers, once all outputs of all steps are there, with the sums of each repetition,
+        uint32 `[repeats, batch]`.
+        """
         keys = [run_key_data(seed, each) for each in range(repeats)]
-        return {"sums": [self._repeat(kind, batch, length, key_data, devices)[0] for key_data in keys]}
+        return {"sums": np.stack([self._repeat(kind, batch, length, key_data, devices)[0] for key_data in keys])}
 
     def bench_envs(
         self, kind: str, batch: int, length: int, seed: int, repeat: int, env_indices: Sequence[int], devices: int = 1
     ) -> Answer:
-        """One repetition of a run again, and what went into some of its sub-environments.
+        """Some sub-environments of one repetition of a run, which is done again, and what went into them.
 
         Returns:
-            `outputs`: of every step, each `[length, batch, ...]`; the rest as `JaxCandidate.autoreset` for the
-                sub-environments alone,
-            and their `actions`, `[length, num_envs, ...]`.
+            `outputs`: of every step of the whole batch's program, and `actions`, each `[length, num_envs, ...]`; the rest
+            as `JaxCandidate.autoreset` for the sub-environments alone.
         """
-        key_data = run_key_data(seed, repeat)
-        _, stacked = self._repeat(kind, batch, length, key_data, devices)
-        return {"outputs": stacked(), **self._detail(key_data, np.asarray(env_indices, np.uint32), length)}
+        key_data, shown = run_key_data(seed, repeat), np.asarray(env_indices, np.int32)
+        _, outputs = self._repeat(kind, batch, length, key_data, devices, shown)
+        return {"outputs": outputs, **self._detail(key_data, shown.astype(np.uint32), length)}
 
     def program(self, batch: int) -> tuple[Any, Any]:
         """The compiled step of a batch, and a call of it, for whoever looks where its time goes."""
@@ -104,26 +106,25 @@ class Bench:
         program, carry = self._programs["step", batch, 0, 1], self._begin[batch, 1](key_data, env_indices)
         return program, lambda: jax.block_until_ready(program(key_data, env_indices, carry))
 
-    def _repeat(self, kind: str, batch: int, length: int, key_data: Any, devices: int) -> tuple[int, Any]:
-        """One repetition: its sum, and a call that gives its outputs as numpy arrays."""
+    def _repeat(
+        self, kind: str, batch: int, length: int, key_data: Any, devices: int, shown: Any = None
+    ) -> tuple[Array, Answer]:
+        """One repetition: the sum of each sub-environment, uint32 `[batch]`, and the outputs of those that are `shown`."""
         env_indices, chosen = np.arange(batch, dtype=np.uint32), checked_steps(key_data, length)
         carry = self._begin[batch, devices](key_data, env_indices)
+        program = self._programs[kind, batch, length if kind == "scan" else 0, devices]
         if kind == "scan":
-            outputs, checked = self._programs[kind, batch, length, devices](key_data, env_indices, carry, chosen)
+            outputs, checked = program(key_data, env_indices, carry, chosen)
             jax.block_until_ready(outputs)
-            total = added_up({path: np.asarray(leaf) for path, leaf in checked.items()})
-            return total, lambda: {path: np.asarray(leaf) for path, leaf in outputs.items()}
-        program, timesteps = self._programs[kind, batch, 0, devices], []
-        for _ in range(length):
-            carry, timestep = program(key_data, env_indices, carry)
-            timesteps.append(timestep)
-        jax.block_until_ready(timesteps)
-        total = sum(
-            added_up({path: np.asarray(leaf) for path, leaf in timesteps[timestep].items()}) for timestep in chosen
-        )
-        return total % (1 << 32), lambda: {
-            path: np.stack([np.asarray(timestep[path]) for timestep in timesteps]) for path in timesteps[0]
-        }
+            checked = {path: np.asarray(leaf) for path, leaf in checked.items()}
+            added = [{path: leaf[row] for path, leaf in checked.items()} for row in range(len(chosen))]
+            seen = {} if shown is None else {path: np.asarray(leaf[:, shown]) for path, leaf in outputs.items()}
+        else:
+            added, seen = _stepped(partial(program, key_data, env_indices), carry, length, chosen.tolist(), shown)
+        total = np.zeros(batch, np.uint32)
+        for outputs in added:
+            total += added_up(outputs, batch)
+        return total, seen
 
     def _detail(self, key_data: Any, env_indices: Any, length: int) -> Answer:
         carry, first = _detail_begin(self._env, key_data, env_indices)
@@ -134,6 +135,22 @@ class Bench:
         timesteps = jax.tree.map(lambda *arrays: np.concatenate(arrays)[:length], *parts)
         only_steps = {name: timesteps.pop(name) for name in ("step_draws", "step_used", "actions")}
         return only_steps | jax.tree.map(lambda a, b: np.concatenate([a[None], b]), first, timesteps)
+
+
+def _stepped(step: Any, carry: Any, length: int, chosen: Sequence[int], shown: Any) -> tuple[list[Answer], Answer]:
+    """The outputs of the chosen steps, and of all steps those of the sub-environments that are `shown`; no others are held,
+    as a batch of large observations has more than a machine can hold.
+    """
+    kept, looked = {}, []
+    for timestep in range(length):
+        carry, outputs = step(carry)
+        if timestep in chosen:
+            kept[timestep] = outputs
+        if shown is not None:
+            looked.append({path: np.asarray(leaf[shown]) for path, leaf in outputs.items()})
+    kept = jax.device_get(kept)
+    seen = {path: np.stack([outputs[path] for outputs in looked]) for path in looked[0]} if looked else {}
+    return [kept[timestep] for timestep in chosen], seen
 
 
 def _costs(compiled: Any) -> dict[str, float]:

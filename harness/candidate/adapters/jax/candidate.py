@@ -277,7 +277,7 @@ class JaxCandidate:
     def bench_envs(
         self, kind: str, batch: int, length: int, seed: int, repeat: int, env_indices: Sequence[int], devices: int = 1
     ) -> Answer:
-        """All outputs of a repetition of a measured run, and what went into some of its sub-environments; see
+        """Some sub-environments of a repetition of a measured run: their outputs, and what went into them; see
         `Bench.bench_envs`.
         """
         return self._bench.bench_envs(kind, batch, length, seed, repeat, env_indices, devices)

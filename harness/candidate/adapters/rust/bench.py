@@ -2,7 +2,7 @@
 
 A run is the batch that users have under random actions, with auto-reset, on all processors. `step` is a loop of Python over
 steps; `scan` is the same here, since a step of the whole batch is one call into Rust either way. As in JAX the answer
-is the sum of the outputs of some steps, of which the last depends on all others.
+is the sums of the outputs of some steps, of which the last depends on all others.
 """
 
 from __future__ import annotations
@@ -51,35 +51,34 @@ class RustBench:
         return {"platform": "cpu", "device": "cpu", "devices": len(os.sched_getaffinity(0))}
 
     def run(self, batch: int, length: int, seed: int, repeats: int) -> Answer:
-        """Do a run that was prepared: the sum of each repetition."""
-        sums = []
+        """Do a run that was prepared: the sums of each repetition, uint32 `[repeats, batch]`."""
+        sums = np.zeros((repeats, batch), np.uint32)
         for repeat in range(repeats):
-            key_data, total = run_key_data(seed, repeat), 0
-            chosen = np.bincount(checked_steps(key_data, length), minlength=length)
+            key_data = run_key_data(seed, repeat)
+            # Timesteps may stand there twice, as they do where the verifier adds up.
+            chosen = np.bincount(checked_steps(key_data, length), minlength=length).astype(np.uint32)
             for timestep, shown in enumerate(self._played(self._batches[batch], key_data, length)):
-                # Timesteps may stand there twice, as they do where the verifier adds up.
-                total += int(chosen[timestep]) * added_up(shown) if chosen[timestep] else 0
-            sums.append(total % (1 << 32))
+                if chosen[timestep]:
+                    sums[repeat] += chosen[timestep] * added_up(shown, batch)
         return {"sums": sums}
 
     def bench_envs(
         self, batch: int, length: int, seed: int, repeat: int, env_indices: Sequence[int], look: Look
     ) -> Answer:
-        """All outputs of a repetition again, and the actions of some sub-environments; `look` sees each timestep, from
-        the reset on.
+        """The outputs and the actions of some sub-environments in a repetition that is played again, `[length, num_envs,
+        ...]`; `look` sees each timestep, from the reset on.
         """
         watched = RustBatch(self._module, batch, SAME_STEP)
-        for env_index in env_indices:
+        shown = list(env_indices)
+        for env_index in shown:
             watched.vector.watch(env_index, [])
         taken: list[Mapping[str, Array]] = []
         key_data, timesteps = run_key_data(seed, repeat), []
-        for shown in self._played(watched, key_data, length, look, taken):
-            timesteps.append({path: leaf.copy() for path, leaf in shown.items()})
+        for outputs in self._played(watched, key_data, length, look, taken):
+            timesteps.append({path: leaf[shown] for path, leaf in outputs.items()})
         return {
             "outputs": {path: np.stack([timestep[path] for timestep in timesteps]) for path in timesteps[0]},
-            "actions": {
-                path: np.stack([timestep[path][list(env_indices)] for timestep in taken]) for path in self._actions
-            },
+            "actions": {path: np.stack([timestep[path][shown] for timestep in taken]) for path in self._actions},
         }
 
     def _played(

@@ -163,7 +163,7 @@ class RustCandidate(SingleEnvironment):
     def bench_envs(
         self, kind: str, batch: int, length: int, seed: int, repeat: int, env_indices: Sequence[int]
     ) -> Answer:
-        """All outputs of a repetition of a measured run, and what went into some of its sub-environments; see
+        """Some sub-environments of a repetition of a measured run: their outputs, and what went into them; see
         `RustBench.bench_envs`.
         """
         report = WatchedEnvs(self._contract, env_indices, length)
