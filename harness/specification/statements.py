@@ -149,8 +149,12 @@ def with_ruling(text: str, ruling: str, rules_on: Sequence[int], where: str) -> 
         )
     number = 1 + max(known)
     cited = ", ".join(map(str, dict.fromkeys(rules_on)))
-    heading = "" if any(line.strip() == RULINGS_HEADING for line in text.split("\n")) else f"\n{RULINGS_HEADING}\n"
-    changed = f"{text.rstrip()}\n{heading}\n{number}. Ruling on {cited}: {said}\n"
+    lines = text.rstrip().split("\n")
+    if not any(line.strip() == RULINGS_HEADING for line in lines):
+        lines += ["", RULINGS_HEADING, ""]
+    elif not _NUMBERED.match(lines[-1]):
+        lines.append("")  # a ruling that follows another one is an item of the same list
+    changed = "\n".join([*lines, f"{number}. Ruling on {cited}: {said}\n"])
     added = read_statements(changed, where)[-1]
     if added.number != number:
         raise TaskError(

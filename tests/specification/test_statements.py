@@ -108,6 +108,9 @@ def test_a_ruling_is_a_statement_that_names_what_it_is_about() -> None:
     assert (second.number, second.rules_on) == (6, (5,))
     assert twice.count("## Rulings") == 1
     assert twice.startswith(NUMBERED.rstrip())
+    assert twice.endswith("\n\n5. Ruling on 2, 3: a stone on the edge stays\n6. Ruling on 5: and so does a coin\n")
+    table = once.rstrip() + "\n\n| stone | stays |\n"
+    assert with_ruling(table, "so", [1], "RULES.md")[0].endswith("| stone | stays |\n\n6. Ruling on 1: so\n")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ def differing(games: list[Trajectory], plant: Callable[[Path], None] | None = No
         if plant is not None:
             plant(task.directory / "reference")
         other = stack.enter_context(closing(start_reference(task, HERE)))
-        answers = other.rollout([Case(0, game.case.actions, draws=game.draws) for game in games])
+        answers = other.rollout([replace(game.case, draws=game.draws) for game in games])
     return {
         path
         for game, answer in zip(games, answers, strict=True)

@@ -108,7 +108,7 @@ class Copy(Question):
         attack = card.attacks[at]
         if affordable(attack.cost, state.energy[effect.player][ACTIVE]) and ["copy"] not in attack.words:
             state.run = [card.id, ATTACK_1 + at, 0, ACTIVE]
-            state.chosen = 0
+            state.chosen = 0  # 110
         return False
 
 

@@ -52,5 +52,5 @@ def answer_copy_which(effect: Effect, number: int) -> bool:
     if copies or not has_energy_for(effect.self_spot, attack.cost):
         next_word(state)  # 89: nothing happens
     else:
-        state.run = [card, number + 1, 0, state.run[3]]  # 89, 91
+        state.run, state.chosen = [card, number + 1, 0, state.run[3]], 0  # 89, 91, 110
     return carry_on(effect)
