@@ -13,23 +13,17 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
-import sandboxes
-from benchmarks.common import ENVIRONMENTS, candidate_tree, report
-from harness.candidate.start import CandidateWorker
-from harness.compare import compare_many
+from benchmarks.both_sides import both_sides
+from benchmarks.common import ENVIRONMENTS, report
 from harness.model import STATE, Case, Draw, Trajectory
 from harness.protocol.environment import Pool
 from harness.task.contract import Task, TaskDraw
 from harness.task.load import load_task
-from harness.verify.verifier import Verifier
 
 TOGETHER = 256
 MOVES, STRUGGLE = 165, 165
@@ -117,39 +111,28 @@ def main(given: Sequence[str] = ()) -> None:
     parser.add_argument("--favour", type=float, default=0.0, help="share of battles by teams that have rare moves")
     asked = parser.parse_args(given)
     task = load_task(ENVIRONMENTS / "pokemon").with_candidate(asked.candidate)
-    driver = sandboxes.choose(None)
     battles = turns = differing = 0
     ends = {"won": 0, "tie": 0, "cut off": 0}
     made = np.zeros(MOVES + 1, np.int64)
     teams = Teams(task, asked.seed)
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as scratch, Verifier(task, driver, prepare=False) as verifier:
-        reference, worker = verifier.reference(), CandidateWorker(task, driver)
-        try:
-            candidate = worker.open(candidate_tree(task.directory, Path(scratch)))
-            while turns < asked.turns:
-                policy = task.budgets.policies[battles // TOGETHER % len(task.budgets.policies)]
-                seeds = [asked.seed + battles + number for number in range(TOGETHER)]
-                chosen = round(asked.favour * TOGETHER)
-                expected = _favoured(reference, policy, seeds[:chosen], task, teams, made) if chosen else []
-                expected += reference.drive(policy, seeds[chosen:], task.budgets.horizon)
-                cases = [replace(one.case.cut(one.steps), draws=one.draws) for one in expected]
-                found = compare_many(expected, candidate.rollout(cases), task.outputs, task.tolerances)
-                for one, difference in zip(expected, found, strict=True):
-                    turns += one.steps
-                    made += moves_made(one)
-                    over, paid = one.leaves["terminated"][-1], one.leaves["reward/p1"][-1]
-                    ends["cut off" if not over else "won" if paid else "tie"] += 1
-                    if difference is not None:
-                        differing += 1
-                        print(
-                            f"seed {one.case.seed} under {policy}, step {difference.step}: {difference.path}",
-                            flush=True,
-                        )
-                battles += TOGETHER
-                print(f"{turns:,} of {asked.turns:,} turns, {differing} battles differ", flush=True)
-        finally:
-            worker.close()
+    with both_sides(task) as both:
+        while turns < asked.turns:
+            policy = task.budgets.policies[battles // TOGETHER % len(task.budgets.policies)]
+            seeds = [asked.seed + battles + number for number in range(TOGETHER)]
+            chosen = round(asked.favour * TOGETHER)
+            expected = _favoured(both.reference, policy, seeds[:chosen], task, teams, made) if chosen else []
+            expected += both.reference.drive(policy, seeds[chosen:], task.budgets.horizon)
+            for one, difference in zip(expected, both.differences(expected), strict=True):
+                turns += one.steps
+                made += moves_made(one)
+                over, paid = one.leaves["terminated"][-1], one.leaves["reward/p1"][-1]
+                ends["cut off" if not over else "won" if paid else "tie"] += 1
+                if difference is not None:
+                    differing += 1
+                    print(f"seed {one.case.seed} under {policy}, step {difference.step}: {difference.path}", flush=True)
+            battles += TOGETHER
+            print(f"{turns:,} of {asked.turns:,} turns, {differing} battles differ", flush=True)
     rarest = np.argsort(made[1:])[:5] + 1
     row = {
         "candidate": asked.candidate, "battles": battles, "turns": turns, "differ": differing, **ends,

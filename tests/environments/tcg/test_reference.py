@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.cards import all_uses, uses
 from harness.authoring.conformance import check_reference
 from harness.errors import Raised
 from harness.model import Array, Case, Trajectory
@@ -32,6 +33,8 @@ SHEET, SCENARIOS = SPECIFICATION.demanded()
 State = dict[str, Array]
 NOTHING = {"action": np.zeros(0, np.int32)}
 DECK = 20
+FIRST_TRAINER, LAST_CARD = 219, 233
+"""Trainers that are no fossils."""
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +172,23 @@ def test_scripted_play_reaches_every_feature(games: list[Trajectory]) -> None:
     shown = {one.name: sum(len(one.shown(game)) for game in games) for one in SUITE.features}
     rare = {"gagged"}  # by a Psyduck or a Gengar: in one of 60 games
     assert {name for name, count in shown.items() if not count} <= rare
+
+
+def _more_than_were_discarded(game: Trajectory) -> bool:
+    """Whether more of a supporter or an item is counted as played than lies on the discard piles at the end."""
+    played, _ = uses(game)
+    discarded = np.bincount(game.leaves["state/discard"][-1].ravel(), minlength=LAST_CARD + 1)
+    return any(played[card] > discarded[card] for card in range(FIRST_TRAINER, LAST_CARD + 1))
+
+
+def test_what_the_benchmark_counts_as_played_was_played(games: list[Trajectory]) -> None:
+    assert not any(map(_more_than_were_discarded, games))
+    moved = [
+        replace(game, leaves={**game.leaves, "state/hand": np.roll(game.leaves["state/hand"], 1, -1)}) for game in games
+    ]
+    assert any(map(_more_than_were_discarded, moved))  # planted: the card beside the one that was played
+    cards, effects = all_uses()
+    assert len(cards) == len(set(cards)) == LAST_CARD - 1 and len(effects) == len(set(effects))
 
 
 @pytest.mark.slow
