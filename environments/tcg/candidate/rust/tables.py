@@ -20,6 +20,11 @@ DATA = HERE.parent.parent / "specification" / "data"
 TABLES = HERE / "src" / "tables.rs"
 ENERGY = "GRWLPFDM"  # 6
 WIDTH = 120
+USED = (
+    "ALL, ANYBODY, Archetype, Attack, C, Card, Condition, Count, D, F, Filter, G, Kind, L, M, N, NO_CARD, P, R, "
+    "Target, W, Where, Whose, Word,"
+)
+"""What of src/data.rs the table names; some words need more of it than the first set has."""
 _PART = re.compile(r'"[^"]*"|\S+')
 
 Card = Mapping[str, Any]
@@ -131,8 +136,7 @@ def written(cards: Mapping[str, Any], decks: Mapping[str, Any]) -> str:
         "//! Cards and decks, written by tables.py of specification/data.",
         "",
         "use crate::data::{",
-        "    ALL, ANYBODY, Archetype, Attack, C, Card, Condition, Count, D, F, Filter, G, Kind, L, M, N, NO_CARD, P, R, Target,",
-        "    W, Where, Whose, Word,",
+        *_list(USED),
         "};",
         "",
         "/// By number.",
@@ -148,9 +152,13 @@ def written(cards: Mapping[str, Any], decks: Mapping[str, Any]) -> str:
             "/// The cards that filters name: a bit for each number.",
             *_sets(compiler.sets),
             "",
-            "/// All cards in their order (13), the basic Pokémon among them (12), and the trainers that fill a free deck (15).",
+            "/// All cards in their order (13).",
             *_numbers("IN_ORDER", list(by_id)),
+            "",
+            "/// The basic Pokémon in that order (12).",
             *_numbers("BASICS", basics),
+            "",
+            "/// What fills a free deck (15).",
             *_numbers("FILL", decks["fill"]),
             "",
             "/// Decks that have a name (11).",
@@ -183,11 +191,12 @@ def _card(card: Card, by_name: Mapping[str, int], compiler: Compiler) -> list[st
         "costs": bin(sum(1 << at for at, letter in enumerate(ENERGY) if letter in costs)),
     }
     stated = ", ".join(f"{name}: {value}" for name, value in fields.items() if value is not None)
-    attacks = [_attack(*attack.split(":"), compiler) for attack in card["attacks"]]
+    attacks = [_attack(attack, compiler) for attack in card["attacks"]]
     return [f"// {card['name']}", f"Card {{ {stated}, attacks: &[", *attacks, "], ..NO_CARD },"]
 
 
-def _attack(cost: str, effect: str, compiler: Compiler) -> str:
+def _attack(attack: str, compiler: Compiler) -> str:
+    cost, _, effect = attack.partition(":")  # 7
     counts = ", ".join(str(cost.count(letter)) for letter in ENERGY)
     return f"    Attack {{ cost: [{counts}], letters: {len(cost)}, words: {compiler.effect(effect)} }},"
 
@@ -238,14 +247,13 @@ def _sets(sets: Sequence[Sequence[int]]) -> list[str]:
 
 
 def _numbers(name: str, numbers: Sequence[int]) -> list[str]:
-    return [
-        "#[rustfmt::skip]",
-        f"pub static {name}: [u8; {len(numbers)}] = [",
-        *textwrap.wrap(
-            "".join(f"{number}, " for number in numbers), WIDTH, initial_indent="    ", subsequent_indent="    "
-        ),
-        "];",
-    ]
+    rows = _list("".join(f"{number}, " for number in numbers))
+    return ["#[rustfmt::skip]", f"pub static {name}: [u8; {len(numbers)}] = [", *rows, "];"]
+
+
+def _list(items: str) -> list[str]:
+    """Short items in rows, as rustfmt has them."""
+    return textwrap.wrap(items, WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
 def main(arguments: Sequence[str]) -> None:
