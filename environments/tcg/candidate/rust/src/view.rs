@@ -14,13 +14,14 @@ struct Page {
 }
 
 impl Page {
-    #[inline]
-    fn write(&mut self, numbers: &[u8]) {
-        self.numbers[self.at..self.at + numbers.len()].copy_from_slice(numbers);
-        self.at += numbers.len();
+    #[inline(always)]
+    fn write<const N: usize>(&mut self, numbers: &[u8; N]) {
+        self.numbers[self.at..self.at + N].copy_from_slice(numbers);
+        self.at += N;
     }
 
     /// Of each place what belongs to its card, then what lies on the active Pokémon.
+    #[inline(always)]
     fn write_in_play(&mut self, side: &Side) {
         for pokemon in &side.places {
             self.write(&[pokemon.card, pokemon.under[0], pokemon.under[1], pokemon.damage]);
@@ -40,7 +41,7 @@ pub fn see(game: &Game, player: usize) -> [u8; SIGHT] {
     page.write(&own.hand.pile.cards);
     page.write(&known(&other.hand));
     let looked = usize::from(own.looked);
-    page.write(&std::array::from_fn::<u8, LOOKED, _>(|at| if at < looked { own.deck.cards[at] } else { 0 }));
+    page.write::<LOOKED>(&std::array::from_fn(|at| if at < looked { own.deck.cards[at] } else { 0 }));
     page.write(&own.types);
     page.write(&[own.deck.len() as u8, other.deck.len() as u8]);
     page.write(&[own.hand.pile.len() as u8, other.hand.pile.len() as u8]);
