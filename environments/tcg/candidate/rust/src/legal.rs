@@ -75,7 +75,7 @@ fn attacks(side: &Side) -> Actions {
 fn may_retreat(game: &Game, side: &Side) -> bool {
     let active = side.active();
     let free = game.retreated == 0 && side.on_active.no_retreat == 0 && active.card().kind != Kind::Fossil;
-    free && side.has_bench() && active.all_energy() >= retreat_cost(game, active.card())
+    free && side.has_bench() && active.all_energy() >= u32::from(retreat_cost(game, active.card()))
 }
 
 /// Whether the first word of a trainer or an ability can do something (38).

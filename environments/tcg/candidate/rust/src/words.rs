@@ -107,7 +107,7 @@ fn count(game: &Game, effect: &Effect, what: Count) -> u32 {
         Count::Heads => u32::from(effect.heads),
         Count::All => u32::from(effect.tails == 0),
         Count::Bench(filter) => own.places[BENCH].iter().filter(|pokemon| filter.fits(pokemon.card)).count() as u32,
-        Count::FoeEnergy => u32::from(other.active().all_energy()),
+        Count::FoeEnergy => other.active().all_energy(),
         Count::Extra(kind, least) => {
             let at = usize::from(kind - 1);
             u32::from(own.active().energy[at] >= effect.attack.cost[at] + least)
@@ -175,7 +175,7 @@ fn charge(game: &mut Game, effect: &Effect, target: Target, kind: u8, amount: u8
 /// Discard a random energy of the foe (80).
 fn strip<D: Draws>(game: &mut Game, other: usize, draws: &mut D) {
     let foe = game.sides[other].active_mut();
-    let all = usize::from(foe.all_energy());
+    let all = foe.all_energy() as usize;
     if all == 0 {
         return;
     }
