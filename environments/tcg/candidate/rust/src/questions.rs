@@ -56,7 +56,7 @@ pub fn take(game: &mut Game, effect: &Effect, word: Word, action: usize) -> bool
         Word::Choose(..) => game.chosen = (action + 1 - OWN) as u8,
         Word::Spread(kind) => {
             *own.places[action - OWN].energy_mut(kind) += 1;
-            game.left -= 1;
+            game.left = game.left.saturating_sub(1);
             return game.left > 0;
         }
         Word::Push => game.sides[effect.other].exchange(action - OWN),
@@ -68,7 +68,7 @@ pub fn take(game: &mut Game, effect: &Effect, word: Word, action: usize) -> bool
         Word::Copy => copy(game, effect, action - ATTACK),
         Word::Pay => {
             own.active_mut().energy[action - ENERGY] -= 1;
-            game.left -= 1;
+            game.left = game.left.saturating_sub(1);
             return game.left > 0;
         }
         Word::Evolve => evolve(own, action - OWN, game.run.card),

@@ -9,6 +9,13 @@ use crate::state::{ASKED, MAIN, Run};
 use crate::turn::Play;
 use crate::words::carry_out;
 
+/// What comes after a word.
+enum Next {
+    Word,
+    Answer,
+    End,
+}
+
 impl<D: Draws> Play<'_, D> {
     /// Begin an effect: a part of a card, of self at a place.
     pub fn run(&mut self, card: u8, part: u8, place: usize) {
@@ -34,27 +41,36 @@ impl<D: Draws> Play<'_, D> {
     fn go_on(&mut self) {
         let mut effect = Effect::of(self.game);
         while let Some(word) = effect.word(self.game) {
-            if !effect.is_prevented(self.game, word) {
-                if !asks(word) {
-                    if !carry_out(self.game, &mut effect, self.draws, word) {
-                        break;
-                    }
-                } else if begin(self.game, &effect, word) {
-                    if answers(self.game, &effect, word) != 0 {
-                        let other_is_asked = word == Word::Push;
-                        self.game.asked = if other_is_asked { effect.other } else { effect.player } as u8;
-                        self.game.phase = ASKED;
-                        return;
-                    }
-                    // Without a choice the rest is left out (77).
-                    if matches!(word, Word::Choose(..)) {
-                        break;
-                    }
-                }
+            let next = if effect.is_prevented(self.game, word) {
+                Next::Word
+            } else if asks(word) {
+                self.ask(&effect, word)
+            } else if carry_out(self.game, &mut effect, self.draws, word) {
+                Next::Word
+            } else {
+                Next::End
+            };
+            match next {
+                Next::Word => self.game.run.word += 1,
+                Next::Answer => return,
+                Next::End => break,
             }
-            self.game.run.word += 1;
         }
         self.finish(&effect);
+    }
+
+    fn ask(&mut self, effect: &Effect, word: Word) -> Next {
+        if !begin(self.game, effect, word) {
+            return Next::Word;
+        }
+        if answers(self.game, effect, word) == 0 {
+            // Without a choice the rest is left out (77).
+            return if matches!(word, Word::Choose(..)) { Next::End } else { Next::Word };
+        }
+        let who = if word == Word::Push { effect.other } else { effect.player };
+        self.game.asked = who as u8;
+        self.game.phase = ASKED;
+        Next::Answer
     }
 
     fn finish(&mut self, effect: &Effect) {

@@ -154,11 +154,8 @@ impl<D: Draws> Play<'_, D> {
     pub fn settle(&mut self) {
         loop {
             self.knock_out();
-            if self.ends_by_points() {
-                self.game.phase = OVER;
-                return;
-            }
-            if self.game.stage == CHECKED && self.game.turn == LAST_TURN {
+            let was_last = self.game.stage == CHECKED && self.game.turn == LAST_TURN;
+            if self.somebody_has_a_reason() || was_last {
                 self.game.phase = OVER;
                 return;
             }
@@ -219,7 +216,7 @@ impl<D: Draws> Play<'_, D> {
     }
 
     /// Whether somebody has a reason to win. Who has more wins (54).
-    fn ends_by_points(&mut self) -> bool {
+    fn somebody_has_a_reason(&mut self) -> bool {
         let reasons = [0, 1].map(|player| {
             let enough = self.game.sides[player].points >= POINTS;
             u8::from(enough) + u8::from(self.game.sides[1 - player].in_play() == 0)
