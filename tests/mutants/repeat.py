@@ -23,7 +23,7 @@ from harness.task.load import load_task
 from harness.verdict import Outcome
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
-from tests.mutants import board, connect_four, halfcheetah, limits, pokemon, rare
+from tests.mutants import board, connect_four, halfcheetah, limits, pokemon, rare, tcg
 from tests.mutants.plant import Mutant, plant
 from tests.paths import ENVIRONMENTS, FOUR
 
@@ -39,6 +39,7 @@ GROUPS: Mapping[str, tuple[Path, Sequence[Mutant], str]] = {
     "pong-limits": (ENVIRONMENTS / "pong", limits.PONG, "jax"),
     "pong-rare": (ENVIRONMENTS / "pong", rare.PONG, "jax"),
     "pong-rust": (ENVIRONMENTS / "pong", rare.PONG_RUST, "rust"),
+    "tcg": (ENVIRONMENTS / "tcg", tcg.MUTANTS, "rust"),
 }
 
 
