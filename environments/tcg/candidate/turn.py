@@ -1,0 +1,353 @@
+"""A step: what an action does at once, the effect that runs then, and what follows from it up to the next question."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from cards import (
+    ABILITY,
+    ATTACK_1,
+    ATTACK_2,
+    BASIC,
+    COPY,
+    COSTS,
+    EVOLUTION,
+    EVOLVE,
+    FOSSIL,
+    ON_WHOM,
+    PAY,
+    PROMOTE,
+    PROMOTION,
+    PUSH,
+    RETREAT,
+    SPREAD,
+    SUPPORTER,
+    TRAINER,
+    affordable,
+    card_of,
+    look,
+    row_at,
+    row_of,
+)
+from piles import card_at, drawn, given, thrown
+from questions import ATTACK, CHARGE, HAND, LEAVE, OWN, PAID, SCRAP, USE, chosen_card, legal
+from state import (
+    ASKED,
+    ASLEEP,
+    BURNED,
+    CARD,
+    CHECKED,
+    CONFUSED,
+    DAMAGE,
+    ENERGY,
+    FRESH,
+    GAGGED,
+    IN_TURN,
+    MAIN,
+    MIND,
+    NO_ATTACK,
+    NO_RETREAT,
+    OVER,
+    PARALYSED,
+    PLACE_ACTIVE,
+    PLACE_BENCH,
+    POISONED,
+    SHIELD,
+    TURN_ENDED,
+    UNDER,
+    USED,
+    WEAKENED,
+    change,
+    freed,
+    here,
+    number_of,
+    of_mon,
+    one_of,
+    places,
+    put,
+    room,
+    sides,
+    turned,
+    wide,
+)
+from words import Effect, Flow, run
+
+LAST_TURN, POINTS = 30, 3
+NOTHING = {"run": 0, "chosen": 0, "left": 0}
+"""What is left of an effect that does not run."""
+
+
+class After(NamedTuple):
+    """What an action leaves to be done behind the effect that it began, if it began one."""
+
+    card: jax.Array
+    """The trainer that was played, which goes to the discard pile, or 0."""
+    scraps: jax.Array
+    """The fossil that is discarded, `[2, 4]`."""
+    ends_turn: jax.Array
+    begins: jax.Array
+    """Whether the first turn begins, and whose it is."""
+    side: jax.Array
+
+
+def play(state, action, draws):
+    """The state after a step, who won in it `[2]`, and how many draws were used by name."""
+    second = state.player == 1
+    coins = jnp.sum(draws["coin"].astype(jnp.uint32) << jnp.arange(24, dtype=jnp.uint32), dtype=jnp.uint32)
+    state = turned(state, second)
+    state = state._replace(asked=state.asked ^ state.player)
+    flow, part, place, after = _act(state, action, coins)
+    runs = flow.goes
+    flow = run(Effect(part, place, coins, draws["pick"], draws["shuffle"]), flow)
+    finished = runs & (flow.state.phase != ASKED)
+    state = change(flow.state, finished, **NOTHING, phase=MAIN, asked=0)
+    ends = after.ends_turn | (finished & ((part == ATTACK_1) | (part == ATTACK_2)))
+    state, begins, won, used_coins = _settle(
+        state, after, ends, ends | finished | jnp.any(after.scraps), coins, flow.coins
+    )
+    side = jnp.where(after.begins, after.side, 1)
+    begins |= after.begins
+    state, used_energy = _begin_turn(state, begins, side, draws["energy"])
+    state = turned(state, second)
+    state = state._replace(
+        asked=state.asked ^ state.player, player=jnp.where(begins, state.player ^ side.astype(jnp.uint8), state.player)
+    )
+    state = state._replace(asked=jnp.where(begins, state.player, state.asked))
+    state = state._replace(legal=legal(state))
+    used = {"coin": used_coins, "pick": flow.picks, "shuffle": flow.shuffles, "energy": used_energy}
+    return state, jnp.where(second, won[::-1], won), used
+
+
+def _act(state, action, coins):
+    """What an action does at once, and the effect that it begins or goes on with. One that is not legal does nothing (93)."""
+    is_legal = jnp.any(state.legal & (jnp.arange(52, dtype=jnp.int32) == action))
+    placing = is_legal & ((state.phase == PLACE_ACTIVE) | (state.phase == PLACE_BENCH))
+    main, answers = is_legal & (state.phase == MAIN), is_legal & (state.phase == ASKED)
+    number, part, word, place = (wide(state.run[at]) for at in range(4))
+    question = row_at(part, number, word)
+    asks = jnp.where(answers, row_of(question).question, 0)
+    type_asked = row_of(question).type
+    side = wide(state.asked)
+
+    # A card of the hand.
+    plays = (placing | main) & (action >= HAND) & (action < OWN)
+    hand, known = (jnp.where(side == 1, leaf[1], leaf[0]) for leaf in (state.hand, state.known))
+    card = wide(card_at(hand, action - HAND))
+    kind = card_of(card).kind
+    hand, known = given(hand, known, card.astype(jnp.uint8), plays)
+    whose = (sides() == side)[:, None]
+    state = state._replace(hand=jnp.where(whose, hand, state.hand), known=jnp.where(whose, known, state.known))
+    trainer = main & plays & (kind > FOSSIL)
+    state = change(state, trainer & (kind == SUPPORTER), supporter=card)
+
+    # One Pokémon in play that changes by itself: it is put there, evolves, gets or pays energy, or uses its ability.
+    puts = plays & (placing | (kind == BASIC) | (kind == FOSSIL))
+    cards = jnp.where(side == 1, state.mons[1, :, CARD], state.mons[0, :, CARD])
+    free = jnp.where(state.phase == PLACE_ACTIVE, 0, room(cards))
+    uses, charges = main & (action >= USE) & (action < LEAVE), main & (action >= CHARGE) & (action < SCRAP)
+    evolves, spreads, pays = asks == ON_WHOM, asks == SPREAD, asks == PAY
+    target = jnp.where(puts, free, jnp.where(uses, action - USE, jnp.where(charges, action - CHARGE, action - OWN)))
+    target = jnp.where(pays, 0, target)
+    mons = _changed(
+        jnp.where(puts & (side == 1), state.mons[1], state.mons[0]),
+        target,
+        card=jnp.where(puts, card, jnp.where(evolves, number, 0)),
+        under=evolves,
+        fresh=(puts & main) | evolves,
+        used=jnp.where(uses, 1, jnp.where(evolves, 0, -1)),
+        type_=jnp.where(charges, wide(state.zone[0, 0]) - 1, jnp.where(pays, action - PAID, type_asked)),
+        energy=wide(charges | spreads) - wide(pays),
+    )
+    mons = jnp.where((sides() == jnp.where(puts, side, 0))[:, None, None], mons, state.mons)
+    marks = freed(state.marks, (sides() == 0) & evolves & (target == 0))
+    state = state._replace(mons=mons, marks=marks)
+    state = change(state, charges, zone=jnp.stack([state.zone[0] * jnp.array([0, 1], jnp.uint8), state.zone[1]]))
+    state = change(state, spreads | pays, left=state.left - 1)
+
+    # What is chosen, and with the second half of `copy` an attack that takes the place of this one (89).
+    copies = (asks == COPY) & (state.chosen != 0)
+    theirs, at = chosen_card(state), (action - ATTACK) & 1
+    cost = look(COSTS, theirs)[at]
+    copied = copies & affordable(cost, state.mons[0, 0, ENERGY]) & (cost[9] == 0)
+    chooses = (
+        (asks > 0) & (action >= OWN) & (action < ATTACK) & ~evolves & ~spreads & (asks != PUSH) & (asks != PROMOTION)
+    )
+    state = change(state, chooses, chosen=action - OWN + 1)
+    state = change(state, copied, chosen=0)
+
+    # The effect that begins.
+    attacks = main & (action >= ATTACK) & (action < USE)
+    confused = attacks & (state.marks[0, MIND] == CONFUSED)
+    fails = confused & ((coins & jnp.uint32(1)) == 0)
+    leaves = main & (action == LEAVE)
+    state = change(state, leaves, retreated=1)
+    active = wide(state.mons[0, 0, CARD])
+    user = wide(one_of(places() == target, state.mons[0, :, CARD]))
+    starts = (attacks & ~fails) | uses | leaves | (main & plays & ~puts) | copied
+    begun = jnp.stack([
+        jnp.where(plays, card, jnp.where(uses, user, jnp.where(copied, theirs, active))),
+        jnp.where(
+            plays, jnp.where(kind == EVOLUTION, EVOLVE, TRAINER),
+            jnp.where(uses, ABILITY, jnp.where(leaves, RETREAT, ATTACK_1 + at)),
+        ),
+        jnp.int32(0),
+        jnp.where(uses, target, 0),
+    ])  # fmt: skip
+    state = change(state, starts, run=begun)
+    number, part, word, place = (wide(state.run[at]) for at in range(4))
+    again = ((spreads | pays) & (state.left > 0)) | ((asks == COPY) & ~copies)
+    row = jnp.where(starts, row_at(part, number, 0), question + wide(~again))
+    exchanges = (asks == PUSH) | (asks == PROMOTION)
+    aim = jnp.where(exchanges, jnp.where(asks == PUSH, 1, side) * 4 + action - OWN + 1, 0)
+
+    state = change(state, answers, phase=MAIN)
+    state, begins = _placed(state, placing, puts, side)
+    ends_turn = (main & (action == 0)) | fails
+    scraps = here(0, action - SCRAP) & main & (action >= SCRAP)
+    after = After(jnp.where(trainer, card, 0).astype(jnp.uint8), scraps, ends_turn, begins, 1 - side)
+    zero = jnp.int32(0)
+    flow = Flow(state, starts | answers, row, again, aim, zero, zero, zero, zero, wide(confused), zero, zero)
+    return flow, part, place, after
+
+
+def _changed(mons, target, card, under, fresh, used, type_, energy):
+    """One Pokémon of a side `[4, 14]` with another card, unless that is 0, with what it used, unless that is -1, and so on."""
+    at = (places() == target)[:, None]
+    old = one_of(at, mons)
+    column = of_mon()
+    new = put((column == CARD) & (card > 0), card, old)
+    below = jnp.where(old[UNDER.start] == 0, UNDER.start, UNDER.start + 1)
+    new = put((column == below) & under, old[CARD], new)
+    new = put((column == FRESH) & fresh, 1, new)
+    new = put((column == USED) & (used >= 0), used, new)
+    new = jnp.where(column == ENERGY.start + type_, (wide(new) + energy).astype(jnp.uint8), new)
+    return jnp.where(at, new, mons)
+
+
+def _placed(state, placing, puts, side):
+    """22 and 24: who comes next, and whether the first turn begins."""
+    state = change(state, placing & puts, phase=PLACE_BENCH)
+    ends = placing & ~puts
+    begins = ends & (state.mons[:, 0, CARD][1 - side] != 0)
+    return change(state, ends & ~begins, asked=1 - side, phase=PLACE_ACTIVE), begins
+
+
+def _settle(state, after, ends_turn, settles, coins, used):
+    """Knockouts, the end, empty active spots (53 to 57), and the checkup between the two rounds of them.
+
+    Returns also whether a turn begins, who won `[2]`, and how many coins were used.
+    """
+    state = change(state, ends_turn, **_ended(state))
+    cards = state.mons[:, :, CARD]
+    about = card_of(cards)
+    alive = (cards != 0) & ~after.scraps
+    first = (state, alive, settles, jnp.zeros(2, bool), used)
+    left = jax.lax.fori_loop(0, 2, lambda _, held: _round(held, about, coins), first)
+    state, alive, settles, won, used = left
+    gone = (cards != 0) & ~alive
+    leaving = jnp.where(gone[:, :, None], state.mons[:, :, : UNDER.stop], jnp.uint8(0)).reshape(2, -1)
+    trainer = jnp.where(sides() == 0, after.card, jnp.uint8(0))[:, None]
+    state = state._replace(
+        mons=jnp.where(gone[:, :, None], jnp.uint8(0), state.mons),
+        marks=freed(state.marks, gone[:, 0]),
+        discard=_all_thrown(state.discard, jnp.concatenate([leaving, trainer], axis=1)),
+    )
+    return state, settles & (state.stage == CHECKED), won, used
+
+
+def _ended(state):
+    """What ends with a turn (46, 73 to 76)."""
+    column = jnp.arange(8, dtype=jnp.int32)
+    own = (sides() == 0)[:, None]
+    lasting = (column == NO_ATTACK) | (column == NO_RETREAT) | (column == WEAKENED) | (column == GAGGED)
+    ended = jnp.where(own, lasting, column == SHIELD)
+    zone = own & (jnp.arange(2, dtype=jnp.int32) == 0)
+    turns = own[:, :, None] & ((of_mon() == FRESH) | (of_mon() == USED))
+    zero = jnp.uint8(0)
+    return {
+        "stage": TURN_ENDED, "supporter": 0, "retreated": 0, "eased": 0,
+        "marks": jnp.where(ended, zero, state.marks),
+        "zone": jnp.where(zone, zero, state.zone),
+        "mons": jnp.where(turns, zero, state.mons),
+    }  # fmt: skip
+
+
+def _round(held, about, coins):
+    """Who is knocked out, and what follows: the end, a question, or the checkup, if that was not yet."""
+    state, alive, settles, won, used = held
+    damage = wide(state.mons[:, :, DAMAGE])
+    out = alive & settles & (damage >= about.hp)
+    alive &= ~out
+    gained = jnp.sum(jnp.where(out, about.points, 0), axis=1, dtype=jnp.int32)[::-1]
+    points = (wide(state.points) + gained).astype(jnp.uint8)
+    reasons = wide(points >= POINTS) + wide(~jnp.any(alive, axis=1))[::-1]
+    over = settles & jnp.any(reasons > 0)
+    won = jnp.where(over, reasons > reasons[::-1], won)
+    settles &= ~over
+    late = settles & (state.stage == CHECKED) & (state.turn == LAST_TURN)
+    settles &= ~late
+    # Who is not in turn chooses first (55).
+    empty = ~alive[:, 0]
+    asks = settles & jnp.any(empty)
+    settles &= ~asks
+    state = change(state._replace(points=points), over | late, phase=OVER)
+    state = change(state, asks, run=jnp.array([0, PROMOTE, 0, 0]), asked=empty[1], phase=ASKED)
+    checks = settles & (state.stage == TURN_ENDED)
+    state, used = _check_up(change(state, checks, stage=CHECKED), checks, about.hp[:, 0], coins, used)
+    return state, alive, settles, won, used
+
+
+def _check_up(state, on, hp, coins, used):
+    """62 and 63."""
+    marks, damage = state.marks, wide(state.mons[:, 0, DAMAGE])
+    poisoned, burned = (marks[:, at] != 0 for at in (POISONED, BURNED))
+    damage = jnp.where(poisoned, jnp.minimum(hp, damage + 10), damage)
+    damage = jnp.where(burned, jnp.minimum(hp, damage + 20), damage)
+    asleep = marks[:, MIND] == ASLEEP
+    # Coins are flipped for a burn, then for sleep, first of who is in turn.
+    flips = jnp.stack([burned, asleep], axis=1).reshape(4) & on
+    before = jnp.sum(jnp.tri(4, k=-1, dtype=bool) & flips, axis=1, dtype=jnp.int32)
+    heads = ((coins >> (used + before).astype(jnp.uint32)) & jnp.uint32(1) == 1).reshape(2, 2)
+    recovers = (asleep & heads[:, 1]) | ((marks[:, MIND] == PARALYSED) & (sides() == 0))
+    column = jnp.arange(8, dtype=jnp.int32)
+    marks = jnp.where((column == MIND) & recovers[:, None], jnp.uint8(0), marks)
+    marks = put((column == BURNED) & burned[:, None], (~heads[:, :1]).astype(jnp.uint8), marks)
+    hurt = (places() == 0)[:, None] & (of_mon() == DAMAGE)
+    mons = jnp.where(hurt, damage.astype(jnp.uint8)[:, None, None], state.mons)
+    return change(state, on, marks=marks, mons=mons), used + number_of(flips)
+
+
+def _all_thrown(piles, cards):
+    """Discard piles of both players with all cards of `[2, n]`, the largest first; 0 is no card."""
+
+    def throw(held):
+        piles, cards = held
+        card = jnp.max(cards, axis=1)
+        at = jnp.argmax(cards, axis=1).astype(jnp.int32)
+        piles = jax.vmap(thrown)(piles, card, card != 0)
+        there = jnp.arange(cards.shape[1], dtype=jnp.int32) == at[:, None]
+        return piles, jnp.where(there, jnp.uint8(0), cards)
+
+    return jax.lax.while_loop(lambda held: jnp.any(held[1] != 0), throw, (piles, cards))[0]
+
+
+def _begin_turn(state, on, side, energies):
+    """30 and 44: the turn of one side begins. Returns also how many energies were drawn."""
+    turn = state.turn + jnp.uint8(1)
+    whose = on & (sides() == side)
+    types, zone, deck, looked, hand, known = (
+        jnp.where(side == 1, leaf[1], leaf[0])
+        for leaf in (state.types, state.zone, state.deck, state.looked, state.hand, state.known)
+    )
+    draws = on & (turn > 1)
+    number = jnp.maximum(number_of(types != 0), 1)
+    comes = one_of(jnp.arange(3, dtype=jnp.int32) == energies[0] % number, types)
+    zone = jnp.where(draws, jnp.stack([zone[1], comes]), zone)
+    deck, looked, hand, known = drawn(deck, looked, hand, known, on)
+    rows = {"zone": zone, "deck": deck, "looked": looked, "hand": hand, "known": known}
+    rows = {
+        name: jnp.where(whose if row.ndim == 0 else whose[:, None], row, getattr(state, name))
+        for name, row in rows.items()
+    }
+    state = state._replace(**rows)
+    return change(state, on, turn=turn, phase=MAIN, stage=IN_TURN), wide(draws)
