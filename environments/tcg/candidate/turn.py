@@ -109,17 +109,16 @@ def play(state, action, draws):
     begins |= after.begins
     state, used_energy = _begin_turn(state, begins, side, draws["energy"])
     state = turned(state, second)
-    state = state._replace(
-        asked=state.asked ^ state.player, player=jnp.where(begins, state.player ^ side.astype(jnp.uint8), state.player)
-    )
-    state = state._replace(asked=jnp.where(begins, state.player, state.asked))
+    state = state._replace(asked=state.asked ^ state.player)
+    state = change(state, begins, player=state.player ^ side.astype(jnp.uint8))
+    state = change(state, begins, asked=state.player)
     state = state._replace(legal=legal(state))
     used = {"coin": used_coins, "pick": flow.picks, "shuffle": flow.shuffles, "energy": used_energy}
     return state, jnp.where(second, won[::-1], won), used
 
 
 def _act(state, action, coins):
-    """What an action does at once, and the effect that it begins or goes on with. One that is not legal does nothing (93)."""
+    """What an action does at once, and the effect that it begins or goes on with (93)."""
     is_legal = jnp.any(state.legal & (jnp.arange(52, dtype=jnp.int32) == action))
     placing = is_legal & ((state.phase == PLACE_ACTIVE) | (state.phase == PLACE_BENCH))
     main, answers = is_legal & (state.phase == MAIN), is_legal & (state.phase == ASKED)
@@ -211,7 +210,10 @@ def _act(state, action, coins):
 
 
 def _changed(mons, target, card, under, fresh, used, type_, energy):
-    """One Pokémon of a side `[4, 14]` with another card, unless that is 0, with what it used, unless that is -1, and so on."""
+    """A side `[4, 14]` of which one Pokémon has another card, unless that is 0, other energy, and other flags.
+
+    Its old card comes `under` the new one; `used` is -1 where it stays.
+    """
     at = (places() == target)[:, None]
     old = one_of(at, mons)
     column = of_mon()
