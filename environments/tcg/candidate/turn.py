@@ -1,45 +1,24 @@
-"""A step: what an action does at once, the effect that runs then, and what follows from it up to the next question."""
-
-from typing import NamedTuple
+"""A step: an action, the effect that runs then, knockouts, checkups and turns, up to the next question (29 to 64)."""
 
 import jax
 import jax.numpy as jnp
+from actions import act
 from cards import (
-    ABILITY,
     ATTACK_1,
     ATTACK_2,
-    BASIC,
-    COPY,
-    COSTS,
-    EVOLUTION,
-    EVOLVE,
-    FOSSIL,
-    ON_WHOM,
-    PAY,
     PROMOTE,
-    PROMOTION,
-    PUSH,
-    RETREAT,
-    SPREAD,
-    SUPPORTER,
-    TRAINER,
-    affordable,
     card_of,
-    look,
-    row_at,
-    row_of,
 )
-from piles import card_at, drawn, given, thrown
-from questions import ATTACK, CHARGE, HAND, LEAVE, OWN, PAID, SCRAP, USE, chosen_card, legal
+from flow import Effect
+from piles import drawn, thrown
+from questions import legal
 from state import (
     ASKED,
     ASLEEP,
     BURNED,
     CARD,
     CHECKED,
-    CONFUSED,
     DAMAGE,
-    ENERGY,
     FRESH,
     GAGGED,
     IN_TURN,
@@ -49,8 +28,6 @@ from state import (
     NO_RETREAT,
     OVER,
     PARALYSED,
-    PLACE_ACTIVE,
-    PLACE_BENCH,
     POISONED,
     SHIELD,
     TURN_ENDED,
@@ -59,35 +36,20 @@ from state import (
     WEAKENED,
     change,
     freed,
-    here,
     number_of,
     of_mon,
     one_of,
     places,
     put,
-    room,
     sides,
     turned,
     wide,
 )
-from words import Effect, Flow, run
+from words import run
 
 LAST_TURN, POINTS = 30, 3
 NOTHING = {"run": 0, "chosen": 0, "left": 0}
 """What is left of an effect that does not run."""
-
-
-class After(NamedTuple):
-    """What an action leaves to be done behind the effect that it began, if it began one."""
-
-    card: jax.Array
-    """The trainer that was played, which goes to the discard pile, or 0."""
-    scraps: jax.Array
-    """The fossil that is discarded, `[2, 4]`."""
-    ends_turn: jax.Array
-    begins: jax.Array
-    """Whether the first turn begins, and whose it is."""
-    side: jax.Array
 
 
 def play(state, action, draws):
@@ -96,7 +58,7 @@ def play(state, action, draws):
     coins = jnp.sum(draws["coin"].astype(jnp.uint32) << jnp.arange(24, dtype=jnp.uint32), dtype=jnp.uint32)
     state = turned(state, second)
     state = state._replace(asked=state.asked ^ state.player)
-    flow, part, place, after = _act(state, action, coins)
+    flow, part, place, after = act(state, action, coins)
     runs = flow.goes
     flow = run(Effect(part, place, coins, draws["pick"], draws["shuffle"]), flow)
     finished = runs & (flow.state.phase != ASKED)
@@ -115,123 +77,6 @@ def play(state, action, draws):
     state = state._replace(legal=legal(state))
     used = {"coin": used_coins, "pick": flow.picks, "shuffle": flow.shuffles, "energy": used_energy}
     return state, jnp.where(second, won[::-1], won), used
-
-
-def _act(state, action, coins):
-    """What an action does at once, and the effect that it begins or goes on with (93)."""
-    is_legal = jnp.any(state.legal & (jnp.arange(52, dtype=jnp.int32) == action))
-    placing = is_legal & ((state.phase == PLACE_ACTIVE) | (state.phase == PLACE_BENCH))
-    main, answers = is_legal & (state.phase == MAIN), is_legal & (state.phase == ASKED)
-    number, part, word, place = (wide(state.run[at]) for at in range(4))
-    question = row_at(part, number, word)
-    asks = jnp.where(answers, row_of(question).question, 0)
-    type_asked = row_of(question).type
-    side = wide(state.asked)
-
-    # A card of the hand.
-    plays = (placing | main) & (action >= HAND) & (action < OWN)
-    hand, known = (jnp.where(side == 1, leaf[1], leaf[0]) for leaf in (state.hand, state.known))
-    card = wide(card_at(hand, action - HAND))
-    kind = card_of(card).kind
-    hand, known = given(hand, known, card.astype(jnp.uint8), plays)
-    whose = (sides() == side)[:, None]
-    state = state._replace(hand=jnp.where(whose, hand, state.hand), known=jnp.where(whose, known, state.known))
-    trainer = main & plays & (kind > FOSSIL)
-    state = change(state, trainer & (kind == SUPPORTER), supporter=card)
-
-    # One Pokémon in play that changes by itself: it is put there, evolves, gets or pays energy, or uses its ability.
-    puts = plays & (placing | (kind == BASIC) | (kind == FOSSIL))
-    cards = jnp.where(side == 1, state.mons[1, :, CARD], state.mons[0, :, CARD])
-    free = jnp.where(state.phase == PLACE_ACTIVE, 0, room(cards))
-    uses, charges = main & (action >= USE) & (action < LEAVE), main & (action >= CHARGE) & (action < SCRAP)
-    evolves, spreads, pays = asks == ON_WHOM, asks == SPREAD, asks == PAY
-    target = jnp.where(puts, free, jnp.where(uses, action - USE, jnp.where(charges, action - CHARGE, action - OWN)))
-    target = jnp.where(pays, 0, target)
-    mons = _changed(
-        jnp.where(puts & (side == 1), state.mons[1], state.mons[0]),
-        target,
-        card=jnp.where(puts, card, jnp.where(evolves, number, 0)),
-        under=evolves,
-        fresh=(puts & main) | evolves,
-        used=jnp.where(uses, 1, jnp.where(evolves, 0, -1)),
-        type_=jnp.where(charges, wide(state.zone[0, 0]) - 1, jnp.where(pays, action - PAID, type_asked)),
-        energy=wide(charges | spreads) - wide(pays),
-    )
-    mons = jnp.where((sides() == jnp.where(puts, side, 0))[:, None, None], mons, state.mons)
-    marks = freed(state.marks, (sides() == 0) & evolves & (target == 0))
-    state = state._replace(mons=mons, marks=marks)
-    state = change(state, charges, zone=jnp.stack([state.zone[0] * jnp.array([0, 1], jnp.uint8), state.zone[1]]))
-    state = change(state, spreads | pays, left=state.left - 1)
-
-    # What is chosen, and with the second half of `copy` an attack that takes the place of this one (89).
-    copies = (asks == COPY) & (state.chosen != 0)
-    theirs, at = chosen_card(state), (action - ATTACK) & 1
-    cost = look(COSTS, theirs)[at]
-    copied = copies & affordable(cost, state.mons[0, 0, ENERGY]) & (cost[9] == 0)
-    chooses = (
-        (asks > 0) & (action >= OWN) & (action < ATTACK) & ~evolves & ~spreads & (asks != PUSH) & (asks != PROMOTION)
-    )
-    state = change(state, chooses, chosen=action - OWN + 1)
-    state = change(state, copied, chosen=0)
-
-    # The effect that begins.
-    attacks = main & (action >= ATTACK) & (action < USE)
-    confused = attacks & (state.marks[0, MIND] == CONFUSED)
-    fails = confused & ((coins & jnp.uint32(1)) == 0)
-    leaves = main & (action == LEAVE)
-    state = change(state, leaves, retreated=1)
-    active = wide(state.mons[0, 0, CARD])
-    user = wide(one_of(places() == target, state.mons[0, :, CARD]))
-    starts = (attacks & ~fails) | uses | leaves | (main & plays & ~puts) | copied
-    begun = jnp.stack([
-        jnp.where(plays, card, jnp.where(uses, user, jnp.where(copied, theirs, active))),
-        jnp.where(
-            plays, jnp.where(kind == EVOLUTION, EVOLVE, TRAINER),
-            jnp.where(uses, ABILITY, jnp.where(leaves, RETREAT, ATTACK_1 + at)),
-        ),
-        jnp.int32(0),
-        jnp.where(uses, target, 0),
-    ])  # fmt: skip
-    state = change(state, starts, run=begun)
-    number, part, word, place = (wide(state.run[at]) for at in range(4))
-    again = ((spreads | pays) & (state.left > 0)) | ((asks == COPY) & ~copies)
-    row = jnp.where(starts, row_at(part, number, 0), question + wide(~again))
-    exchanges = (asks == PUSH) | (asks == PROMOTION)
-    aim = jnp.where(exchanges, jnp.where(asks == PUSH, 1, side) * 4 + action - OWN + 1, 0)
-
-    state = change(state, answers, phase=MAIN)
-    state, begins = _placed(state, placing, puts, side)
-    ends_turn = (main & (action == 0)) | fails
-    scraps = here(0, action - SCRAP) & main & (action >= SCRAP)
-    after = After(jnp.where(trainer, card, 0).astype(jnp.uint8), scraps, ends_turn, begins, 1 - side)
-    zero = jnp.int32(0)
-    flow = Flow(state, starts | answers, row, again, aim, zero, zero, zero, zero, wide(confused), zero, zero)
-    return flow, part, place, after
-
-
-def _changed(mons, target, card, under, fresh, used, type_, energy):
-    """A side `[4, 14]` of which one Pokémon has another card, unless that is 0, other energy, and other flags.
-
-    Its old card comes `under` the new one; `used` is -1 where it stays.
-    """
-    at = (places() == target)[:, None]
-    old = one_of(at, mons)
-    column = of_mon()
-    new = put((column == CARD) & (card > 0), card, old)
-    below = jnp.where(old[UNDER.start] == 0, UNDER.start, UNDER.start + 1)
-    new = put((column == below) & under, old[CARD], new)
-    new = put((column == FRESH) & fresh, 1, new)
-    new = put((column == USED) & (used >= 0), used, new)
-    new = jnp.where(column == ENERGY.start + type_, (wide(new) + energy).astype(jnp.uint8), new)
-    return jnp.where(at, new, mons)
-
-
-def _placed(state, placing, puts, side):
-    """22 and 24: who comes next, and whether the first turn begins."""
-    state = change(state, placing & puts, phase=PLACE_BENCH)
-    ends = placing & ~puts
-    begins = ends & (state.mons[:, 0, CARD][1 - side] != 0)
-    return change(state, ends & ~begins, asked=1 - side, phase=PLACE_ACTIVE), begins
 
 
 def _settle(state, after, ends_turn, settles, coins, used):

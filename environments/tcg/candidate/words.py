@@ -1,13 +1,10 @@
 """What the words of effects do (section Words of the rules), one row of them at a time."""
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
+from card_words import RETURN, moved
 from cards import (
     ALL,
-    ATTACK_1,
-    ATTACK_2,
     CHOOSE,
     PAY,
     PUSH,
@@ -18,42 +15,25 @@ from cards import (
     row_of,
 )
 from damage import damaged
-from piles import (
-    FULL_HAND,
-    at_of,
-    drawn_often,
-    given,
-    joined,
-    nth,
-    shuffled,
-    size,
-    taken,
-    thrown,
-    without,
-)
+from flow import share
 from questions import answers, number_of_energy
 from state import (
     ASKED,
     CARD,
     DAMAGE,
     ENERGY,
-    FRESH,
     GAGGED,
     POISONED,
     SHIELD,
-    State,
     change,
     exchanged,
-    freed,
     here,
     is_energy,
     number_of,
     of_mon,
-    once,
     one_of,
     places,
     put,
-    room,
     sides,
     wide,
 )
@@ -62,47 +42,6 @@ LONGEST_RUN = 16  # 66
 OF_OWN_SIDE, OF_OTHER_SIDE = 0, 1
 CHARGE_SELF, CHARGE_CHOSEN, CHARGE_ACTIVE, DISCARD, DISCARD_ALL, STRIP, GATHER = range(1, 8)
 HEAL_SELF, HEAL_CHOSEN, HEAL_OWN = range(1, 4)
-DRAW, FIND, CALL, TOSS, RETURN, SHOW, LOOK, LIFT, REDRAW = range(1, 10)
-OF_OTHER = (TOSS, RETURN, SHOW, REDRAW)
-"""Words that are about the other player's cards."""
-
-
-class Effect(NamedTuple):
-    """What stays the same while an effect runs: the part of a card that it is, where self is, and all draws.
-
-    `coins` are bits, the first coin lowest.
-    """
-
-    part: jax.Array
-    place: jax.Array
-    coins: jax.Array
-    picks: jax.Array
-    shuffles: jax.Array
-
-    @property
-    def attacks(self):
-        return (self.part == ATTACK_1) | (self.part == ATTACK_2)
-
-
-class Flow(NamedTuple):
-    """An effect that runs: the row that comes next, what is counted until somebody is asked (91), and draws used.
-
-    The first side of the state is that of the effect's player. `again`: nothing of the row is done but to ask. `aim`: who
-    changes places with the active Pokémon by an answer, as in `chosen`.
-    """
-
-    state: State
-    goes: jax.Array
-    row: jax.Array
-    again: jax.Array
-    aim: jax.Array
-    heads: jax.Array
-    tails: jax.Array
-    more: jax.Array
-    dealt: jax.Array
-    coins: jax.Array
-    picks: jax.Array
-    shuffles: jax.Array
 
 
 def run(effect, flow):
@@ -110,15 +49,9 @@ def run(effect, flow):
     return jax.lax.while_loop(lambda flow: flow.goes, lambda flow: _row(effect, flow), flow)
 
 
-def share(effect, used, things):
-    """The next pick among so many things (88)."""
-    at = jnp.arange(effect.picks.shape[0], dtype=jnp.int32) == used
-    return one_of(at, effect.picks) * things >> 16
-
-
 def _row(effect, flow):
     row = row_of(flow.row)
-    on = ~flow.again
+    on = flow.goes & ~flow.again  # in a batch some effects have ended before others
     state = flow.state
     aim = jnp.where(flow.aim > 0, flow.aim, jnp.where(on & (row.exchange == 1), wide(state.chosen), 0))
     mons, marks = exchanged(state.mons, state.marks, aim)
@@ -135,7 +68,7 @@ def _row(effect, flow):
     eased = state.eased + jnp.where(on, row.ease, 0).astype(jnp.uint8)
     flow = flow._replace(state=state._replace(marks=marks, eased=eased))
     on_cards = on & (row.cards > 0) & ~(kept_off & (row.cards == RETURN))
-    flow = once(on_cards, lambda flow: _cards(effect, row, flow), flow)
+    flow = moved(effect, row._replace(cards=jnp.where(on_cards, row.cards, 0)), flow)
     return _ask(effect, row, flow, on, fails, kept_off)
 
 
@@ -232,79 +165,6 @@ def _energy(effect, row, flow, on, kept_off, picks):
     return energy, picks + wide(strips)
 
 
-def _cards(effect, row, flow):
-    """Words about hands, decks and discard piles (82 to 86)."""
-    state, what = flow.state, row.cards
-    mons, marks = state.mons, state.marks
-    other = jnp.any(jnp.stack([what == word for word in OF_OTHER]))
-    deck, looked, hand, known, pile = (
-        jnp.where(other, leaf[1], leaf[0])
-        for leaf in (state.deck, state.looked, state.hand, state.known, state.discard)
-    )
-    # Of the deck or of a hand, one card that a pick chooses.
-    free = room(mons[0, :, CARD])
-    seeks = ((what == FIND) & (size(hand) < FULL_HAND)) | ((what == CALL) & (free > 0))
-    tosses = what == TOSS
-    right = jnp.where(tosses, hand != 0, seeks & (deck != 0) & has_bit(fits_of(deck), row.cards_filter))
-    things = number_of(right)
-    picks = (seeks | tosses) & (things > 0)
-    found = nth(right, share(effect, flow.picks, things))
-    at = one_of(found, at_of())
-    card = one_of(found, jnp.where(tosses, hand, deck))
-    seeks, tosses = picks & seeks, picks & tosses
-    looked = looked - wide(seeks & (at < wide(looked))).astype(jnp.uint8)
-    deck = without(deck, at, seeks)
-    hand, known = given(hand, known, card, tosses)
-    pile = thrown(pile, card, tosses)
-    calls = (seeks & (what == CALL) & here(0, free))[:, :, None]
-    mons = put(calls & (of_mon() == CARD), card, mons)
-    mons = put(calls & (of_mon() == FRESH), 1, mons)
-    # Who leaves the active spot, the lowest card first.
-    leaves = (what == LIFT) | (what == RETURN)
-    left = jnp.where(other, mons[1, 0], mons[0, 0])[:3]
-    lowest = jnp.array([1, 2, 0])
-    stack = left[lowest]
-    stack = jnp.stack(_closed([stack[0], stack[1], stack[2]]))
-    gone = leaves & here(wide(other), 0)
-    mons = jnp.where(gone[:, :, None], jnp.uint8(0), mons)
-    marks = freed(marks, gone[:, 0])
-    for place in range(3):
-        hand, known = taken(hand, known, stack[place], jnp.uint8(1), (what == LIFT) & (stack[place] != 0))
-    known = jnp.where(what == SHOW, (hand != 0).astype(jnp.uint8), known)
-    most = jnp.minimum(row.cards_number, size(deck))
-    looked = jnp.where(what == LOOK, jnp.maximum(wide(looked), most).astype(jnp.uint8), looked)
-    shuffles = (what == RETURN) | (what == REDRAW)
-    numbers = effect.shuffles[jnp.minimum(flow.shuffles, 1)]
-    below = jnp.where(what == REDRAW, hand, jnp.pad(stack, (0, 17)))
-    deck = once(shuffles, lambda deck: shuffled(joined(deck, below), numbers), deck)
-    looked = jnp.where(shuffles, jnp.uint8(0), looked)
-    hand, known = (jnp.where(what == REDRAW, jnp.zeros_like(leaf), leaf) for leaf in (hand, known))
-    finds = seeks & (what == FIND)
-    hand, known = taken(hand, known, card, jnp.uint8(1), finds)
-    count = jnp.where((what == DRAW) | (what == REDRAW), row.cards_number, 0)
-    deck, looked, hand, known = drawn_often(deck, looked, hand, known, count)
-    whose = sides() == wide(other)
-    piles = {"deck": deck, "looked": looked, "hand": hand, "known": known, "discard": pile}
-    rows = {
-        name: put(whose if pile.ndim == 0 else whose[:, None], pile, getattr(state, name))
-        for name, pile in piles.items()
-    }
-    return flow._replace(
-        state=state._replace(mons=mons, marks=marks, **rows),
-        picks=flow.picks + wide(picks),
-        shuffles=flow.shuffles + wide(shuffles),
-    )
-
-
-def _closed(cards):
-    """Three cards without a gap: above none that is missing."""
-    first, second, third = cards
-    a = jnp.where(first != 0, first, jnp.where(second != 0, second, third))
-    b = jnp.where(first != 0, jnp.where(second != 0, second, third), jnp.where(second != 0, third, 0))
-    c = jnp.where((first != 0) & (second != 0), third, 0)
-    return [a, b.astype(a.dtype), c.astype(a.dtype)]
-
-
 def _ask(effect, row, flow, on, fails, kept_off):
     """The question at the end of a row, if it has one; then the next row, if there is one."""
     state, asks = flow.state, row.question
@@ -320,4 +180,4 @@ def _ask(effect, row, flow, on, fails, kept_off):
     run_now = jnp.where(jnp.arange(4) == 2, row.word.astype(jnp.uint8), state.run)
     state = change(state, waits, run=run_now)
     stops = fails | waits | ((asks == CHOOSE) & ~answered) | (row.last == 1)
-    return flow._replace(state=state, goes=~stops, row=flow.row + 1, again=jnp.bool(False))
+    return flow._replace(state=state, goes=~stops, row=flow.row + wide(~stops), again=jnp.bool(False))
