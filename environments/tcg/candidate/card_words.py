@@ -49,7 +49,8 @@ def _moved(effect, row, flow):
         piles, what == LOOK, looked=jnp.maximum(wide(piles.looked), jnp.minimum(row.cards_number, size(piles.deck)))
     )
     count = jnp.where((what == DRAW) | (what == REDRAW), row.cards_number, 0)
-    piles = Piles(*drawn_often(*piles[:4], count), piles.discard)
+    drawn = drawn_often(piles.deck, piles.looked, piles.hand, piles.known, count)
+    piles = Piles(*drawn, piles.discard)
     changed = {
         name: put(whose if pile.ndim == 0 else whose[:, None], pile, getattr(state, name))
         for name, pile in piles._asdict().items()

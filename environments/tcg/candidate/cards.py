@@ -41,7 +41,7 @@ class Row(NamedTuple):
     flip: jax.Array
     need: jax.Array
     more: jax.Array
-    count: jax.Array
+    counts: jax.Array
     count_filter: jax.Array
     count_type: jax.Array
     least: jax.Array

@@ -32,7 +32,7 @@ SLOTS = (
     "exchange", "flip", "need", "more", "strike", "bench", "hurt", "heal", "charge", "mark", "ease", "cards", "question",
 )  # fmt: skip
 ROW_FIELDS = (
-    "exchange", "flip", "need", "more", "count", "count_filter", "count_type", "least", "strike", "damage", "times",
+    "exchange", "flip", "need", "more", "counts", "count_filter", "count_type", "least", "strike", "damage", "times",
     "bench", "hurt", "heal", "healed", "charge", "charge_type", "charged", "mark", "mark_side", "marked", "ease",
     "cards", "cards_number", "cards_filter", "question", "side", "where", "filter", "wounded", "type", "word", "last",
 )  # fmt: skip
@@ -155,10 +155,10 @@ class Effects:
         if what == "extra":
             letter, least = arguments
             row = {"count_type": ENERGIES.index(letter), "least": cost.count(letter) + int(least)}
-            return {"count": COUNTS.index(what), **row}
+            return {"counts": COUNTS.index(what), **row}
         if what == "hurt":
-            return {"count": COUNTS.index(f"hurt {arguments[0]}")}
-        return {"count": COUNTS.index(what), "count_filter": self.filters.number(*arguments)}
+            return {"counts": COUNTS.index(f"hurt {arguments[0]}")}
+        return {"counts": COUNTS.index(what), "count_filter": self.filters.number(*arguments)}
 
     def _cards(self, name: str, arguments: Sequence[str]) -> Row:
         row = {"cards": CARDS.index(name)}

@@ -94,7 +94,7 @@ def drawn_often(deck, looked, hand, known, count):
     """So many cards are drawn, one after another."""
 
     def draw(held):
-        left, *piles = held
-        return (left - 1, *drawn(*piles, left > 0))
+        left, deck, looked, hand, known = held
+        return (left - 1, *drawn(deck, looked, hand, known, left > 0))
 
     return jax.lax.while_loop(lambda held: held[0] > 0, draw, (count, deck, looked, hand, known))[1:]

@@ -495,7 +495,7 @@ ATTACKS = (
     (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
 )
 ROW_FIELDS = (
-    "exchange", "flip", "need", "more", "count", "count_filter", "count_type", "least", "strike", "damage", "times",
+    "exchange", "flip", "need", "more", "counts", "count_filter", "count_type", "least", "strike", "damage", "times",
     "bench", "hurt", "heal", "healed", "charge", "charge_type", "charged", "mark", "mark_side", "marked", "ease",
     "cards", "cards_number", "cards_filter", "question", "side", "where", "filter", "wounded", "type", "word", "last",
 )  # fmt: skip

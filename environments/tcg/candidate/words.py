@@ -133,7 +133,7 @@ def _count(effect, row, flow):
         wide(mons[1, 0, DAMAGE] > 0),
         wide(state.marks[1, POISONED] > 0),
     ]
-    return one_of(jnp.arange(len(counts), dtype=jnp.int32) == row.count, jnp.stack(counts))
+    return one_of(jnp.arange(len(counts), dtype=jnp.int32) == row.counts, jnp.stack(counts))
 
 
 def _energy(effect, row, flow, on, kept_off, picks):
