@@ -15,7 +15,6 @@ MUTANTS = (
     _fault("a free deck may have three types", "decks", "costs.count_ones() <= 2", "costs.count_ones() <= 3"),
     _fault("a line fits if the deck has room for one copy", "decks", "size += COPIES.saturating_sub(self.copies(number));", "size += 1;"),
     _fault("a trainer is brought to two copies at once", "decks", "(deck.copies(number) + 1).min(COPIES)", "COPIES"),
-    _fault("a deck without costs has no type", "decks", "if self.costs == 0 { 1 } else { self.costs }", "self.costs"),
     _fault("the last basic Pokémon comes into the first hand", "decks", ".iter().position(|number| card(*number).kind == Kind::Basic)", ".iter().rposition(|number| card(*number).kind == Kind::Basic)"),
     _fault("a fossil counts as a basic Pokémon of the first hand", "decks", "position(|number| card(*number).kind == Kind::Basic)", "position(|number| matches!(card(*number).kind, Kind::Basic | Kind::Fossil))"),
     _fault("a basic Pokémon changes places with the top card", "decks", "swap(FIRST_HAND - 1, at)", "swap(0, at)"),
