@@ -19,7 +19,6 @@ MUTANTS = (
     _fault("a fossil counts as a basic Pokémon of the first hand", "decks", "position(|number| card(*number).kind == Kind::Basic)", "position(|number| matches!(card(*number).kind, Kind::Basic | Kind::Fossil))"),
     _fault("a basic Pokémon changes places with the top card", "decks", "swap(FIRST_HAND - 1, at)", "swap(0, at)"),
     _fault("the second player draws the next energy first", "decks", "for side in &mut game.sides {\n        side.zone[1]", "for side in game.sides.iter_mut().rev() {\n        side.zone[1]"),
-    _fault("equal numbers of a shuffle turn the order round", "state", "<< 5 | at as i64)", "<< 5 | (31 - at) as i64)"),
     _fault("who placed first is seen at once", "view", "if game.turn > 0 {", "if game.turn > 0 || other.active().is_there() {"),
     _fault("a fossil can be placed before the first turn", "legal", "done | of_hand(side, |card| card.kind == Kind::Basic)", "done | of_hand(side, |card| matches!(card.kind, Kind::Basic | Kind::Fossil))"),
     _fault("who placed last begins", "turn", "self.begin_turn(1 - player);\n        } else {\n            self.game.asked", "self.begin_turn(player);\n        } else {\n            self.game.asked"),

@@ -1,6 +1,7 @@
 //! Damage (50 to 52).
 
-use crate::data::{ALL, Word, card};
+use crate::cards::card;
+use crate::data::{ALL, Word};
 use crate::effect::Effect;
 use crate::state::{ACTIVE, Game};
 

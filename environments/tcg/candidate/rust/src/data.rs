@@ -1,7 +1,5 @@
 //! What the tables consist of, and the numbers by which things are called. Numbers in brackets are statements of the rules.
 
-use crate::tables::{CARDS, SETS};
-
 /// Types of energy (6), then the types of Pokémon of which there is no energy.
 pub const G: u8 = 1;
 pub const R: u8 = 2;
@@ -119,15 +117,6 @@ pub struct Filter {
 /// No filter: the first set has all that can be in play.
 pub const ANYBODY: Filter = Filter { set: 0, hurt: false };
 
-impl Filter {
-    /// Whether a card is one of them, damage apart.
-    #[inline]
-    pub fn fits(self, number: u8) -> bool {
-        let bits = SETS[usize::from(self.set)][usize::from(number >> 6)];
-        bits >> (number & 63) & 1 == 1
-    }
-}
-
 /// Whose Pokémon are meant, seen from whose effect it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
@@ -230,10 +219,4 @@ pub enum Word {
     Pay,
     Evolve,
     Promote,
-}
-
-/// A card by its number.
-#[inline]
-pub fn card(number: u8) -> &'static Card {
-    CARDS.get(usize::from(number)).unwrap_or(&NO_CARD)
 }

@@ -2,8 +2,9 @@
 
 use lockstep_env::Draws;
 
+use crate::cards::card;
 use crate::chance::{self, LINES};
-use crate::data::{DECK, Kind, TYPES, card};
+use crate::data::{DECK, Kind, TYPES};
 use crate::state::{Game, PLACE_ACTIVE, Pile, Side};
 use crate::tables::{ARCHETYPES, BASICS, FILL, IN_ORDER};
 use crate::turn::energy;

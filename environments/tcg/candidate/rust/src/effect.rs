@@ -1,6 +1,7 @@
 //! The effect that is carried out: which words it has, whose it is, and what is counted meanwhile.
 
-use crate::data::{ALL, ANYBODY, Attack, NO_ATTACK, Where, Whose, Word, card};
+use crate::cards::card;
+use crate::data::{ALL, ANYBODY, Attack, NO_ATTACK, Where, Whose, Word};
 use crate::state::{ACTIVE, Game, Run};
 
 /// The parts of a card that are effects, then what every card can do.

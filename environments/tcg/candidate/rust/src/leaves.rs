@@ -2,7 +2,8 @@
 
 use lockstep_env::{Refused, leaves};
 
-use crate::data::{DECK, Kind, TYPES, card};
+use crate::cards::card;
+use crate::data::{DECK, Kind, TYPES};
 use crate::effect::PROMOTE;
 use crate::state::{Game, Hand, OVER, OnActive, PLACES, Pile, Pokemon, Run, Side};
 

@@ -1,7 +1,8 @@
 //! Which actions are legal (92, 93).
 
 use crate::actions::{ATTACK, Actions, CHARGE, END_OR_DONE, HAND, LEAVE, SCRAP, USE};
-use crate::data::{Card, Kind, Target, Word, card};
+use crate::cards::card;
+use crate::data::{Card, Kind, Target, Word};
 use crate::effect::Effect;
 use crate::questions::{answers, evolving, retreat_cost};
 use crate::state::{ASKED, ASLEEP, BENCH, Game, MAIN, OVER, PARALYSED, PLACE_ACTIVE, PLACE_BENCH, Side};

@@ -4,6 +4,7 @@
 //! card whose words are there needs no code.
 
 mod actions;
+mod cards;
 mod chance;
 mod damage;
 mod data;

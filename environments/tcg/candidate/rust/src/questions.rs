@@ -4,7 +4,8 @@
 //! says what may be answered.
 
 use crate::actions::{ATTACK, Actions, ENERGY, OTHERS, OWN};
-use crate::data::{Card, Filter, Where, Whose, Word, card};
+use crate::cards::card;
+use crate::data::{Card, Filter, Where, Whose, Word};
 use crate::effect::{ATTACK_1, Effect};
 use crate::state::{ACTIVE, BENCH, Game, OnActive, PLACES, Pokemon, Run, Side};
 

@@ -1,6 +1,7 @@
 //! Where a game is, as small as it goes: 304 bytes.
 
-use crate::data::{Card, DECK, TYPES, card};
+use crate::cards::card;
+use crate::data::{Card, DECK, TYPES};
 
 pub const PLACES: usize = 4;
 /// The active spot; the other places are the bench (25).

@@ -3,8 +3,9 @@
 use lockstep_env::Draws;
 
 use crate::actions::{ATTACK, CHARGE, END_OR_DONE, HAND, LEAVE, OWN, SCRAP, USE};
+use crate::cards::card;
 use crate::chance;
-use crate::data::{Kind, card};
+use crate::data::Kind;
 use crate::effect::{ABILITY, ATTACK_1, EVOLVE, PROMOTE, RETREAT, TRAINER};
 use crate::state::{
     ACTIVE, ASKED, ASLEEP, AWAKE, CHECKED, CONFUSED, Game, IN_TURN, MAIN, OVER, PARALYSED, PLACE_ACTIVE, PLACE_BENCH,

@@ -2,9 +2,10 @@
 
 use lockstep_env::Draws;
 
+use crate::cards::card;
 use crate::chance;
 use crate::damage;
-use crate::data::{Condition, Count, Filter, Kind, Target, Word, card};
+use crate::data::{Condition, Count, Filter, Kind, Target, Word};
 use crate::effect::Effect;
 use crate::state::{ACTIVE, ASLEEP, BENCH, CONFUSED, FULL_HAND, Game, PARALYSED, PLACES};
 
