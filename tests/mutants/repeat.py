@@ -40,6 +40,7 @@ GROUPS: Mapping[str, tuple[Path, Sequence[Mutant], str]] = {
     "pong-rare": (ENVIRONMENTS / "pong", rare.PONG, "jax"),
     "pong-rust": (ENVIRONMENTS / "pong", rare.PONG_RUST, "rust"),
     "tcg": (ENVIRONMENTS / "tcg", tcg.MUTANTS, "rust"),
+    "tcg-rare": (ENVIRONMENTS / "tcg", tcg.RARE, "rust"),
 }
 
 

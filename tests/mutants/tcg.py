@@ -16,7 +16,6 @@ MUTANTS = (
     _fault("a line fits if the deck has room for one copy", "decks", "size += COPIES.saturating_sub(self.copies(number));", "size += 1;"),
     _fault("a trainer is brought to two copies at once", "decks", "(deck.copies(number) + 1).min(COPIES)", "COPIES"),
     _fault("the last basic Pokémon comes into the first hand", "decks", ".iter().position(|number| card(*number).kind == Kind::Basic)", ".iter().rposition(|number| card(*number).kind == Kind::Basic)"),
-    _fault("a fossil counts as a basic Pokémon of the first hand", "decks", "position(|number| card(*number).kind == Kind::Basic)", "position(|number| matches!(card(*number).kind, Kind::Basic | Kind::Fossil))"),
     _fault("a basic Pokémon changes places with the top card", "decks", "swap(FIRST_HAND - 1, at)", "swap(0, at)"),
     _fault("the second player draws the next energy first", "decks", "for side in &mut game.sides {\n        side.zone[1]", "for side in game.sides.iter_mut().rev() {\n        side.zone[1]"),
     _fault("who placed first is seen at once", "view", "if game.turn > 0 {", "if game.turn > 0 || other.active().is_there() {"),
@@ -54,8 +53,6 @@ MUTANTS = (
     _fault("a benched Pokémon has its weakness", "damage", "if place == ACTIVE && target.weakness", "if target.weakness"),
     _fault("a boost counts on the bench", "damage", "if amount > 0 && place == ACTIVE {", "if amount > 0 {"),
     _fault("a shield protects the bench", "damage", "    if place == ACTIVE {\n        let shield", "    {\n        let shield"),
-    _fault("armour is looked at on the active spot alone", "damage", "amount = amount.saturating_sub(u32::from(target.armour));", "amount = amount.saturating_sub(if place == ACTIVE { u32::from(target.armour) } else { 0 });"),
-    _fault("an attack without damage is countered", "damage", "if place == ACTIVE && added > 0 {", "if place == ACTIVE {"),
     _fault("who is knocked out counters nothing", "damage", "if place == ACTIVE && added > 0 {", "let falls = game.sides[effect.other].places[place].damage >= target.hp;\n    if place == ACTIVE && added > 0 && !falls {"),
     _fault("one type of a cost is enough", "data", ".all(|(cost, energy)| energy >= cost)", ".any(|(cost, energy)| *cost > 0 && energy >= cost)"),
     # Knockouts and the end (53 to 58)
@@ -68,20 +65,11 @@ MUTANTS = (
     _fault("who is in turn fills the active spot first", "turn", "for who in [1 - player, player] {", "for who in [player, 1 - player] {"),
     # Conditions and the checkup (59 to 64)
     _fault("poison does 20", "turn", "side.active_mut().suffer(10);", "side.active_mut().suffer(20);"),
-    _fault("a burn is looked at before its damage", "turn", "                side.active_mut().suffer(20);\n                side.on_active.burned = u8::from(!chance::coin(self.draws));", "                side.on_active.burned = u8::from(!chance::coin(self.draws));\n                side.active_mut().suffer(20 * u32::from(side.on_active.burned));"),
     _fault("who is poisoned and burned suffers once", "turn", "if side.on_active.burned > 0 {", "if side.on_active.burned > 0 && side.on_active.poisoned == 0 {"),
     _fault("paralysis ends at who was not in turn", "turn", "let mind = &mut self.game.sides[player].on_active.mind;", "let mind = &mut self.game.sides[1 - player].on_active.mind;"),
     _fault("who was in turn is checked last", "turn", "for who in [player, 1 - player] {", "for who in [1 - player, player] {"),
     # Words (65 to 91)
-    _fault("a run ends after 15 heads", "words", "const LONGEST_RUN: u8 = 16;", "const LONGEST_RUN: u8 = 15;"),
-    _fault("`need all` asks for heads", "words", "Word::NeedAll => return effect.tails == 0,", "Word::NeedAll => return effect.heads > 0,"),
-    _fault("`more` stays for the next `hit`", "words", "            effect.more = 0;\n", ""),
     _fault("`extra` forgets the cost", "words", ">= effect.attack.cost[at] + least", ">= least"),
-    _fault("a Pokémon without damage counts as hurt", "words", "Count::HurtFoe => u32::from(other.active().damage > 0)", "Count::HurtFoe => 1"),
-    _fault("damage to the bench is no damage of an attack", "words", "if effect.is_attack && whose == effect.other {", "if effect.is_attack && whose == effect.other && place == ACTIVE {"),
-    _fault("an attack to the own bench is changed by armour", "words", "if effect.is_attack && whose == effect.other {\n        damage::attack(game, effect, place, u32::from(amount));\n    } else {\n        game.sides[whose].places[place].suffer(u32::from(amount));\n    }", "if effect.is_attack && whose == effect.other {\n        damage::attack(game, effect, place, u32::from(amount));\n    } else {\n        let armour = game.sides[whose].places[place].card().armour;\n        game.sides[whose].places[place].suffer(u32::from(amount.saturating_sub(armour)));\n    }"),
-    _fault("each choice of `scatter` does damage by itself", "words", "        picked[places[chance::pick(draws, there)]] += u32::from(amount);\n    }", "        damage::attack(game, effect, places[chance::pick(draws, there)], u32::from(amount));\n    }"),
-    _fault("healing by an attack heals what was promised", "words", "Word::HealDealt => heal(game, player, effect.place, effect.dealt),", "Word::HealDealt => heal(game, player, effect.place, 50),"),
     _fault("a shield of all lets conditions through", "effect", "Word::Inflict(_)\n                | Word::Strip", "Word::Strip"),
     _fault("a shield of all stops abilities, too", "effect", "stopped && self.is_attack && game", "stopped && game"),
     _fault("a shield lasts one turn less", "turn", "game.sides[1 - player].on_active.shield = 0;", "game.sides[player].on_active.shield = 0;"),
@@ -111,3 +99,19 @@ MUTANTS = (
     _fault("looked-at cards are those of the other's deck", "view", "if at < looked { own.deck.cards[at] }", "if at < looked { other.deck.cards[at] }"),
 )  # fmt: skip
 """From the beginning of a game to what a player sees, in the order of the rules."""
+
+RARE = (
+    _fault("a fossil counts as a basic Pokémon of the first hand", "decks", "position(|number| card(*number).kind == Kind::Basic)", "position(|number| matches!(card(*number).kind, Kind::Basic | Kind::Fossil))"),
+    _fault("armour is looked at on the active spot alone", "damage", "amount = amount.saturating_sub(u32::from(target.armour));", "amount = amount.saturating_sub(if place == ACTIVE { u32::from(target.armour) } else { 0 });"),
+    _fault("an attack without damage is countered", "damage", "if place == ACTIVE && added > 0 {", "if place == ACTIVE {"),
+    _fault("a burn is looked at before its damage", "turn", "                side.active_mut().suffer(20);\n                side.on_active.burned = u8::from(!chance::coin(self.draws));", "                let burns = u8::from(!chance::coin(self.draws));\n                side.on_active.burned = burns;\n                side.active_mut().suffer(20 * u32::from(burns));"),
+    _fault("a run ends after 15 heads", "words", "const LONGEST_RUN: u8 = 16;", "const LONGEST_RUN: u8 = 15;"),
+    _fault("`need all` asks for heads", "words", "Word::NeedAll => return effect.tails == 0,", "Word::NeedAll => return effect.heads > 0,"),
+    _fault("`more` stays for the next `hit`", "words", "            effect.more = 0;\n", ""),
+    _fault("a Pokémon without damage counts as hurt", "words", "Count::HurtFoe => u32::from(other.active().damage > 0)", "Count::HurtFoe => 1"),
+    _fault("damage to the bench is no damage of an attack", "words", "if effect.is_attack && whose == effect.other {", "if effect.is_attack && whose == effect.other && place == ACTIVE {"),
+    _fault("an attack to the own bench is changed by armour", "words", "if effect.is_attack && whose == effect.other {\n        damage::attack(game, effect, place, u32::from(amount));\n    } else {\n        game.sides[whose].places[place].suffer(u32::from(amount));\n    }", "if effect.is_attack && whose == effect.other {\n        damage::attack(game, effect, place, u32::from(amount));\n    } else {\n        let armour = game.sides[whose].places[place].card().armour;\n        game.sides[whose].places[place].suffer(u32::from(amount.saturating_sub(armour)));\n    }"),
+    _fault("each choice of `scatter` does damage by itself", "words", "        picked[places[chance::pick(draws, there)]] += u32::from(amount);\n    }", "        damage::attack(game, effect, places[chance::pick(draws, there)], u32::from(amount));\n    }"),
+    _fault("healing by an attack heals what was promised", "words", "Word::HealDealt => heal(game, player, effect.place, effect.dealt),", "Word::HealDealt => heal(game, player, effect.place, 50),"),
+)  # fmt: skip
+"""Faults that need two rare things at once, or a word that no card of this set uses so. How often they are found is not known yet."""
