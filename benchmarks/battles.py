@@ -18,14 +18,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.both_sides import both_sides
+from benchmarks.both_sides import TOGETHER, both_sides
 from benchmarks.common import ENVIRONMENTS, report
 from harness.model import STATE, Case, Draw, Trajectory
 from harness.protocol.environment import Pool
 from harness.task.contract import Task, TaskDraw
 from harness.task.load import load_task
 
-TOGETHER = 256
 MOVES, STRUGGLE = 165, 165
 RAREST = 24
 """From so many moves that were made least those of chosen teams come."""
@@ -111,8 +110,7 @@ def main(given: Sequence[str] = ()) -> None:
     parser.add_argument("--favour", type=float, default=0.0, help="share of battles by teams that have rare moves")
     asked = parser.parse_args(given)
     task = load_task(ENVIRONMENTS / "pokemon").with_candidate(asked.candidate)
-    battles = turns = differing = 0
-    ends = {"won": 0, "tie": 0, "cut off": 0}
+    battles = turns = 0
     made = np.zeros(MOVES + 1, np.int64)
     teams = Teams(task, asked.seed)
     began = time.monotonic()
@@ -123,19 +121,15 @@ def main(given: Sequence[str] = ()) -> None:
             chosen = round(asked.favour * TOGETHER)
             expected = _favoured(both.reference, policy, seeds[:chosen], task, teams, made) if chosen else []
             expected += both.reference.drive(policy, seeds[chosen:], task.budgets.horizon)
-            for one, difference in zip(expected, both.differences(expected), strict=True):
+            both.judge(expected, policy)
+            for one in expected:
                 turns += one.steps
                 made += moves_made(one)
-                over, paid = one.leaves["terminated"][-1], one.leaves["reward/p1"][-1]
-                ends["cut off" if not over else "won" if paid else "tie"] += 1
-                if difference is not None:
-                    differing += 1
-                    print(f"seed {one.case.seed} under {policy}, step {difference.step}: {difference.path}", flush=True)
             battles += TOGETHER
-            print(f"{turns:,} of {asked.turns:,} turns, {differing} battles differ", flush=True)
+            print(f"{turns:,} of {asked.turns:,} turns, {both.differing} battles differ", flush=True)
     rarest = np.argsort(made[1:])[:5] + 1
     row = {
-        "candidate": asked.candidate, "battles": battles, "turns": turns, "differ": differing, **ends,
+        "candidate": asked.candidate, "battles": battles, "turns": turns, "differ": both.differing, **both.ends,
         "moves made": int(made.sum()), "rarest": ", ".join(f"move {move}: {made[move]}" for move in rarest),
         "turns/s": turns / (time.monotonic() - began),
     }  # fmt: skip

@@ -11,24 +11,40 @@ from pathlib import Path
 import sandboxes
 from benchmarks.common import candidate_tree
 from harness.candidate.start import CandidateWorker
-from harness.compare import Difference, compare_many
+from harness.compare import compare_many
 from harness.model import Trajectory
 from harness.protocol.environment import Environment, Pool
 from harness.task.contract import Task
 from harness.verify.verifier import Verifier
 
+TOGETHER = 256
+"""So many games are played at once."""
+
 
 class BothSides:
-    """A task's reference, and its candidate in a sandbox."""
+    """A task's reference, its candidate in a sandbox, and what came of the games that both have played.
+
+    Attributes:
+        differing: how many games the candidate played otherwise.
+        ends: how many were won, a tie, or cut off.
+    """
 
     def __init__(self, task: Task, reference: Pool, candidate: Environment) -> None:
         self.reference = reference
+        self.differing = 0
+        self.ends = {"won": 0, "tie": 0, "cut off": 0}
         self._task, self._candidate = task, candidate
 
-    def differences(self, expected: Sequence[Trajectory]) -> Sequence[Difference | None]:
-        """The first difference of the candidate in each trajectory of the reference, in any leaf; None where it agrees."""
+    def judge(self, expected: Sequence[Trajectory], policy: str) -> None:
+        """Have the candidate play games of the reference, driven by a policy; one that differs in any leaf is told."""
         cases = [replace(one.case.cut(one.steps), draws=one.draws) for one in expected]
-        return compare_many(expected, self._candidate.rollout(cases), self._task.outputs, self._task.tolerances)
+        found = compare_many(expected, self._candidate.rollout(cases), self._task.outputs, self._task.tolerances)
+        for one, difference in zip(expected, found, strict=True):
+            over, paid = one.leaves["terminated"][-1], one.leaves["reward/p1"][-1]
+            self.ends["cut off" if not over else "won" if paid else "tie"] += 1
+            if difference is not None:
+                self.differing += 1
+                print(f"seed {one.case.seed} under {policy}, step {difference.step}: {difference.path}", flush=True)
 
 
 @contextmanager

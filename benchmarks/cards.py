@@ -17,15 +17,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.battles import TOGETHER
-from benchmarks.both_sides import both_sides
+from benchmarks.both_sides import TOGETHER, both_sides
 from benchmarks.common import ENVIRONMENTS, report
 from harness.model import Trajectory
 from harness.task.load import load_task
 
 IN_TURN = 2
 HAND, ATTACK, ABILITY, RETREAT = 1, 29, 31, 35
-PLACES, DECK = 4, 20
+DECK = 20
 ATTACKS, ABLE, PLAYED = (1, 2), 3, 4
 """Parts of a card that have an effect, as `state/run` numbers them."""
 
@@ -73,8 +72,7 @@ def main(given: Sequence[str] = ()) -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the first game; the others follow")
     asked = parser.parse_args(given)
     task = load_task(ENVIRONMENTS / "tcg").with_candidate(asked.candidate)
-    games = plies = differing = 0
-    ends = {"won": 0, "tie": 0, "cut off": 0}
+    games = plies = 0
     cards: Counter[int] = Counter()
     effects: Uses = Counter()
     began = time.monotonic()
@@ -83,23 +81,19 @@ def main(given: Sequence[str] = ()) -> None:
             policy = task.budgets.policies[games // TOGETHER % len(task.budgets.policies)]
             seeds = range(asked.seed + games, asked.seed + games + TOGETHER)
             expected = both.reference.drive(policy, list(seeds), task.budgets.horizon)
-            for one, difference in zip(expected, both.differences(expected), strict=True):
+            both.judge(expected, policy)
+            for one in expected:
                 plies += one.steps
                 played, begun = uses(one)
                 cards += played
                 effects += begun
-                over, paid = one.leaves["terminated"][-1], one.leaves["reward/p1"][-1]
-                ends["cut off" if not over else "won" if paid else "tie"] += 1
-                if difference is not None:
-                    differing += 1
-                    print(f"seed {one.case.seed} under {policy}, step {difference.step}: {difference.path}", flush=True)
             games += TOGETHER
-            print(f"{games:,} of {asked.games:,} games, {differing} differ", flush=True)
+            print(f"{games:,} of {asked.games:,} games, {both.differing} differ", flush=True)
     known, parts = all_uses()
     card_counts, effect_counts = np.array([cards[card] for card in known]), np.array([effects[part] for part in parts])
     rarest = [known[at] for at in np.argsort(card_counts, kind="stable")[:5]]
     row = {
-        "candidate": asked.candidate, "games": games, "plies": plies, "differ": differing, **ends,
+        "candidate": asked.candidate, "games": games, "plies": plies, "differ": both.differing, **both.ends,
         "cards": len(known), "played 200 times": int((card_counts >= 200).sum()),
         "effects": len(parts), "begun 100 times": int((effect_counts >= 100).sum()),
         "rarest cards": ", ".join(f"{card}: {cards[card]}" for card in rarest),
