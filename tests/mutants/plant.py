@@ -40,6 +40,11 @@ class Mutant:
     others: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 
 
+def in_crate(name: str, file: str, before: str, after: str, level: int = 2) -> Mutant:
+    """A fault in one file of a crate that shows in a step, at any leaf that the step changes."""
+    return Mutant(name, ((before, after),), level, ".*", file=f"rust/src/{file}.rs")
+
+
 def plant(task: Task, mutant: Mutant, tree: Path) -> None:
     """Write a tree whose candidate has the fault."""
     shutil.copytree(task.directory / "candidate", tree / "candidate", ignore=shutil.ignore_patterns("__pycache__"))
