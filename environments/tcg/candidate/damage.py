@@ -2,7 +2,8 @@
 
 import jax.numpy as jnp
 from cards import ALL, BOOST, MOST_TIMES, card_of, fits_of, has_bit, look
-from state import CARD, DAMAGE, SHIELD, WEAKENED, here, number_of, one_of, places, sides, wide
+from flow import share
+from state import CARD, DAMAGE, SHIELD, WEAKENED, chosen_place, here, number_of, places, sides, wide
 
 WEAKNESS = 20
 HIT, CHOSEN, SCATTER = 1, 2, 3
@@ -14,8 +15,7 @@ def damaged(effect, row, state, more, picks, on):
     cards, before = mons[:, :, CARD], wide(mons[:, :, DAMAGE])
     about = card_of(cards)
     strikes, bench = row.strike, places() > 0
-    at = wide(state.chosen) - 1
-    chosen = here(at >> 2, at & 3) & (strikes == CHOSEN)
+    chosen = chosen_place(state) & (strikes == CHOSEN)
     to_bench = jnp.where(bench, row.bench, 0)
     # Of an attack what the other player's Pokémon take; all else changes by nothing.
     attack = jnp.where((strikes == HIT) & ~bench, row.damage + more, 0)
@@ -37,10 +37,9 @@ def _scattered(effect, row, cards, picks):
     """How often each Pokémon of the other player was picked, `[4]` (69)."""
     there = cards != 0
     nth = jnp.sum(jnp.tri(4, k=-1, dtype=bool) & there, axis=1, dtype=jnp.int32)
-    order = jnp.arange(effect.picks.shape[0], dtype=jnp.int32)
     times = jnp.zeros(4, jnp.int32)
     for time in range(MOST_TIMES):
-        picked = one_of(order == picks + time, effect.picks) * number_of(there) >> 16
+        picked = share(effect, picks + time, number_of(there))
         times += wide(there & (nth == picked) & (time < row.times))
     return times
 

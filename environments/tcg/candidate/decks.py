@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from cards import BASIC, CARD_TABLE, COSTS, DECK_TYPES, DECKS, EVOLVES_FROM, FOSSIL, look
-from piles import at_of, nth, placed, ranks
+from piles import at_of, nth, placed, ranks, shuffled
 from questions import legal
 from state import DECK, MON, PLACE_ACTIVE, State, number_of, one_of, put, wide
 from tables import BASICS, FILL, IN_ORDER
@@ -135,10 +135,7 @@ def _types(bits):
 def _shuffled(deck, numbers):
     """A deck in any order is sorted by id, and then by numbers (16, 17)."""
     there = jnp.ones(DECK, bool)
-    at = ranks(deck, there)
-    keys = numbers.at[at].get(mode="promise_in_bounds")
-    before = (keys[:, None] < keys) | ((keys[:, None] == keys) & (at[:, None] < at))
-    return placed(deck, jnp.sum(before, axis=0, dtype=jnp.int32), there)
+    return shuffled(placed(deck, ranks(deck, there), there), numbers)
 
 
 def _dealt(deck):

@@ -1,7 +1,7 @@
 """What a player sees of a game: nothing that is hidden (96, 97)."""
 
 import jax.numpy as jnp
-from piles import at_of, size
+from piles import at_of, placed, size
 from state import wide
 
 PLAYERS = ("p1", "p2")
@@ -46,5 +46,4 @@ def _seen_by(own, state):
 def _known(hand, known):
     """The known cards of a hand, without gaps."""
     before = jnp.sum((at_of()[:, None] < at_of()) & known[:, None], axis=0, dtype=jnp.int32)
-    is_at = (before[:, None] == at_of()) & known[:, None]
-    return jnp.sum(jnp.where(is_at, hand[:, None], jnp.uint8(0)), axis=0, dtype=jnp.uint8)
+    return placed(hand, before, known)

@@ -41,6 +41,7 @@ from state import (
     PLACE_ACTIVE,
     PLACE_BENCH,
     USED,
+    chosen_place,
     number_of,
     one_of,
     places,
@@ -83,8 +84,7 @@ def answers(state, row):
 
 def chosen_card(state):
     """The id of the chosen Pokémon, or 0."""
-    place = jnp.arange(8, dtype=jnp.int32) == wide(state.chosen) - 1
-    return wide(one_of(place, state.mons[:, :, CARD].reshape(8)))
+    return wide(one_of(chosen_place(state), state.mons[:, :, CARD], axis=(0, 1)))
 
 
 def legal(state):

@@ -118,6 +118,12 @@ def here(side, place):
     return (sides() == side)[:, None] & (places() == place)
 
 
+def chosen_place(state):
+    """Where the chosen Pokémon is, `[2, 4]` (77)."""
+    at = wide(state.chosen) - 1
+    return here(at >> 2, at & 3)
+
+
 def room(cards):
     """The free place of a bench with the lowest number, of four places; 0 where there is none (25)."""
     free = (cards == 0) & (places() > 0)

@@ -26,6 +26,7 @@ from state import (
     POISONED,
     SHIELD,
     change,
+    chosen_place,
     exchanged,
     here,
     is_energy,
@@ -100,7 +101,7 @@ def _on_mons(effect, row, flow, on, kept_off):
     damage, dealt = damaged(effect, row, state, more, picks, on)
     picks += jnp.where(scatters, row.times, 0)
     dealt = jnp.where(hits, dealt, flow.dealt)
-    own_place, chosen = here(0, effect.place), _chosen(state)
+    own_place, chosen = here(0, effect.place), chosen_place(state)
     targets = jnp.stack([jnp.zeros((2, 4), bool), own_place, chosen, jnp.broadcast_to((sides() == 0)[:, None], (2, 4))])
     healed = jnp.where(row.healed == ALL, dealt, row.healed)
     damage = jnp.where(on & targets[row.heal], jnp.maximum(damage - healed, 0), damage)
@@ -109,12 +110,6 @@ def _on_mons(effect, row, flow, on, kept_off):
     changed = jnp.where(of_mon() == DAMAGE, damage[:, :, None].astype(jnp.uint8), changed)
     changed = jnp.where((cards != 0)[:, :, None], changed, state.mons)
     return flow._replace(state=state._replace(mons=changed), more=jnp.where(hits, 0, more), dealt=dealt, picks=picks)
-
-
-def _chosen(state):
-    """Where the chosen Pokémon is, `[2, 4]`."""
-    at = wide(state.chosen) - 1
-    return here(at >> 2, at & 3)
 
 
 def _count(effect, row, flow):
@@ -153,7 +148,7 @@ def _energy(effect, row, flow, on, kept_off, picks):
     is_type = card_of(mons[0, 0, CARD]).type == type_ + 1
     bench = (sides() == 0)[:, None] & (places() > 0)
     amount = jnp.where((what == CHARGE_SELF) & own, number, 0)
-    amount += jnp.where((what == CHARGE_CHOSEN) & _chosen(flow.state), number, 0)
+    amount += jnp.where((what == CHARGE_CHOSEN) & chosen_place(flow.state), number, 0)
     amount += jnp.where((what == CHARGE_ACTIVE) & is_type & active, number, 0)
     amount += jnp.where((what == DISCARD) & own, -number, 0)
     amount += jnp.where((what == DISCARD_ALL) & own, -ALL, 0)
