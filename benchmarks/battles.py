@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import time
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -110,7 +111,8 @@ def main(given: Sequence[str] = ()) -> None:
     parser.add_argument("--favour", type=float, default=0.0, help="share of battles by teams that have rare moves")
     asked = parser.parse_args(given)
     task = load_task(ENVIRONMENTS / "pokemon").with_candidate(asked.candidate)
-    battles = turns = 0
+    battles = turns = differ = 0
+    ends: Counter[str] = Counter()
     made = np.zeros(MOVES + 1, np.int64)
     teams = Teams(task, asked.seed)
     began = time.monotonic()
@@ -121,15 +123,17 @@ def main(given: Sequence[str] = ()) -> None:
             chosen = round(asked.favour * TOGETHER)
             expected = _favoured(both.reference, policy, seeds[:chosen], task, teams, made) if chosen else []
             expected += both.reference.drive(policy, seeds[chosen:], task.budgets.horizon)
-            both.judge(expected, policy)
+            ended, differing = both.judge(expected, policy)
+            ends += ended
+            differ += differing
             for one in expected:
                 turns += one.steps
                 made += moves_made(one)
             battles += TOGETHER
-            print(f"{turns:,} of {asked.turns:,} turns, {both.differing} battles differ", flush=True)
+            print(f"{turns:,} of {asked.turns:,} turns, {differ} battles differ", flush=True)
     rarest = np.argsort(made[1:])[:5] + 1
     row = {
-        "candidate": asked.candidate, "battles": battles, "turns": turns, "differ": both.differing, **both.ends,
+        "candidate": asked.candidate, "battles": battles, "turns": turns, "differ": differ, **ends,
         "moves made": int(made.sum()), "rarest": ", ".join(f"move {move}: {made[move]}" for move in rarest),
         "turns/s": turns / (time.monotonic() - began),
     }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,29 +23,27 @@ TOGETHER = 256
 
 
 class BothSides:
-    """A task's reference, its candidate in a sandbox, and what came of the games that both have played.
-
-    Attributes:
-        differing: how many games the candidate played otherwise.
-        ends: how many were won, a tie, or cut off.
-    """
+    """A task's reference, and its candidate in a sandbox."""
 
     def __init__(self, task: Task, reference: Pool, candidate: Environment) -> None:
         self.reference = reference
-        self.differing = 0
-        self.ends = {"won": 0, "tie": 0, "cut off": 0}
         self._task, self._candidate = task, candidate
 
-    def judge(self, expected: Sequence[Trajectory], policy: str) -> None:
-        """Have the candidate play games of the reference, driven by a policy; one that differs in any leaf is told."""
+    def judge(self, expected: Sequence[Trajectory], policy: str) -> tuple[Counter[str], int]:
+        """Have the candidate play games of the reference, driven by a policy; one that differs in any leaf is told.
+
+        Returns:
+            how many games were won, a tie, or cut off; and how many differed.
+        """
         cases = [replace(one.case.cut(one.steps), draws=one.draws) for one in expected]
         found = compare_many(expected, self._candidate.rollout(cases), self._task.outputs, self._task.tolerances)
+        ends: Counter[str] = Counter()
         for one, difference in zip(expected, found, strict=True):
             over, paid = one.leaves["terminated"][-1], one.leaves["reward/p1"][-1]
-            self.ends["cut off" if not over else "won" if paid else "tie"] += 1
+            ends["cut off" if not over else "won" if paid else "tie"] += 1
             if difference is not None:
-                self.differing += 1
                 print(f"seed {one.case.seed} under {policy}, step {difference.step}: {difference.path}", flush=True)
+        return ends, sum(difference is not None for difference in found)
 
 
 @contextmanager

@@ -178,7 +178,7 @@ def _more_than_were_discarded(game: Trajectory) -> bool:
     """Whether more of a supporter or an item is counted as played than lies on the discard piles at the end."""
     played, _ = uses(game)
     discarded = np.bincount(game.leaves["state/discard"][-1].ravel(), minlength=LAST_CARD + 1)
-    return any(played[card] > discarded[card] for card in range(FIRST_TRAINER, LAST_CARD + 1))
+    return any(played[str(card)] > discarded[card] for card in range(FIRST_TRAINER, LAST_CARD + 1))
 
 
 def test_what_the_benchmark_counts_as_played_was_played(games: list[Trajectory]) -> None:
