@@ -16,7 +16,16 @@ from harness.task.contract import CANDIDATE_DIRECTORY, Task, caches
 
 SHARED = ("leaves.py", "leaf_spaces.py", "vector_env.py", "seats.py", "zoo_env.py")
 FACES = {
-    "jax": (*SHARED, "jax_env.py", "jax_gymnax.py", "jax_vector.py", "jax_pgx.py", "jax_marl.py", "over_devices.py"),
+    "jax": (
+        *SHARED,
+        "jax_env.py",
+        "jax_gymnax.py",
+        "jax_vector.py",
+        "jax_pgx.py",
+        "jax_marl.py",
+        "over_devices.py",
+        "restarts.py",
+    ),
     "rust": (*SHARED, "rust_batch.py", "rust_pool.py", "rust_vector.py", "lockstep_binding.pyi"),
 }
 PACKAGE = {"jax": "jax_package.py", "rust": "rust_package.py"}

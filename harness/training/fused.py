@@ -18,8 +18,9 @@ import numpy as np
 from harness.candidate.adapters.jax import vector as jax_vector
 from harness.candidate.adapters.jax.batch import key_data_of
 from harness.candidate.adapters.jax.vector import SubEnv
-from harness.candidate.faces.jax_env import JaxEnv, output_leaves, select
+from harness.candidate.faces.jax_env import JaxEnv, output_leaves
 from harness.candidate.faces.leaves import pack_action
+from harness.candidate.faces.restarts import restarted, select
 from harness.task.training import PpoConfig
 from harness.training.policy import Policy
 from harness.training.ppo import Array, Batch, Learner, Ppo
@@ -147,16 +148,18 @@ class FusedTrainer:
         # Which episodes will begin is not known yet, but what each would draw is: drawn at once, it costs far less.
         draws = jax.vmap(jax.vmap(partial(jax_vector.reset_draws, env)))(chance.seeds)
 
+        def begin(chance: Any) -> Any:
+            fresh, first = jax_vector.begin(env, *chance)
+            return fresh, self._seen(first)
+
         def one(sub_env: SubEnv, action: Any, key_data: Any, draws: Any) -> Any:
-            fresh, first = jax_vector.begin(env, key_data, draws)
-            held = pack_action(action)
-            seen, decided = self._seen(first), None
+            held, seen, decided = pack_action(action), None, None
             for _ in range(self.config.hold):
                 stepped, outputs, _ = jax_vector.step(env, sub_env, held)
                 ended = outputs["terminated"] | outputs["truncated"]
                 leaves, final = output_leaves(outputs), self._seen(outputs)
                 reward, terminated = policy.earned(leaves), policy.terminated(leaves)
-                sub_env, seen = select(ended, fresh, stepped), select(ended, self._seen(first), final)
+                sub_env, seen = restarted(ended, begin, (key_data, draws), stepped, final)
                 decided = _Decided(final, reward, terminated, ended, stepped.timestep).after(decided)
             return sub_env, seen, decided
 

@@ -23,6 +23,7 @@ import numpy as np
 from jax.core import Tracer
 
 from .leaves import OBSERVED, Actions, flatten, is_action, is_of_kind, pack_action, unpack_action
+from .restarts import restarted
 
 State = Any
 Outputs = dict[str, Any]
@@ -130,29 +131,34 @@ class JaxEnv:
 
         Returns:
             `state` and `outputs` after the auto-reset; `final_state` and `final_outputs` before it; `step_draws`,
-            `step_used`, `reset_draws`, `reset_used`: the draws that the step took, and those of the reset, which
-            counts only where the episode ended.
+            `step_used`, `reset_draws`, `reset_used`: the draws that the step took, and those of the reset, zeros where
+            the episode went on.
         """
         # A split costs as much as a small environment's whole step, and only one of two that draw needs it.
         step_key, reset_key = jax.random.split(key) if self.step_draws and self.reset_draws else (key, key)
         step_draws = self.sample_step(step_key, state, action)
         stepped, final = self.advance(state, action, step_draws)
-        reset_draws = self.sample_reset(reset_key)
-        fresh, first = self.begin(reset_draws)
-        ended = final["terminated"] | final["truncated"]
         outputs = _public(final)
-        for name in OBSERVED:
-            if name in outputs:
-                outputs[name] = select(ended, first[name], final[name])
+        before = {name: outputs[name] for name in OBSERVED if name in outputs}
+
+        def begin(key: jax.Array) -> tuple[State, Any]:
+            draws = self.sample_reset(key)
+            fresh, first = self.begin(draws)
+            return fresh, ({name: first[name] for name in before}, draws, self.used(first, self.reset_draws))
+
+        # Where no episode ended there are no draws of a reset.
+        none = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(begin, reset_key)[1][1:])
+        ended = final["terminated"] | final["truncated"]
+        fresh, (first, reset_draws, reset_used) = restarted(ended, begin, reset_key, stepped, (before, *none))
         return {
-            "state": select(ended, fresh, stepped),
-            "outputs": outputs,
+            "state": fresh,
+            "outputs": outputs | first,
             "final_state": stepped,
-            "final_outputs": _public(final),
+            "final_outputs": outputs,
             "step_draws": step_draws,
             "step_used": self.used(final, self.step_draws),
             "reset_draws": reset_draws,
-            "reset_used": self.used(first, self.reset_draws),
+            "reset_used": reset_used,
         }
 
     def begin(self, draws: Arrays) -> tuple[State, Outputs]:
@@ -223,11 +229,6 @@ class JaxEnv:
                 "this environment was verified without JAX's 64-bit types, and they are on, with which it may compute and "
                 'draw otherwise: call jax.config.update("jax_enable_x64", False), or use it in a process of its own'
             )
-
-
-def select(condition: Any, if_true: Any, if_false: Any) -> Any:
-    """One of two pytrees of the same structure, by a scalar condition."""
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), if_true, if_false)
 
 
 def output_leaves(outputs: Outputs) -> Arrays:

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .jax_env import JaxEnv, select
+from .jax_env import JaxEnv
 from .jax_gymnax import Discrete, space_of
 from .leaves import nested
+from .restarts import restarted, select
 from .seats import ALIVE, TO_MOVE, Seats, of_player
 
 ALL = "__all__"
@@ -55,8 +56,7 @@ class MarlEnv:
 
     def reset(self, key: jax.Array) -> tuple[dict[str, Any], MarlState]:
         """Begin an episode: observations by agent, and the state."""
-        state, outputs = self.env.reset(key)
-        held = MarlState(state, self._observed(outputs))
+        held = MarlState(*self._begin(key))
         return self.get_obs(held), held
 
     def step(
@@ -69,8 +69,10 @@ class MarlEnv:
         """
         key, reset_key = jax.random.split(key)
         _, after, rewards, dones, infos = self.step_env(key, state, actions)
-        begun = self.reset(reset_key)[1] if reset_state is None else reset_state
-        held = select(dones[ALL], begun, after)
+        if reset_state is None:
+            held = MarlState(*restarted(dones[ALL], self._begin, reset_key, *after))
+        else:
+            held = select(dones[ALL], reset_state, after)
         return self.get_obs(held), held, rewards, dones, infos
 
     def step_env(
@@ -120,6 +122,10 @@ class MarlEnv:
     def action_space(self, agent: str) -> Any:
         """The space of an agent's action."""
         return self.action_spaces[agent]
+
+    def _begin(self, key: jax.Array) -> tuple[Any, dict[str, Any]]:
+        state, outputs = self.env.reset(key)
+        return state, self._observed(outputs)
 
     def _mask(self, told: Any, agent: str) -> Any:
         """What an agent may do; all where only others have a mask."""

@@ -15,8 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .jax_env import JaxEnv, select
+from .jax_env import JaxEnv
 from .leaves import bounds
+from .restarts import select
 from .seats import TO_MOVE, Seats, of_player
 
 

@@ -10,9 +10,10 @@ import jax
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from .jax_env import JaxEnv, select
+from .jax_env import JaxEnv
 from .leaves import OBSERVED, Actions, pack_action
 from .over_devices import compiled, demand_share
+from .restarts import restarted, select
 from .vector_env import Stepped, SteppedVectorEnv
 
 Array = np.ndarray[Any, Any]
@@ -111,7 +112,7 @@ def _step(env: JaxEnv, mode: str, key_data: Any, state: Any, actions: Any, ended
         if mode == AutoresetMode.DISABLED.value:
             return key_data, *env.step(step_key, state, action), {}
         step_key, reset_key = jax.random.split(step_key)
-        return key_data, *select(ended, env.reset(reset_key), env.step(step_key, state, action)), {}
+        return key_data, *restarted(ended, env.reset, reset_key, *env.step(step_key, state, action)), {}
 
     return jax.vmap(one)(key_data, state, actions, ended)
 

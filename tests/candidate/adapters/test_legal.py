@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from harness.candidate.adapters.legal import legal_action
+from harness.candidate.adapters.legal import legal_action, ranked
 from harness.candidate.faces.leaves import mask_of
 
 LOW, VALUES = 3, 7
@@ -29,6 +29,20 @@ def test_each_legal_action_and_no_other_is_taken(dtype: type) -> None:
     assert np.take_along_axis(legal, taken[..., None].astype(np.int64) - LOW, -1).all()
     assert {len(set(row.tolist())) == allowed.sum() for row, allowed in zip(taken, mask[:, 0], strict=True)} == {True}
     assert np.array_equal(legal_action(jnp, jnp.asarray(planned), LOW, jnp.asarray(legal)), taken)
+
+
+@pytest.mark.parametrize("values", [1, 31, 32, 33, 64, 100])
+def test_a_rank_is_found_over_several_words_of_bits(values: int) -> None:
+    rng = np.random.default_rng(values)
+    legal = rng.random((60, values)) < rng.random((60, 1))
+    rank = rng.integers(0, values + 2, 60).astype(np.uint32)
+    expected = [
+        found[number] if number < len(found := np.flatnonzero(row)) else 0
+        for row, number in zip(legal, rank, strict=True)
+    ]
+    for xp in (np, jnp):
+        found = ranked(xp, xp.asarray(legal), xp.asarray(rank))
+        assert found.dtype == np.int32 and found.tolist() == expected
 
 
 def test_where_nothing_is_legal_the_action_stays() -> None:

@@ -18,8 +18,9 @@ import numpy as np
 from harness.candidate.adapters.jax import tape as jax_tape
 from harness.candidate.adapters.jax.batch import fitting, key_data_of
 from harness.candidate.adapters.jax.rollout import random_key
-from harness.candidate.faces.jax_env import Arrays, JaxEnv, Outputs, State, output_leaves, select
+from harness.candidate.faces.jax_env import Arrays, JaxEnv, Outputs, State, output_leaves
 from harness.candidate.faces.leaves import OBSERVED, pack_action
+from harness.candidate.faces.restarts import restarted, select
 
 Array = np.ndarray[Any, Any]
 
@@ -211,13 +212,18 @@ def _advance_vector(
         final = _shown(env, outputs, stepped.state, with_state)
         if not resets:
             return stepped, final, {}, (*taken, {}, {})
-        begun_draws = reset_draws(env, key_data)
-        fresh, first = begin(env, key_data, begun_draws)
+        seen = {path: leaf for path, leaf in final.items() if path.split("/")[0] in (*OBSERVED, "state")}
+
+        def anew(key_data: Any) -> Any:
+            draws = reset_draws(env, key_data)
+            fresh, first = begin(env, key_data, draws)
+            shown = _shown(env, first, fresh.state, with_state)
+            begun = (env.used(first, env.reset_draws), draws if env.reset_draws else {})
+            return fresh, ({path: shown[path] for path in seen}, begun)
+
+        none = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(anew, key_data)[1][1])
         ended = outputs["terminated"] | outputs["truncated"]
-        shown = _shown(env, first, fresh.state, with_state)
-        seen = [path for path in final if path.split("/")[0] in (*OBSERVED, "state")]
-        leaves = final | {path: jnp.where(ended, shown[path], final[path]) for path in seen}
-        begun = (env.used(first, env.reset_draws), begun_draws if env.reset_draws else {})
-        return select(ended, fresh, stepped), leaves, {path: final[path] for path in seen}, (*taken, *begun)
+        after, (first, begun) = restarted(ended, anew, key_data, stepped, (seen, none))
+        return after, final | first, seen, (*taken, *begun)
 
     return jax.vmap(one)(sub_envs, actions, key_data, forced, over)
