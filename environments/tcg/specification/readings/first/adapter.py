@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 from cards import Catalogue
+from generator import Generator
 from legal import legal
 from match import Match
 from policies import POLICIES
@@ -41,7 +42,7 @@ class Game:
             archetype=len(self.catalogue.archetypes), base=len(self.catalogue.basics), line=len(self.catalogue.in_order)
         )
         self._beyond = beyond
-        self._rng, self._drawn, self._forced = np.random.RandomState(0), [], None
+        self._generator, self._drawn, self._forced = Generator(0), [], None
 
     def spec(self):
         leaves = {"state/" + name: {"dtype": "uint8", "shape": list(shape)} for name, shape in SHAPES.items()}
@@ -55,7 +56,7 @@ class Game:
         return {"leaves": leaves, "draws": DRAWS, "capabilities": ["restore", "draws", "force_draws"]}
 
     def reset(self, seed, draws=None):
-        self._rng = np.random.RandomState([seed % (1 << 32), seed >> 32])
+        self._generator = Generator(seed)
         self._begin(draws)
         self.match = Match.begin(self.catalogue, self._chance)
         self._end()
@@ -108,7 +109,7 @@ class Game:
     def _chance(self, name):
         """The next draw of a name: a number, or nested lists."""
         if self._forced is None:
-            value = self._rng.randint(self._beyond[name], size=DRAWS[name].get("shape", []))
+            value = self._generator.uniform(self._beyond[name], DRAWS[name].get("shape", []))
         else:
             found = next((draw for draw in self._forced if draw[0] == name), None)
             if found is None:
