@@ -7,7 +7,8 @@ import jax.numpy as jnp
 from cards import fits_of, has_bit
 from flow import share
 from piles import DECK, FULL_HAND, at_of, drawn_often, given, joined, nth, shuffled, size, taken, thrown, without
-from state import CARD, FRESH, UNDER, change, freed, here, number_of, of_mon, once, one_of, put, room, sides, wide
+from some import once
+from state import CARD, FRESH, UNDER, change, freed, here, number_of, of_mon, one_of, put, room, sides, wide
 
 DRAW, FIND, CALL, TOSS, RETURN, SHOW, LOOK, LIFT, REDRAW = range(1, 10)
 OF_OTHER = (TOSS, RETURN, SHOW, REDRAW)
@@ -26,10 +27,10 @@ class Piles(NamedTuple):
 
 def moved(effect, row, flow):
     """What a row does about cards that are not in play, or leave it."""
-    return once(row.cards > 0, lambda flow: _moved(effect, row, flow), flow)
+    return once(row.cards > 0, _moved, flow, effect, row)
 
 
-def _moved(effect, row, flow):
+def _moved(flow, effect, row):
     state, what = flow.state, row.cards
     other = jnp.any(jnp.stack([what == word for word in OF_OTHER]))
     whose = sides() == wide(other)
@@ -100,6 +101,8 @@ def _shuffled(effect, row, flow, piles, stack):
     shuffles = redraws | (row.cards == RETURN)
     numbers = effect.shuffles[jnp.minimum(flow.shuffles, effect.shuffles.shape[0] - 1)]
     below = jnp.where(redraws, piles.hand, jnp.pad(jnp.stack(stack), (0, DECK - len(stack))))
-    deck = once(shuffles, lambda deck: shuffled(joined(deck, below), numbers), piles.deck)
+    deck = once(
+        shuffles, lambda deck, below, numbers: shuffled(joined(deck, below), numbers), piles.deck, below, numbers
+    )
     piles = change(piles._replace(deck=deck), shuffles, looked=0)
     return change(piles, redraws, hand=jnp.zeros_like(piles.hand), known=jnp.zeros_like(piles.known)), shuffles

@@ -145,8 +145,3 @@ def exchanged(mons, marks, aim):
     moved = jnp.where((places() == 0)[:, None], comes[:, None], moved)
     whose = (aim > 0) & (sides() == side)
     return jnp.where(whose[:, None, None], moved, mons), freed(marks, whose)
-
-
-def once(where, do, carry):
-    """What `do` makes of a carry where a condition holds. In a batch nothing is done as long as it holds nowhere."""
-    return jax.lax.while_loop(lambda held: held[0], lambda held: (jnp.bool(False), do(held[1])), (where, carry))[1]

@@ -12,6 +12,7 @@ from cards import (
 from flow import Effect
 from piles import drawn, thrown
 from questions import legal
+from some import once
 from state import (
     ASKED,
     ASLEEP,
@@ -165,7 +166,12 @@ def _check_up(state, on, hp, coins, used):
 
 
 def _all_thrown(piles, cards):
-    """Discard piles of both players with all cards of `[2, n]`, the largest first; 0 is no card."""
+    """Discard piles of both players with all cards of `[2, n]`; 0 is no card."""
+    return once(jnp.any(cards != 0), _thrown_one_by_one, piles, cards)
+
+
+def _thrown_one_by_one(piles, cards):
+    """The largest first."""
 
     def throw(held):
         piles, cards = held

@@ -17,6 +17,7 @@ from cards import (
 from damage import damaged
 from flow import share
 from questions import answers, number_of_energy
+from some import once
 from state import (
     ASKED,
     CARD,
@@ -47,6 +48,10 @@ HEAL_SELF, HEAL_CHOSEN, HEAL_OWN = range(1, 4)
 
 def run(effect, flow):
     """Carry rows out up to a question or to the end (65)."""
+    return once(flow.goes, _run, flow, effect)
+
+
+def _run(flow, effect):
     return jax.lax.while_loop(lambda flow: flow.goes, lambda flow: _row(effect, flow), flow)
 
 
