@@ -157,9 +157,8 @@ def _firsts(state, fits):
     somebody = jnp.any(there, axis=(1, 2)) | (FIRST["side"] == 0)
     on_bench = cards[0, 1:] != 0
     energy = jnp.any((state.mons[0, 1:, ENERGY] != 0) & on_bench[:, None], axis=0)
-    besides = jnp.stack(
-        [jnp.bool(True), jnp.any(on_bench), jnp.bool(False), state.deck[0, 0] != 0, state.hand[1, 0] != 0]
-    )
-    met = besides[FIRST["besides"]] | ((FIRST["besides"] == 2) & energy[FIRST["type"]])
-    bits = jnp.uint32(1) << jnp.arange(len(met), dtype=jnp.uint32)
+    besides = {0: jnp.bool(True), 1: jnp.any(on_bench), 3: state.deck[0, 0] != 0, 4: state.hand[1, 0] != 0}
+    asked = zip(FIRST["besides"].tolist(), FIRST["type"].tolist(), strict=True)
+    met = jnp.stack([energy[of_type] if what == 2 else besides[what] for what, of_type in asked])
+    bits = jnp.uint32(1) << jnp.arange(met.shape[0], dtype=jnp.uint32)
     return jnp.sum(jnp.where(somebody & met, bits, jnp.uint32(0)), dtype=jnp.uint32)

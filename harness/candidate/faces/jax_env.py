@@ -147,7 +147,7 @@ class JaxEnv:
             return fresh, ({name: first[name] for name in before}, draws, self.used(first, self.reset_draws))
 
         # Where no episode ended there are no draws of a reset.
-        none = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(begin, reset_key)[1][1:])
+        none = jax.tree.map(jnp.zeros_like, jax.eval_shape(begin, reset_key)[1][1:])
         ended = final["terminated"] | final["truncated"]
         fresh, (first, reset_draws, reset_used) = restarted(ended, begin, reset_key, stepped, (before, *none))
         return {

@@ -221,7 +221,7 @@ def _advance_vector(
             begun = (env.used(first, env.reset_draws), draws if env.reset_draws else {})
             return fresh, ({path: shown[path] for path in seen}, begun)
 
-        none = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(anew, key_data)[1][1])
+        none = jax.tree.map(jnp.zeros_like, jax.eval_shape(anew, key_data)[1][1])
         ended = outputs["terminated"] | outputs["truncated"]
         after, (first, begun) = restarted(ended, anew, key_data, stepped, (seen, none))
         return after, final | first, seen, (*taken, *begun)
