@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,19 +10,11 @@ from hypothesis import Phase, given, settings
 
 from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment
-from harness.reference.start import start_reference
-from tests.environments.tcg.test_reference import SUITE, TASK, differing
-from tests.specification.conftest import HERE
+from tests.environments.tcg.conftest import TASK
+from tests.environments.tcg.test_reference import SUITE, differing
 
 SEQUENCES = {sequence.name: sequence for sequence in SUITE.sequences}
 FIRST_ATTACK, LAST_ATTACK = 29, 30
-
-
-@pytest.fixture(scope="module")
-def reference() -> Iterator[Environment]:
-    started = start_reference(TASK, HERE)
-    yield started
-    started.close()
 
 
 def played(reference: Environment, name: str, count: int) -> list[Trajectory]:

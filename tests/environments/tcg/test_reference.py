@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,14 +19,12 @@ from harness.reference.start import start_reference
 from harness.specification.contradictions import contradictions
 from harness.specification.place import READINGS, find, read
 from harness.specification.readings import laid, play_reading
-from harness.task.load import load_task
 from harness.task.suite import load_suite
 from harness.verdict import Outcome
+from tests.environments.tcg.conftest import TASK
 from tests.environments.tcg.test_tables import cards
-from tests.paths import ENVIRONMENTS
 from tests.specification.conftest import HERE
 
-TASK = load_task(ENVIRONMENTS / "tcg")
 SPECIFICATION = read(find(TASK.directory))
 SUITE = load_suite(TASK)
 SHEET, SCENARIOS = SPECIFICATION.demanded()
@@ -38,16 +36,9 @@ FIRST_TRAINER, LAST_CARD = 219, 233
 
 
 @pytest.fixture(scope="module")
-def reference() -> Iterator[Environment]:
-    started = start_reference(TASK, HERE)
-    yield started
-    started.close()
-
-
-@pytest.fixture(scope="module")
 def games(reference: Environment) -> list[Trajectory]:
     """Some games of scripted and of random play."""
-    seeds = {"rival": range(32), "busy": range(8), "random": range(2)}
+    seeds = {"rival": range(130, 162), "busy": range(8), "random": range(2)}
     return [game for name, each in seeds.items() for game in reference.drive(name, list(each), 400)]
 
 
@@ -170,8 +161,7 @@ def test_every_property_is_broken_by_a_fault_of_its_kind(games: list[Trajectory]
 
 def test_scripted_play_reaches_every_feature(games: list[Trajectory]) -> None:
     shown = {one.name: sum(len(one.shown(game)) for game in games) for one in SUITE.features}
-    rare = {"gagged"}  # by a Psyduck or a Gengar: in one of 60 games
-    assert {name for name, count in shown.items() if not count} <= rare
+    assert [name for name, count in shown.items() if not count] == []
 
 
 def _more_than_were_discarded(game: Trajectory) -> bool:
