@@ -24,6 +24,7 @@ import numpy as np
 from benchmarks.both_sides import TOGETHER, both_sides
 from benchmarks.common import ENVIRONMENTS, report
 from harness.model import Trajectory
+from harness.support.files import write_durably
 from harness.task.load import load_task
 
 IN_TURN = 2
@@ -71,9 +72,7 @@ class Counts:
     def keep(self, to: Path | None) -> None:
         """Write it all, whole or not at all."""
         if to is not None:
-            fresh = to.with_suffix(".new")
-            fresh.write_text(json.dumps(vars(self)), encoding="utf-8")
-            fresh.replace(to)
+            write_durably(to, json.dumps(vars(self)).encode())
 
 
 def name_of(card: int, part: int) -> str:
