@@ -86,7 +86,7 @@ def localise(
         rule=difference.rule,
         level=level,
         check=check,
-        module=_module(pair, expected, step, difference.path),
+        module=_module(pair, expected, step, (difference.path, *also)),
         cause=cause,
         reproduced=reproduced,
         grid=grid_of(one.leaves, other.leaves, difference, pair.task.tolerances),
@@ -164,9 +164,12 @@ def _also_differing(
     return differing
 
 
-def _module(pair: Pair, expected: Trajectory, step: int, path: str) -> str | None:
-    """The first module one of whose probes shows the difference; else the one that says it writes the leaf."""
-    found = shown_by_probe(pair, pair.task.modules, expected, step) or pair.task.module_of(path)
+def _module(pair: Pair, expected: Trajectory, step: int, paths: Sequence[str]) -> str | None:
+    """The first module one of whose probes shows the difference; else the one that says it writes the first of the leaves
+    that differ. A draw is no leaf of a module: what was drawn in vain, or not at all, shows in what it decides.
+    """
+    written = (module for path in paths if (module := pair.task.module_of(path)) is not None)
+    found = shown_by_probe(pair, pair.task.modules, expected, step) or next(written, None)
     return None if found is None else found.name
 
 

@@ -1,10 +1,11 @@
 """How often planted faults are found, from fresh seeds: the share of verifications that fail, and by which check.
 
-    python -m tests.mutants.repeat [GROUP]... [--fault WORDS] [--runs 20] [--seed N] [--exploring 1] [--out FILE]
+    python -m tests.mutants.repeat [GROUP]... [--fault WORDS] [--runs 20] [--seed N] [--exploring 1] [--trace] [--out FILE]
 
 A verification of levels 1 to 3 fails where one of them does, and each level alone asks what it asks beside the others. So the
-levels run one by one, first the one that a fault is for, up to the first failure. Each fault is a line of FILE, so a run that
-was interrupted goes on with the next one. What was measured is kept in `found.jsonl`, beside this file: take out the lines of
+levels run one by one, first the one that a fault is for, up to the first failure. With `--trace` what was found is shrunk and
+traced to a module, as for a user; that takes longer. Each fault is a line of FILE, so a run that was interrupted goes on with the
+next one. What was measured is kept in `found.jsonl`, beside this file: take out the lines of
 what is to be measured anew. The exit status is 1 where a fault passed once.
 """
 
@@ -45,7 +46,7 @@ GROUPS: Mapping[str, tuple[Path, Sequence[Mutant], str]] = {
 
 
 def judged(
-    group: str, runs: int, seed: int, out: Path, *, words: str = "", exploring: int = 1
+    group: str, runs: int, seed: int, out: Path, *, words: str = "", exploring: int = 1, trace: bool = False
 ) -> dict[str, dict[str, int]]:
     """By fault whose name has these words, how often which check found it; `passed` where none did."""
     directory, mutants, kind = GROUPS[group]
@@ -55,9 +56,10 @@ def judged(
     with Verifier(task, sandboxes.choose(None), prepare=True) as verifier:
         for mutant in (one for one in mutants if words in one.name):
             asked = {"group": group, "fault": mutant.name, "runs": runs, "seed": seed, "exploring": exploring}
+            asked |= {"traced": True} if trace else {}
             done = next((line["found"] for line in known if line | asked == line), None)
             if done is None:
-                done = _repeated(verifier, mutant, range(seed, seed + runs), exploring)
+                done = _repeated(verifier, mutant, range(seed, seed + runs), exploring, trace)
                 with out.open("a") as journal:
                     journal.write(json.dumps(asked | {"found": done}) + "\n")
             counts[mutant.name] = done
@@ -66,18 +68,19 @@ def judged(
     return counts
 
 
-def _repeated(verifier: Verifier, mutant: Mutant, seeds: Sequence[int], exploring: int) -> dict[str, int]:
+def _repeated(verifier: Verifier, mutant: Mutant, seeds: Sequence[int], exploring: int, trace: bool) -> dict[str, int]:
     with tempfile.TemporaryDirectory(prefix="lockstep-repeat-") as scratch:
         plant(verifier.task, mutant, Path(scratch))
-        found = Counter(_found(verifier, Path(scratch), seed, mutant.level, exploring) for seed in seeds)
+        found = Counter(_found(verifier, Path(scratch), seed, mutant.level, exploring, trace) for seed in seeds)
     return dict(found.most_common())
 
 
-def _found(verifier: Verifier, tree: Path, seed: int, likely: int, exploring: int) -> str:
+def _found(verifier: Verifier, tree: Path, seed: int, likely: int, exploring: int, trace: bool) -> str:
     for level in sorted(LEVELS, key=lambda level: level != likely):
-        verdict = verifier.verify(tree, LevelsRequest((level,), seed, stop_at_failure=True, exploring=exploring))
+        verdict = verifier.verify(tree, LevelsRequest((level,), seed, stop_at_failure=not trace, exploring=exploring))
         if verdict.outcome is Outcome.FAIL:
-            return f"level {level}, {verdict.reports[-1].divergences[0].check}"
+            first = verdict.reports[-1].divergences[0]
+            return f"level {level}, {first.check}" + (f", in {first.module or 'no module'}" if trace else "")
         if verdict.outcome is not Outcome.PASS:
             return f"{verdict.outcome}: {verdict.reason}"
     return "passed"
@@ -91,6 +94,7 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"default: all ({', '.join(GROUPS)})")
     parser.add_argument("--fault", metavar="WORDS", default="", help="only faults whose names have these words")
     parser.add_argument("--exploring", type=int, default=1, help="explore so many times as long; `certify` takes 10")
+    parser.add_argument("--trace", action="store_true", help="say to which module each was traced")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1, help="the first of the seeds")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("found.jsonl"))
@@ -98,7 +102,7 @@ def main(given: Sequence[str] | None = None) -> int:
     faults = missed = 0
     for group in asked.groups or GROUPS:
         for counts in judged(
-            group, asked.runs, asked.seed, asked.out, words=asked.fault, exploring=asked.exploring
+            group, asked.runs, asked.seed, asked.out, words=asked.fault, exploring=asked.exploring, trace=asked.trace
         ).values():
             faults += 1
             missed += any(not found.startswith("level") for found in counts)

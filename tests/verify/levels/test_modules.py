@@ -58,6 +58,12 @@ def test_a_fault_of_the_module_itself_is_found_beside_stubs(
     assert (verdict.outcome, found.path, found.module) == (Outcome.FAIL, path, "moving")
 
 
+def test_a_draw_that_is_not_made_is_traced_to_the_module_in_which_it_shows(walk: Walk) -> None:
+    walk.edit(ENTRY, [("windy = action == 2", "windy = action == 3")])
+    [found] = walk.verify((2,)).reports[0].divergences
+    assert (found.path, found.rule, found.module) == ("draw/gust", "draws", "moving")
+
+
 def test_a_reset_that_only_a_later_module_shows_is_found_with_the_last(walk: Walk) -> None:
     walk.edit(ENTRY, [("jnp.float32(0)) |", 'jnp.float32(0)) | {"terminated": jnp.bool(True)} |')])
     assert walk.verify((1,), module="moving").outcome is Outcome.PASS
