@@ -1,4 +1,4 @@
-"""What a shell offers when a word is completed: tasks, sessions, levels and modules, by name."""
+"""What a shell offers when a word is completed: tasks, sessions, candidates, levels and modules, by name."""
 
 from __future__ import annotations
 
@@ -53,6 +53,12 @@ def modules(context: click.Context, parameter: click.Parameter, word: str) -> li
     return [] if task is None else _beginning(word, (module.name for module in task.modules))
 
 
+def candidates(context: click.Context, parameter: click.Parameter, word: str) -> list[CompletionItem]:
+    """The candidates of the task that the line names, or of the one here."""
+    task = _task(context)
+    return [] if task is None else _beginning(word, sorted(one.name for one in (task.candidate, *task.others)))
+
+
 def _task(context: click.Context) -> Task | None:
     """The task that a word before names, by itself or by a session, or else the one here; None where there is none."""
     from harness.cli.locate import session_rather_than_task
@@ -61,7 +67,8 @@ def _task(context: click.Context) -> Task | None:
     from harness.task.load import load_task
 
     # Of a line that ends with an option nothing is parsed: its words are left as they are.
-    words = [context.params.get(name) for name in ("session_id", "where", "directory")] + context.args
+    named = ("session_id", "where", "directory", "task", "source")
+    words = [context.params.get(name) for name in named] + context.args
     for named in [*(word for word in words if isinstance(word, str) and not word.startswith("-")), "."]:
         with contextlib.suppress(LockstepError):
             session = session_rather_than_task(named)

@@ -9,6 +9,7 @@ import click
 from harness.calls import ShellCalls
 from harness.cli import completion
 from harness.cli.frame import EXIT_NEEDS_HUMAN, EXIT_OK, Output, command
+from harness.cli.verify import candidate_option
 from harness.support.text import one_line
 
 
@@ -18,7 +19,7 @@ from harness.support.text import one_line
 @click.option(
     "--fresh", is_flag=True, help="Begin with an empty candidate instead of the one that comes with the task."
 )
-@click.option("--candidate", type=click.Choice(["jax", "rust"]), help="Which one, where the task has several.")
+@candidate_option
 @click.option("--sandbox", metavar="DRIVER", help="Where code of the agent runs; default: the best that works.")
 @click.option(
     "--ssh-key",

@@ -40,18 +40,21 @@ seed_option = click.option("--seed", type=click.IntRange(0, (1 << 63) - 1), help
 
 message_option = click.option("--message", default="", help="Words for the commit, if this makes progress.")
 candidate_option = click.option(
-    "--candidate", type=click.Choice(["jax", "rust"]), help="Which one, where a task directory has several."
+    "--candidate",
+    metavar="NAME",
+    shell_complete=completion.candidates,
+    help="Which one, where a task has several: `jax`, `rust`, or its name.",
 )
 
 
-def chosen_candidate(task: Task, kind: str | None) -> Task:
+def chosen_candidate(task: Task, name: str | None) -> Task:
     """A task directory's task for the candidate that `--candidate` names, or for its first."""
-    return task if kind is None else task.with_candidate(kind)
+    return task if name is None else task.with_candidate(name)
 
 
-def demand_no_choice(kind: str | None) -> None:
+def demand_no_choice(name: str | None) -> None:
     """Raise a usage error for `--candidate` with a session, which has one candidate."""
-    if kind is not None:
+    if name is not None:
         raise click.UsageError("a session has one candidate: --candidate is for task directories, and `lockstep start`")
 
 

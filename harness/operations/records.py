@@ -156,7 +156,7 @@ def bundle(record: Path, file: Path) -> dict[str, Any]:
 
 
 def _prepared(source: Path, scratch: Path, fresh: bool, candidate: str | None) -> Path:
-    """A copy of a task with one candidate: that of a kind where one is chosen, yet to be written where `fresh`."""
+    """A copy of a task with one candidate: that of a name where one is chosen, yet to be written where `fresh`."""
     task = load_task(source)
     copy = scratch / task.name
     shutil.copytree(source, copy, ignore=lambda location, names: caches(location, names) | {".git"})

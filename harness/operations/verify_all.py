@@ -74,8 +74,8 @@ class VerifierThere:
                 return None, str(error)
 
 
-def tasks_in(directory: Path | None, kind: str | None) -> list[Task]:
-    """Every task in a folder, or those that come with Lockstep, for each of its candidates or for that of one kind.
+def tasks_in(directory: Path | None, name: str | None) -> list[Task]:
+    """Every task in a folder, or those that come with Lockstep, for each of its candidates or for that of one name.
 
     Raises:
         NoSuchTask: there is none.
@@ -85,10 +85,10 @@ def tasks_in(directory: Path | None, kind: str | None) -> list[Task]:
         found = list(embedded_tasks().values())
     else:
         found = sorted(path.parent for path in directory.glob(f"*/{TASK_FILE}"))
-    tasks = [each for path in found for each in _candidates(load_task(path)) if kind in (None, each.candidate.kind)]
+    tasks = [each for path in found for each in _candidates(load_task(path)) if name in (None, each.candidate.name)]
     if not tasks:
         raise NoSuchTask(
-            f"no directory in {directory} is a task" + (f" with a candidate in {kind}" if kind else ""),
+            f"no directory in {directory} is a task" + (f" with a candidate {name}" if name else ""),
             next_step="name the folder that the task directories lie in",
         )
     return tasks
@@ -111,7 +111,7 @@ def verify_all(
     """
     driver = permitted(sandbox)
     found: dict[str, Verified] = {}
-    by_key = {f"{task.directory.name} in {task.candidate.kind}": task for task in tasks}
+    by_key = {f"{task.directory.name} in {task.candidate.name}": task for task in tasks}
     streams = Streams(seed)
 
     def piece(key: str, task: Task) -> Piece:
@@ -122,7 +122,7 @@ def verify_all(
     def done(piece: Piece, answer: Any) -> Iterable[Piece]:
         task, (verdict, error) = by_key[piece.key], answer
         judged = None if verdict is None else Verdict.from_json(verdict)
-        found[piece.key] = Verified(task.directory.name, task.candidate.kind, judged, error)
+        found[piece.key] = Verified(task.directory.name, task.candidate.name, judged, error)
         progress(f"{piece.key}: {found[piece.key].outcome}", len(found), len(by_key))
         return ()
 
@@ -143,4 +143,4 @@ def verify_all(
 def _candidates(task: Task) -> Iterator[Task]:
     yield task
     for other in task.others:
-        yield task.with_candidate(other.kind)
+        yield task.with_candidate(other.name)

@@ -124,11 +124,11 @@ def _since(events: Sequence[Event]) -> Sequence[Event]:
 
 
 def _in_the_same_language(new: Task, old: Task) -> Task:
-    """The changed task, in a directory of ours, for the kind of candidate that was chosen at the start, if one was."""
+    """The changed task, in a directory of ours, for the candidate that was chosen at the start, if one was."""
     if not new.others or old.others:
         return new
-    chosen, file = new.with_candidate(old.candidate.kind), new.directory / TASK_FILE
-    text = with_candidate(file.read_text(encoding="utf-8"), chosen.candidate.kind)
+    chosen, file = new.with_candidate(old.candidate.name), new.directory / TASK_FILE
+    text = with_candidate(file.read_text(encoding="utf-8"), chosen.candidate.name)
     file.write_text(text, encoding="utf-8")
     return load_task(new.directory)
 

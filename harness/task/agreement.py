@@ -39,7 +39,10 @@ def check_agreement(written: Mapping[str, Any], read: Mapping[str, Any], root: L
     for name, probe in read.get("probes", {}).items():
         _probe(probe, leaves, root.at("probes", name))
     _randomness(_table(written, "randomness"), read.get("randomness", {}), root.at("randomness"))
-    _tolerances(written, read, root.at("tolerance"))
+    _tolerances(_table(written, "tolerance"), read.get("tolerance", {}), written, read, root.at("tolerance"))
+    for where, one in _all_candidates(read, root.at("candidate")):
+        own = one.get("tolerance", {})
+        _tolerances(own, own, written, read, where.at("tolerance"))
     _budgets(read, root.at("budgets"))
     _transfer(_table(written, "transfer"), read, root.at("transfer"))
     names = [peer.get("name") for _, peer in valid(read.get("peers", ()))]
@@ -71,7 +74,7 @@ def _transfer(written: Mapping[str, Any], read: Mapping[str, Any], location: Loc
 
 def _fixed(name: str, value: float, read: Mapping[str, Any], location: Location) -> None:
     """A draw that has one value in all episodes of level 4."""
-    randomness, candidate = read.get("randomness", {}), read.get("candidate", {})
+    randomness = read.get("randomness", {})
     draw = randomness.get("draws", {}).get(name)
     if randomness.get("mode") != Mode.TAPE or draw is None:
         location.wrong(f"there is no draw `{name}` that could be forced", "a draw of the mode `tape`")
@@ -80,7 +83,7 @@ def _fixed(name: str, value: float, read: Mapping[str, Any], location: Location)
         location.wrong(f"`{name}` is not a number that a reset draws", 'a draw with `at = "reset"` and no shape')
     elif not _fits(value, np.dtype(draw.dtype)):
         location.wrong(f"it is {value!r}", f"a number that {draw.dtype} can hold")
-    if any(one.get("kind") == "jax" for one in (candidate, *(other for _, other in valid(candidate.get("also", ()))))):
+    if any(one.get("kind") == "jax" for _, one in _all_candidates(read, location)):
         location.wrong("a candidate in JAX trains in a loop of its own", "it where all candidates are in Rust")
 
 
@@ -110,11 +113,16 @@ def _reference(written: Mapping[str, Any], location: Location) -> None:
         location.at("reference").wrong("it has nothing to run", "`adapter`, or `command` for a program of its own")
 
 
-def _candidates(read: Mapping[str, Any], location: Location) -> None:
-    """What only one kind of candidate has, and that there is one of each kind."""
+def _all_candidates(read: Mapping[str, Any], location: Location) -> list[tuple[Location, Mapping[str, Any]]]:
     candidate = read.get("candidate", {})
     others = [(location.at("also", number), other) for number, other in valid(candidate.get("also", ()))]
-    for where, one in [(location, candidate), *others]:
+    return [(location, candidate), *others]
+
+
+def _candidates(read: Mapping[str, Any], location: Location) -> None:
+    """What only one kind of candidate has, and that no two are called the same."""
+    every = _all_candidates(read, location)
+    for where, one in every:
         if one.get("kind") != "rust":
             if "data" in one:
                 where.at("data").wrong('only a candidate of kind "rust" has such a key', "it beside a crate")
@@ -127,11 +135,13 @@ def _candidates(read: Mapping[str, Any], location: Location) -> None:
             where.at("kind").wrong(
                 "the mode `shared` shares keys of JAX, which Rust does not have", "another mode, or JAX"
             )
-    kinds: list[Any] = []
-    for where, one in [(location, candidate), *others]:
-        if "kind" in one and one["kind"] in kinds:
-            where.at("kind").wrong(f"there is a candidate of kind {one['kind']!r} above", "one of each kind")
-        kinds.append(one.get("kind"))
+    names: list[Any] = []
+    for where, one in every:
+        name = one.get("name", one.get("kind"))
+        if name is not None and name in names:
+            key = "name" if "name" in one else "kind"
+            where.at(key).wrong(f"there is a candidate {name!r} above", "a `name` of its own for each of one kind")
+        names.append(name)
 
 
 def _required_leaves(written: Mapping[str, Any], location: Location) -> None:
@@ -220,7 +230,14 @@ def _randomness(written: Mapping[str, Any], read: Mapping[str, Any], location: L
         location.at("draws").wrong(f"the mode `{mode}` has no draws", "the mode `tape` or `law`, or no draws")
 
 
-def _tolerances(written: Mapping[str, Any], read: Mapping[str, Any], location: Location) -> None:
+def _tolerances(
+    paths: Iterable[str],
+    tolerances: Mapping[str, Tolerance],
+    written: Mapping[str, Any],
+    read: Mapping[str, Any],
+    location: Location,
+) -> None:
+    """A table of tolerances, that of the task or of one candidate: the paths in it, and those that are tolerances."""
     leaves: dict[str, Leaf] = {p: leaf for p, leaf in read.get("leaves", {}).items() if not _is_action(p)}
     known = {path for path in _table(written, "leaves") if not _is_action(path)}
     for name, probe in read.get("probes", {}).items():
@@ -228,12 +245,12 @@ def _tolerances(written: Mapping[str, Any], read: Mapping[str, Any], location: L
     for name in _table(written, "probes"):
         outputs = _table(_table(_table(written, "probes"), name), "outputs")
         known |= {f"probe/{name}/{path}" for path in outputs}
-    for path in _table(written, "tolerance"):
+    for path in paths:
         if path not in known:
             _unknown("leaf", path, known, location.at(path))
         elif path in leaves and np.dtype(leaves[path].dtype).kind != "f":
             location.at(path).wrong(f"it is {leaves[path].dtype}, which is always exact", "tolerances for floats alone")
-        elif read.get("tolerance", {}).get(path, Tolerance()).scale and path.startswith("probe/"):
+        elif tolerances.get(path, Tolerance()).scale and path.startswith("probe/"):
             inputs = read["probes"][path.split("/")[1]].get("inputs", {}) if path in leaves else {}
             for name in (name for name, leaf in inputs.items() if not _is_bounded(leaf)):
                 location.at(path, "scale").wrong(

@@ -171,6 +171,9 @@ class Candidate:
 
     `packages` are distributions, besides JAX and numpy, that it may import; `xla_flags` are added to XLA_FLAGS;
     `x64` switches JAX's 64-bit types on.
+
+    `name` tells it from the others of its task; by default it is the kind. `precision` is the dtype in which it computes
+    what the task has in float64. `tolerance` takes the place of what the task's own table says of these leaves.
     """
 
     kind: str
@@ -181,6 +184,9 @@ class Candidate:
     xla_flags: tuple[str, ...] = ()
     timeout_s: float = 120.0
     memory_mb: int = 4096
+    name: str = ""
+    precision: str = "float64"
+    tolerance: Mapping[str, Tolerance] = field(default_factory=dict)
 
     @property
     def narrow(self) -> bool:
@@ -271,9 +277,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Task:
-    """A whole task. Leaves are keyed by path; `tolerances` names only leaves that are not exact.
+    """A whole task. Leaves are keyed by path; `tolerances` names only leaves that are not exact, for this candidate.
 
-    `candidate` is the one that is spoken of; `others` are those of other kinds, for `with_candidate`.
+    `candidate` is the one that is spoken of; `others` are the others, for `with_candidate`, and `common` are the tolerances
+    for all of them.
     """
 
     name: str
@@ -297,30 +304,32 @@ class Task:
     others: tuple[Candidate, ...] = ()
     chosen: str = ""
     players: Players | None = None
+    common: Mapping[str, Tolerance] = field(default_factory=dict)
 
     @property
     def player_names(self) -> tuple[str, ...]:
         """Of several players the names; none where one agent plays."""
         return self.players.names if self.players else ()
 
-    def with_candidate(self, kind: str) -> Task:
-        """The same task for its candidate of a kind.
+    def with_candidate(self, name: str) -> Task:
+        """The same task for its candidate of a name.
 
         Raises:
             TaskError: it has none.
         """
-        if kind == self.candidate.kind:
+        if name == self.candidate.name:
             return self
-        found = next((other for other in self.others if other.kind == kind), None)
+        found = next((other for other in self.others if other.name == name), None)
         if found is None:
-            there = ", ".join(one.kind for one in (self.candidate, *self.others))
+            there = ", ".join(one.name for one in (self.candidate, *self.others))
             raise TaskError(
-                f"the task {self.name} has no candidate of kind {kind!r}",
+                f"the task {self.name} has no candidate {name!r}",
                 where=str(self.directory / TASK_FILE),
                 next_step=f"choose one of those that it has ({there}), or add one to `candidate.also`",
             )
         others = (self.candidate, *(other for other in self.others if other is not found))
-        return replace(self, candidate=found, others=others, chosen=kind)
+        tolerances = {**self.common, **found.tolerance}
+        return replace(self, candidate=found, others=others, chosen=name, tolerances=tolerances)
 
     @property
     def actions(self) -> dict[str, Leaf]:
@@ -386,8 +395,8 @@ class Task:
 
     @property
     def digest(self) -> str:
-        """SHA-256 over names and contents of every trusted file, except `cases/`, which only ever grows; and over the kind
-        of candidate where that is not the one that the task file names first.
+        """SHA-256 over names and contents of every trusted file, except `cases/`, which only ever grows; and over the name
+        of the candidate where that is not the one that the task file has first.
         """
         sha = hashlib.sha256(f"candidate\0{self.chosen}\n".encode() if self.chosen else b"")
         for path in trusted_files(self.directory):

@@ -48,6 +48,7 @@ from harness.task.schema import (
 from harness.task.toml_file import read_toml
 
 CANDIDATE_KINDS = ("jax", "rust")
+PRECISIONS = ("float32", "float64")
 WORKFLOWS = ("translate", "parity", "create")
 PLACEHOLDERS = ("prefix", "task")
 _LEAF_PATH = re.compile(
@@ -82,17 +83,17 @@ def without_training(text: str) -> str:
     return tomlkit.dumps(document)
 
 
-def with_candidate(text: str, kind: str) -> str:
-    """The text of a task file that has its candidate of a kind and no other.
+def with_candidate(text: str, name: str) -> str:
+    """The text of a task file that has its candidate of a name and no other.
 
     Raises:
-        KeyError: it has none of that kind.
+        KeyError: it has none of that name.
     """
     import tomlkit
 
     document = tomlkit.parse(text)
     own = document["candidate"].unwrap()
-    chosen = {one["kind"]: one for one in (*own.pop("also", ()), own)}[kind]
+    chosen = {one.get("name", one["kind"]): one for one in (*own.pop("also", ()), own)}[name]
     document["candidate"] = tomlkit.item(chosen)
     return tomlkit.dumps(document)
 
@@ -138,6 +139,7 @@ def _schema(directory: Path) -> Kind:
     leaves = table_of(kinds.leaf, kinds.identifier)
     texts = array_of(text(), unique=True)
     candidate: dict[str, Kind | Required] = {
+        "name": kinds.name,
         "kind": Required(one_of(*CANDIDATE_KINDS)),
         "entry": Required(kinds.file_in(directory, below=CANDIDATE_DIRECTORY, exists=False)),
         "data": kinds.file_in(directory, below=REFERENCE_DIRECTORY, suffix=".py"),
@@ -146,6 +148,8 @@ def _schema(directory: Path) -> Kind:
         "packages": array_of(kinds.distribution, unique=True),
         "timeout_s": kinds.positive,
         "memory_mb": whole(1),
+        "precision": one_of(*PRECISIONS),
+        "tolerance": CONTRACT["tolerance"],
     }
     return table(
         {
@@ -236,22 +240,26 @@ def _variable(value: Any, location: Location) -> Any:
 def _build(read: dict[str, Any], directory: Path) -> Task:
     """The task of a document without mistakes; what it leaves out takes the defaults of `harness.task.contract`."""
     randomness = read["randomness"]
-    also = read["candidate"].pop("also", ())
+    candidate, *others = (
+        Candidate(**({"name": one["kind"]} | one)) for one in (read["candidate"], *read["candidate"].pop("also", ()))
+    )
+    tolerances = read.get("tolerance", {})
     return Task(
         name=read["name"],
         summary=read["summary"],
         workflow=read["workflow"],
         directory=directory,
         reference=Reference(**({"adapter": None} | read["reference"])),
-        candidate=Candidate(**read["candidate"]),
-        others=tuple(Candidate(**other) for other in also),
+        candidate=candidate,
+        others=tuple(others),
         leaves=read["leaves"],
         players=Players(read["players"]["names"], Order(read["players"]["order"])) if "players" in read else None,
         modules=tuple(Module(**module) for module in read["modules"]),
         probes={name: TaskProbe(name, **probe) for name, probe in read.get("probes", {}).items()},
         mode=Mode(randomness["mode"]),
         draws=randomness.get("draws", {}),
-        tolerances=read.get("tolerance", {}),
+        tolerances={**tolerances, **candidate.tolerance},
+        common=tolerances,
         budgets=Budgets(**read.get("budgets", {})),
         transfer=Transfer(**read["transfer"]) if "transfer" in read else None,
         peers=tuple(Peer(**({"requirements": ()} | peer)) for peer in read.get("peers", ())),

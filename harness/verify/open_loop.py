@@ -18,8 +18,9 @@ from harness.task.contract import Mode
 from harness.verify.pair import Pair
 
 OFF = (1 << 12, 1 << 6, 1)
-"""By so many units in the last place each float of the other start is off. Thousands are as much as the steps that follow
-may add where another compiler rounds them otherwise; fewer are taken where the tolerances do not forgive that at the start.
+"""By so many units in the last place each float of the other start is off: of its dtype, or of the coarser one in which the
+candidate computes. Thousands are as much as the steps that follow may add where another compiler rounds them otherwise;
+fewer are taken where the tolerances do not forgive that at the start.
 """
 MOST = 8
 
@@ -33,10 +34,10 @@ def comparable_steps(pair: Pair, episodes: Sequence[Trajectory]) -> int:
         episodes: with leaves of the state, and with draws where there is a tape.
     """
     some = episodes[:: max(1, len(episodes) // MOST)][:MOST]
-    plain = pair.reference.rollout([_from_start(one, 0) for one in some])
+    plain = pair.reference.rollout([_from_start(pair, one, 0) for one in some])
     for off in OFF:
         try:
-            moved = pair.reference.rollout([_from_start(one, off) for one in some])
+            moved = pair.reference.rollout([_from_start(pair, one, off) for one in some])
         except Raised:
             continue
         found = agreed_steps(pair, plain, moved)
@@ -60,7 +61,7 @@ def parted_steps(pair: Pair, expected: Sequence[Trajectory], alone: Sequence[Tra
 
 def own_steps(pair: Pair, episodes: Sequence[Trajectory]) -> list[int]:
     """For how many steps the reference agrees with itself in each episode, if it starts a unit in the last place off."""
-    plain, moved = (pair.reference.rollout([_from_start(one, off) for one in episodes]) for off in (0, 1))
+    plain, moved = (pair.reference.rollout([_from_start(pair, one, off) for one in episodes]) for off in (0, 1))
     return agreed_steps(pair, plain, moved)
 
 
@@ -71,16 +72,18 @@ def agreed_steps(pair: Pair, expected: Sequence[Trajectory], actual: Sequence[Tr
     return [one.steps if parted is None else parted.step - 1 for one, parted in zip(expected, found, strict=True)]
 
 
-def _from_start(episode: Trajectory, off: int) -> Case:
+def _from_start(pair: Pair, episode: Trajectory, off: int) -> Case:
     draws = None if episode.draws is None else ((), *episode.draws[1:])
-    start = {path: _moved(np.asarray(value), off) for path, value in episode.state(0).items()}
+    coarse = float(np.finfo(pair.task.candidate.precision).eps)
+    start = {path: _moved(np.asarray(value), off, coarse) for path, value in episode.state(0).items()}
     return replace(episode.case, start=start, draws=draws)
 
 
-def _moved(value: Array, off: int) -> Array:
+def _moved(value: Array, off: int, coarse: float) -> Array:
+    """Floats that are off by so many units in the last place of their dtype, or of one that is coarser."""
     if value.dtype.kind != "f":
         return value
-    return (value * (1 + off * np.finfo(value.dtype).eps)).astype(value.dtype)
+    return (value * (1 + off * max(coarse, float(np.finfo(value.dtype).eps)))).astype(value.dtype)
 
 
 def together(ended: Array, steps: int) -> int:

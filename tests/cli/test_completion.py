@@ -48,6 +48,8 @@ def complete(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cal
         (["verify", "cartpole", "--level", ""], ["1", "2", "3", "4"]),
         (["verify", "pong", "--module", "p"], ["paddles"]),
         (["verify", "nonsense", "--module", ""], []),
+        (["verify", "tcg", "--candidate", ""], ["jax", "rust"]),
+        (["start", "tcg", "--candidate", "r"], ["rust"]),
         (["prompt", "--task", "po"], ["dirnames", "pokemon", "pong"]),
         (["certif"], ["certify"]),
         (["spec", "fr"], ["freeze"]),

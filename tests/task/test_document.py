@@ -38,7 +38,7 @@ SECTIONS: dict[str, tuple[str, Any]] = {
     "`[leaves]`": ('"state/n" = { dtype = "int32"', None),
     "`[tolerance]`": ('"state/x" = { rtol = 1e-9', Tolerance),
 }
-UNSAID = (None, (), -math.inf)
+UNSAID = (None, (), "", -math.inf)
 """Defaults that the document tells in words."""
 
 

@@ -36,7 +36,7 @@ def test_a_right_file_becomes_a_task(tmp_path: Path) -> None:
     assert task.reference.options == {"frameskip": 4}
     assert (task.reference.timeout_s, task.reference.workers) == (30.0, 2)
     assert task.candidate == Candidate(
-        "jax", "candidate/env.py", x64=True, packages=("chex",), xla_flags=("--xla_cpu_max_isa=AVX",)
+        "jax", "candidate/env.py", x64=True, packages=("chex",), xla_flags=("--xla_cpu_max_isa=AVX",), name="jax"
     )
     assert task.leaves["observation/view"] == Leaf(
         "observation/view", "float32", (2,), [-1.0, -math.inf], [1.5, math.inf]
@@ -290,7 +290,7 @@ def test_only_a_crate_has_files_prepared(tmp_path: Path) -> None:
     assert 'candidate.data: only a candidate of kind "rust" has such a key; expected it beside a crate' in mistake
 
 
-def test_a_task_may_have_a_candidate_of_each_kind_and_no_two_of_one(tmp_path: Path) -> None:
+def test_a_task_may_have_a_candidate_of_each_kind_and_no_two_of_one_name(tmp_path: Path) -> None:
     crate = '[[candidate.also]]\nkind = "rust"\nentry = "candidate/rust/src/lib.rs"\n\n[leaves]'
     task = read(tmp_path, changed(("[leaves]", crate)))
     rust = task.with_candidate("rust")
@@ -302,9 +302,32 @@ def test_a_task_may_have_a_candidate_of_each_kind_and_no_two_of_one(tmp_path: Pa
     assert task.with_candidate("jax") is task and rust.with_candidate("jax").candidate == task.candidate
     assert len({task.digest, rust.digest}) == 2
     [mistake] = mistakes(tmp_path, changed(("[leaves]", crate.replace('"rust"', '"jax"'))))
-    assert "candidate.also[0].kind: there is a candidate of kind 'jax' above; expected one of each kind" in mistake
-    with pytest.raises(TaskError, match=r"(?s)has no candidate of kind 'rust'.*\(jax\)"):
+    assert "candidate.also[0].kind: there is a candidate 'jax' above; expected a `name` of its own for each" in mistake
+    with pytest.raises(TaskError, match=r"(?s)has no candidate 'rust'.*\(jax\)"):
         read(tmp_path, changed()).with_candidate("rust")
+
+
+def test_two_candidates_of_one_kind_have_names_and_each_its_tolerances(tmp_path: Path) -> None:
+    narrow = (
+        '[[candidate.also]]\nname = "narrow"\nkind = "jax"\nentry = "candidate/narrow.py"\nprecision = "float32"\n'
+        "tolerance = { reward = { atol = 0.5 } }\n\n[leaves]"
+    )
+    document = changed(("[leaves]", narrow))
+    task = read(tmp_path, document)
+    other = task.with_candidate("narrow")
+    assert (other.candidate.kind, other.candidate.precision) == ("jax", "float32")
+    assert other.tolerances == {**task.tolerances, "reward": Tolerance(atol=0.5)} != task.tolerances
+    assert other.with_candidate("jax").tolerances == task.tolerances
+    assert read(tmp_path, with_candidate(document, "narrow")).tolerances == other.tolerances
+    for wrong, said in [
+        (("name =", "names ="), "candidate.also[0].names: unknown key; expected one of"),
+        (('"narrow"', '"jax"'), "candidate.also[0].name: there is a candidate 'jax' above"),
+        (("float32", "float16"), "candidate.also[0].precision: it is the string 'float16'; expected one of"),
+        (("reward =", "rewards ="), "candidate.also[0].tolerance.rewards: unknown leaf"),
+        (("reward =", "terminated ="), "candidate.also[0].tolerance.terminated: it is bool, which is always exact"),
+    ]:
+        found = mistakes(tmp_path, changed(("[leaves]", narrow.replace(*wrong))))
+        assert any(said in mistake for mistake in found), found
 
 
 def test_the_text_of_a_task_with_one_of_its_candidates_reads_as_that_task(tmp_path: Path) -> None:

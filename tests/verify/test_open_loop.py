@@ -41,7 +41,7 @@ class Growing:
         return Trajectory(case, leaves)
 
 
-def pair_of(reference: Growing, atol: float) -> Any:
+def pair_of(reference: Growing, atol: float, precision: str = "float64") -> Any:
     """A stand-in for a pair whose one side is never asked."""
     tolerances = {"observation": Tolerance(atol=atol)}
 
@@ -53,7 +53,8 @@ def pair_of(reference: Growing, atol: float) -> Any:
         return compare_many(*kept, LEAVES, tolerances)
 
     outputs = {"state/n": Leaf("state/n", "float64"), **LEAVES}
-    return SimpleNamespace(reference=reference, differences=differences, task=SimpleNamespace(outputs=outputs))
+    task = SimpleNamespace(outputs=outputs, candidate=SimpleNamespace(precision=precision))
+    return SimpleNamespace(reference=reference, differences=differences, task=task)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,14 @@ def test_a_narrow_float_is_moved_by_its_own_units() -> None:
     reference = Growing(2.0, np.float32)
     played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})])
     assert comparable_steps(pair_of(reference, 2.0**-8 * 1.001), played) == 3
+
+
+def test_beside_a_candidate_in_float32_a_start_is_off_by_units_of_float32() -> None:
+    """A start that is off by 2^-23, doubled, is beyond 2^-20 in the fourth step; by thousands it is at once."""
+    reference = Growing(2.0)
+    played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})])
+    pair = pair_of(reference, 2.0**-20 * 1.001, "float32")
+    assert own_steps(pair, played) == [3] and comparable_steps(pair, played) == 3
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,10 @@ GUST = 'jnp.where(windy, draws["gust"],'
 ROUNDED = (GUST, 'jnp.where(windy, draws["gust"] * (1 + 4e-16),')
 """Where no gust blows a walker stands on whole numbers, exactly where a walk ends: nothing may be off there."""
 NARROW = MOVE.replace('state["place"] + move', '(state["place"].astype(jnp.float32) + move).astype(jnp.float64)')
+IN_FLOAT32 = (
+    "x64 = true\n",
+    'x64 = true\nprecision = "float32"\ntolerance = { "state/place" = { atol = 1e-6 }, observation = { atol = 1e-6 } }\n',
+)
 AGE = [
     (RESET, RESET.replace("}", ', "age": jnp.int32(0)}')),
     ('"steps": state["steps"] + 1}', '"steps": state["steps"] + 1, "age": state["age"] + 1}'),
@@ -44,6 +48,22 @@ def test_an_error_within_the_tolerance_of_a_step_passes_however_long_the_episode
     [check] = [check for check in verdict.reports[1].checks if check.name == "boundaries"]
     assert (check.outcome, check.examples > 40) == (Outcome.PASS, True)
     assert check.detail.endswith("; beside them, as state/place may be off by a tolerance")
+
+
+@pytest.mark.slow
+def test_a_candidate_that_computes_in_float32_is_judged_at_its_own_tolerances_and_said_to(walk: Walk) -> None:
+    walk.edit("candidate/env.py", [(MOVE, NARROW)])
+    walk.edit("task.toml", [*TOLERANT, IN_FLOAT32])
+    verdict = walk.verify()
+    assert verdict.outcome is Outcome.PASS, verdict.reports[-1].divergences
+    assert all(any("computes in float32" in note for note in report.notes) for report in verdict.reports)
+
+
+@pytest.mark.slow
+def test_a_rule_that_is_wrong_in_float32_is_found(walk: Walk) -> None:
+    walk.edit("candidate/env.py", [(MOVE, NARROW.replace("+ move)", "+ move * 1.00001)"))])
+    walk.edit("task.toml", [IN_FLOAT32])
+    assert found(walk, (2,)).path == "state/place"
 
 
 @pytest.mark.slow
