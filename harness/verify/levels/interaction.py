@@ -1,12 +1,13 @@
 """Level 2, interaction: short sequences across modules, compared leaf by leaf after each step.
 
-Sequences begin at a reset, at a state that episodes reach, or where the task's `interactions.py` says; Hypothesis makes
-them and shrinks what fails to the shortest.
+Sequences begin at a reset, at a state that episodes reach, or where the task's `interactions.py` says. Hypothesis makes
+them one after the other and shrinks what fails to the shortest; many more are then played at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,8 @@ from harness.verify.statistics.laws import compare_outcomes, verdict
 LEVEL = 2
 SWEEP = 8
 """The sweep plays this many times as many sequences as Hypothesis does, in batches."""
+NAMED_SWEEP, NAMED_STEPS = 2, 1
+"""Of each kind that the task names so many times as many more; of all kinds so many times the steps of the sweep at most."""
 MOST_BYTES = 1 << 30
 """The sweep's batches are smaller where timesteps are so large that both sides' answers could be more than this."""
 RARE_SHARE = 0.5
@@ -40,7 +43,8 @@ def checks(pair: Pair) -> Iterator[CheckResult]:
         return
     for number, name in enumerate(pair.suite.sequences):
         pair.progress(f"level 2: {name}", number, len(pair.suite.sequences) + 2)
-        yield _search(pair, name, partial(pair.suite.search_cases, name))
+        found = _search(pair, name, partial(pair.suite.search_cases, name))
+        yield _many_more(pair, name, found) if found.outcome is Outcome.PASS else found
     pair.progress("level 2: sequences", len(pair.suite.sequences), len(pair.suite.sequences) + 2)
     yield _sweep(pair)
     yield _search(pair, "sequences", partial(strategies.simplest_failure, _anywhere(pair)))
@@ -91,6 +95,24 @@ def _search(pair: Pair, name: str, search: Callable[..., tuple[Case | None, int]
     return CheckResult(name, Outcome.FAIL, examples=judged, divergences=(divergence,))
 
 
+def _many_more(pair: Pair, name: str, found: CheckResult) -> CheckResult:
+    """More sequences of one kind, in batches: what shows in one of a hundred is then met by more than luck."""
+    budgets = pair.task.budgets
+    examples, cases, steps = NAMED_SWEEP * budgets.sequences, list[Case](), 0
+    most = NAMED_STEPS * SWEEP * budgets.sequences * budgets.sequence_length // len(pair.suite.sequences)
+
+    def keep(case: Case) -> bool:
+        nonlocal steps
+        steps += case.length
+        if steps <= most:
+            cases.append(case)
+        return False
+
+    pair.suite.search_cases(name, keep, seed=pair.derive(f"level 2/{name}, sweep"), examples=examples, shrink=False)
+    swept = _judged(pair, name, cases, max((case.length for case in cases), default=0))
+    return replace(swept, examples=found.examples + swept.examples)
+
+
 def _sweep(pair: Pair) -> CheckResult:
     """Many random sequences at once: breadth that one search after the other would not have."""
     name = "sequences, sweep"
@@ -110,9 +132,14 @@ def _sweep(pair: Pair) -> CheckResult:
         )
         for number, (seed, start) in enumerate(zip(pair.seeds("sweep", count), starts, strict=True))
     ]
+    return _judged(pair, name, cases, length, further=further)
+
+
+def _judged(pair: Pair, name: str, cases: list[Case], length: int, *, further: int = 0) -> CheckResult:
+    """What comes of cases that are played in batches."""
     together = max(1, MOST_BYTES // (2 * (length + 1) * pair.task.timestep_bytes))
     judged, refused = 0, 0
-    for start in range(0, count, together):
+    for start in range(0, len(cases), together):
         played, unplayed = playable(pair, cases[start : start + together], None, further=further)
         judged, refused = judged + len(played), refused + unplayed
         failing = [(difference.step, n) for n, (_, difference) in enumerate(played) if difference is not None]
