@@ -39,6 +39,13 @@ PLAYED = [card for card in TRAINERS if card["kind"] != "fossil"]
 EVOLUTIONS = [card for card in POKEMON if "from" in card]
 ABLE = [card for card in POKEMON if card.get("ability", "").startswith("turn")]
 BY_ITSELF = [card for card in POKEMON if "ability" in card and not card["ability"].startswith("turn")]
+TAKEN = r"\b(look|find|call|draw|redraw)\b"
+OF_DECK = [
+    card
+    for card in [*POKEMON, *PLAYED]
+    if re.search(TAKEN, " ".join([card.get("effect", ""), card.get("ability", ""), *card.get("attacks", ())]))
+]
+"""Cards that do something with a deck."""
 CARDS = {card["id"]: card for card in [*POKEMON, *TRAINERS]}
 NAMED = {card["name"]: card for card in CARDS.values()}
 _BY_WORD: dict[str, list[tuple[Card, int]]] = {}
@@ -48,6 +55,9 @@ for _card in POKEMON:
             _BY_WORD.setdefault(_word, []).append((_card, _at))
 WORDS = sorted(_BY_WORD)
 """The words of attacks, some of them with their first argument: each comes as often as any other."""
+ELSEWHERE = [word for word in WORDS if word.startswith(("choose", "scatter", "spread", "strike"))]
+UNCERTAIN = [(card, at) for card in POKEMON for at, attack in enumerate(card["attacks"]) if attack.endswith("hit 0")]
+"""Attacks that may do no damage at all."""
 ON_ACTIVE = ("mind", "poisoned", "burned", "shield", "no_attack", "no_retreat", "weakened")
 
 
@@ -114,8 +124,10 @@ def _lie_on(state: State, side: int, random: Random) -> None:
         state[name][side] = random.choice(values) if random.random() < 0.12 else 0
 
 
-def _deal(state: State, random: Random, hands: dict[int, list[int]]) -> State:
-    """Fill hand, deck and discard pile of both, and give leaves their fixed lengths."""
+def _deal(state: State, random: Random, hands: dict[int, list[int]], looked: bool) -> State:
+    """Fill hand, deck and discard pile of both, and give leaves their fixed lengths. Cards on top of the decks may be known,
+    and are if they have been `looked` at.
+    """
     for name in ("hand", "known", "deck", "discard"):
         state[name] = []
     for side in range(2):
@@ -124,7 +136,7 @@ def _deal(state: State, random: Random, hands: dict[int, list[int]]) -> State:
         )
         left = DECK - in_play - len(hands.get(side, []))
         held = random.randint(0, min(left, random.choice([1, 4, 10])))
-        undrawn = random.randint(0, min(left - held, random.choice([0, 2, 10])))
+        undrawn = min(left - held, random.randint(3, 8) if looked else random.randint(0, random.choice([0, 2, 10])))
         likely = [random.choice(list(CARDS)) for _ in range(4)]
         cards = [random.choice(likely if random.random() < 0.4 else list(CARDS)) for _ in range(left)]
         hand = sorted((card, random.random() < 0.3) for card in [*hands.get(side, []), *cards[:held]])
@@ -132,7 +144,7 @@ def _deal(state: State, random: Random, hands: dict[int, list[int]]) -> State:
         state["known"].append(_filled([int(known) for _, known in hand]))
         state["deck"].append(_filled(cards[held : held + undrawn]))
         state["discard"].append(_filled(sorted(cards[held + undrawn :])))
-        state["looked"][side] = min(undrawn, random.choice([0, 0, 0, 3]))
+        state["looked"][side] = min(undrawn, random.choice([1, 2, 3] if looked else [0, 0, 0, 3]))
     return state
 
 
@@ -149,7 +161,7 @@ def _answers(random: Random) -> list[int]:
     return random.choices(some, k=random.randint(1, 5))
 
 
-def _some(prepare: Prepare) -> st.SearchStrategy[dict[str, Any]]:
+def _some(prepare: Prepare, *, looked: bool = False) -> st.SearchStrategy[dict[str, Any]]:
     """Sequences of a turn that was prepared; then what is asked is answered."""
 
     def build(seed: int, rounds: int) -> dict[str, Any]:
@@ -157,7 +169,7 @@ def _some(prepare: Prepare) -> st.SearchStrategy[dict[str, Any]]:
         state = _turn(random)
         mover = state["player"]
         held, first = prepare(state, mover, random)
-        _deal(state, random, {mover: held})
+        _deal(state, random, {mover: held}, looked)
         if held:
             first = [HAND + state["hand"][mover].index(held[0]), *first]
         actions = first + [action for _ in range(rounds) for action in _answers(random)]
@@ -208,6 +220,33 @@ def attacks_on(task: Task) -> st.SearchStrategy[dict[str, Any]]:
     return _some(prepare)
 
 
+@sequence("what changes the damage of an attack")
+def changed(task: Task) -> st.SearchStrategy[dict[str, Any]]:
+    """Boosts, weakness, armour, shields and counters, several at once, on all who may be hit and may fall, and attacks that
+    reach the bench or may do no damage.
+    """
+
+    def prepare(state: State, mover: int, random: Random) -> tuple[list[int], list[int]]:
+        card, at = random.choice(random.choice([_BY_WORD[random.choice(ELSEWHERE)], UNCERTAIN, _BY_WORD["hit"]]))
+        _put(state, mover, 0, card, random)
+        state["energy"][mover][0] = [random.choice([1, 3])] * ENERGIES
+        _able_to_act(state, mover)
+        state["mind"][mover], state["weakened"][mover] = 0, random.choice([0, 0, 20])
+        state["supporter"] = random.choice([0, 221, 223, 223])
+        state["shield"][1 - mover] = random.choice([0, 0, 20, SHIELD_AGAINST_ALL])
+        weak = [other for other in POKEMON if other.get("weak") == card["type"]] or POKEMON
+        for place in range(PLACES):
+            if place:
+                _put(state, mover, place, random.choice(random.choice([BY_ITSELF, POKEMON])), random)
+            target = random.choice(random.choice([BY_ITSELF, weak]))
+            _put(state, 1 - mover, place, target, random)
+            if random.random() < 0.5:
+                state["damage"][1 - mover][place] = max(0, target["hp"] - random.choice([10, 20, 40, 60]))
+        return [], [ATTACK + at, *random.choices([*range(OWN, OTHER + PLACES), ENERGY], k=3)]
+
+    return _some(prepare)
+
+
 @sequence("a copied attack")
 def copies(task: Task) -> st.SearchStrategy[dict[str, Any]]:
     def prepare(state: State, mover: int, random: Random) -> tuple[list[int], list[int]]:
@@ -234,6 +273,24 @@ def trainers(task: Task) -> st.SearchStrategy[dict[str, Any]]:
         return [trainer["id"]], []
 
     return _some(prepare)
+
+
+@sequence("what is known of a deck, and what is done with it")
+def decks(task: Task) -> st.SearchStrategy[dict[str, Any]]:
+    """Looking at it, drawing, taking a card out, shuffling, one after another."""
+
+    def prepare(state: State, mover: int, random: Random) -> tuple[list[int], list[int]]:
+        card = random.choice(OF_DECK)
+        attack = next((at for at, effect in enumerate(card.get("attacks", ())) if re.search(TAKEN, effect)), 0)
+        if card.get("hp") is None:
+            state["supporter"] = 0
+            return [card["id"]], [HAND + random.randrange(4), END]
+        _put(state, mover, 0, card, random)
+        _able_to_act(state, mover)
+        state["mind"][mover], state["used"][mover][0], state["energy"][mover][0] = 0, 0, [1] * ENERGIES
+        return [], [USE, ATTACK + attack, END]
+
+    return _some(prepare, looked=True)
 
 
 @sequence("an ability")

@@ -75,7 +75,6 @@ MUTANTS = (
     in_crate("a found card is not seen", "words", "game.sides[player].hand.take(number, true);\n    }\n}\n\nfn call", "game.sides[player].hand.take(number, false);\n    }\n}\n\nfn call"),
     in_crate("a card that was taken leaves what is known of the deck", "words", "    side.looked -= u8::from(at < usize::from(side.looked));\n", ""),
     in_crate("a fossil can be found", "words", "filter.fits(*number) && card(*number).kind != Kind::Fossil", "filter.fits(*number)"),
-    in_crate("a shuffle keeps what was looked at", "state", "        self.looked = 0;\n", ""),
     in_crate("the unknown one of equal cards leaves", "state", "let Some(at) = self.pile.up_to(number).checked_sub(1) else { return };", "let Some(at) = self.pile.cards.iter().position(|other| *other == number) else { return };"),
     in_crate("a new card in a hand is known like its neighbour", "state", "self.known = below | u32::from(known) << at | (self.known & !below) << 1;", "self.known = below | u32::from(known) << at | (self.known & !below);"),
     in_crate("cards that return from play are unknown", "words", "side.clear(ACTIVE).for_each(|number| side.hand.take(number, true));", "side.clear(ACTIVE).for_each(|number| side.hand.take(number, false));"),
