@@ -7,11 +7,17 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import listed
 import numpy as np
-from model import DAMPING, DOFS, JOINTS, TIME_STEP
-from physics import actuation, bias, constraints, contacts, kinematics, limits, mass_matrix, passive
-from solver import divided, solve
+from batches import together
+from bodies import divided, plus, split, whole
+from constraints import constraints, contacts, limits
+from model import DAMPING, DOFS, FLOAT, JOINTS, TIME_STEP, by_link
+from physics import actuation, bias, kinematics, mass_matrix, passive
+from settled import settled
+from solver import Problem, solve
 
+DAMPINGS = by_link(DAMPING[3:])
 SUBSTEPS = 5
 STEP_LIMIT = 1000
 CONTROL_COST = 0.1
@@ -19,7 +25,7 @@ NOISE = 0.1
 
 
 class State(NamedTuple):
-    """Positions, velocities and the accelerations that the solver starts from (float64 `[9]`), and steps taken (int32)."""
+    """Positions, velocities and the accelerations that the solver starts from (FLOAT `[9]`), and steps taken (int32)."""
 
     qpos: jax.Array
     qvel: jax.Array
@@ -27,22 +33,31 @@ class State(NamedTuple):
     steps: jax.Array
 
 
-def forces(qpos, qvel, action, warmstart):
+def forces(qpos, qvel, warmstart, torques):
     """Mass matrix, all forces but those of damping to come, and accelerations before it."""
     pose = kinematics(qpos)
-    inertia = mass_matrix(pose)
-    smooth_force = passive(qpos, qvel) - bias(pose, qvel) + actuation(action)
-    smooth = divided(inertia, smooth_force)
-    qacc, pushed = solve(inertia, smooth_force, smooth, constraints(pose, qpos, qvel), warmstart)
-    return inertia, smooth_force + pushed, qacc, pushed
+    mass = mass_matrix(pose)
+    smooth_force = [a - b + c for a, b, c in zip(passive(qpos, qvel), bias(pose, qvel), torques, strict=True)]
+    smooth_force = settled(smooth_force)
+    smooth = divided(*mass, smooth_force)
+    qacc, pushed = solve(Problem(mass, smooth_force, smooth, constraints(pose, qpos, qvel)), warmstart)
+    return mass, plus(smooth_force, 1.0, pushed), qacc, pushed
 
 
-def advance(qpos, qvel, warmstart, action):
+def advance(qpos, qvel, warmstart, torques):
     """A hundredth of a second, the damping of the velocities after it included (Euler's method, implicit in damping)."""
-    inertia, force, qacc, _ = forces(qpos, qvel, action, warmstart)
-    damped = divided(inertia + TIME_STEP * np.diag(DAMPING), force)
-    qvel = qvel + TIME_STEP * damped
-    return qpos + TIME_STEP * qvel, qvel, qacc
+    mass, force, qacc, _ = forces(qpos, qvel, warmstart, torques)
+    damped = divided(*mass._replace(stiff=plus(mass.stiff, TIME_STEP, DAMPINGS)), force)
+    qvel = plus(qvel, TIME_STEP, damped)
+    return plus(qpos, TIME_STEP, qvel), qvel, qacc
+
+
+@together
+def substeps(qpos, qvel, warmstart, action):
+    torques = actuation(action)
+    begun = tuple(map(split, (qpos, qvel, warmstart)))
+    ended = jax.lax.fori_loop(0, SUBSTEPS, lambda _, at: advance(*at, torques), begun)
+    return tuple(map(whole, ended))
 
 
 def rewarded(x_velocity, action):
@@ -50,7 +65,7 @@ def rewarded(x_velocity, action):
 
     In float32 itself a product would be fused with a sum. In float64 it is exact, and rounded it is what float32 gives.
     """
-    squares = _float32(jnp.square(action.astype(jnp.float64)))
+    squares = _float32(jnp.square(action.astype(FLOAT)))
     total = squares[0]
     for index in range(1, JOINTS):
         total = _float32(total + squares[index])
@@ -64,21 +79,18 @@ def _float32(number):
 def sample_reset(key):
     position, velocity = jax.random.split(key)
     return {
-        "position": jax.random.uniform(position, (DOFS,), jnp.float64, -NOISE, NOISE),
-        "velocity": jax.random.normal(velocity, (DOFS,), jnp.float64),
+        "position": jax.random.uniform(position, (DOFS,), FLOAT, -NOISE, NOISE),
+        "velocity": jax.random.normal(velocity, (DOFS,), FLOAT),
     }
 
 
 def reset(draws):
-    state = State(draws["position"], NOISE * draws["velocity"], jnp.zeros(DOFS), jnp.int32(0))
-    return state, outputs(state, jnp.float64(0))
+    state = State(draws["position"], NOISE * draws["velocity"], jnp.zeros(DOFS, FLOAT), jnp.int32(0))
+    return state, outputs(state, FLOAT.type(0))
 
 
 def step(state: State, action, draws):
-    def substep(_, at):
-        return advance(*at, action)
-
-    qpos, qvel, warmstart = jax.lax.fori_loop(0, SUBSTEPS, substep, state[:3])
+    qpos, qvel, warmstart = substeps(state.qpos, state.qvel, state.warmstart, action)
     x_velocity = (qpos[0] - state.qpos[0]) / (TIME_STEP * SUBSTEPS)
     after = State(qpos, qvel, warmstart, state.steps + 1)
     return after, outputs(after, rewarded(x_velocity, action))
@@ -106,35 +118,93 @@ def decode(leaves):
 
 # --- probes -----------------------------------------------------------------------------------------------------------
 
+EACH = np.eye(DOFS)
+
+
+def _one(function):
+    """A probe of one cheetah, from a function of many."""
+
+    def asked(inputs):
+        found = function(**{name: value[..., None] for name, value in inputs.items()})
+        return {name: value[..., 0] for name, value in found.items()}
+
+    return asked
+
+
+def _pose(qpos):
+    return kinematics(split(qpos))
+
+
+def _kinematics(qpos):
+    pose = _pose(qpos)
+
+    def placed(listed, places):
+        x, z = (listed([place[axis] for place in places]) for axis in range(2))
+        return jnp.stack([pose.root[0] + x, pose.root[1] + z], axis=1)
+
+    return {
+        "cos": listed.bodies(pose.cos),
+        "sin": listed.bodies(pose.sin),
+        "hinge": placed(listed.bodies, pose.hinge),
+        "center": placed(listed.bodies, pose.center),
+        "end": placed(listed.ends, pose.end),
+    }
+
+
+def _mass_matrix(qpos):
+    return {"matrix": whole(mass_matrix(_pose(qpos)).times(split(EACH)))[..., None]}
+
 
 def _contacts(qpos):
-    distance, point = contacts(kinematics(qpos))
+    pose = _pose(qpos)
+    distance, point = contacts(pose)
+    distance, x = listed.ends(distance), listed.ends([x for x, _ in point])
     there = distance < 0
-    return {"touches": there, "distance": jnp.where(there, distance, 0.0), "x": jnp.where(there, point[:, 0], 0.0)}
+    return {
+        "touches": there,
+        "distance": jnp.where(there, distance, 0.0),
+        "x": jnp.where(there, pose.root[0] + x, 0.0),
+    }
 
 
 def _limits(qpos):
-    distance, towards = limits(qpos)
+    distance, towards = map(listed.joints, limits(split(qpos)))
     beyond = distance < 0
     return {"distance": jnp.where(beyond, distance, 0.0), "towards": jnp.where(beyond, towards, 0.0)}
 
 
+def _constraints(qpos, qvel):
+    found = constraints(_pose(qpos), split(qpos), split(qvel))
+    strength, wanted = listed.strengths(found), listed.rows(found.wanted.rows())
+    jacobian = listed.rows(found.along(split(EACH)).rows())
+    there = strength > 0
+    return {
+        "jacobian": jnp.where(there, jacobian, 0.0)[..., None],
+        "wanted": jnp.where(there, wanted, 0.0),
+        "strength": strength,
+    }
+
+
 def _solver(qpos, qvel, action, warmstart):
-    _, _, qacc, pushed = forces(qpos, qvel, action, warmstart)
-    return {"qacc": qacc, "force": pushed}
+    _, _, qacc, pushed = forces(split(qpos), split(qvel), split(warmstart), actuation(action))
+    return {"qacc": whole(qacc), "force": whole(pushed)}
 
 
-ADVANCED = ("qpos", "qvel", "warmstart")
+def _advance(qpos, qvel, action, warmstart):
+    advanced = advance(split(qpos), split(qvel), split(warmstart), actuation(action))
+    return dict(zip(("qpos", "qvel", "warmstart"), map(whole, advanced), strict=True))
+
+
 probes = {
-    "kinematics": lambda inputs: kinematics(inputs["qpos"])._asdict(),
-    "mass_matrix": lambda inputs: {"matrix": mass_matrix(kinematics(inputs["qpos"]))},
-    "bias": lambda inputs: {"force": bias(kinematics(inputs["qpos"]), inputs["qvel"])},
-    "passive": lambda inputs: {"force": passive(inputs["qpos"], inputs["qvel"])},
-    "actuation": lambda inputs: {"force": actuation(inputs["action"])},
-    "limits": lambda inputs: _limits(inputs["qpos"]),
-    "contacts": lambda inputs: _contacts(inputs["qpos"]),
-    "constraints": lambda inputs: constraints(kinematics(inputs["qpos"]), inputs["qpos"], inputs["qvel"])._asdict(),
-    "solver": lambda inputs: _solver(**inputs),
-    "advance": lambda inputs: dict(zip(ADVANCED, advance(**inputs), strict=True)),
+    "kinematics": _one(_kinematics),
+    "mass_matrix": _one(_mass_matrix),
+    "bias": _one(lambda qpos, qvel: {"force": whole(bias(_pose(qpos), split(qvel)))}),
+    "passive": _one(lambda qpos, qvel: {"force": whole(passive(split(qpos), split(qvel)))}),
+    "actuation": _one(lambda action: {"force": whole(actuation(action))}),
+    "limits": _one(_limits),
+    "contacts": _one(_contacts),
+    "constraints": _one(_constraints),
+    "solver": _one(_solver),
+    "advance": _one(_advance),
     "reward": lambda inputs: {"reward": rewarded(inputs["x_velocity"], inputs["action"])},
 }

@@ -4,14 +4,20 @@ A planar chain: a torso that slides along x and z and turns about y, and two leg
 freedom are in the order of the model: x, z, pitch, then thigh, shin and foot of the back leg and of the front leg. Positions
 are metres and radians, velocities are per second; vectors are (x, z). What touches the ground are the two ends of each of
 eight capsules.
+
+What is computed has cheetahs on the last axis, so that a CPU works on many at once. Legs are alike: a table by parts has
+an entry for the torso `[]`, then for the thighs, shins and feet of both legs `[2, 1]`.
 """
 
+import jax.numpy as jnp
 import numpy as np
+
+FLOAT = jnp.result_type(float)
+"""float64 as the reference has it where JAX computes in 64 bits, and float32 elsewhere."""
 
 GRAVITY = 9.81
 TIME_STEP = 0.01
-DOFS, BODIES, JOINTS = 9, 7, 6
-PARENT = (-1, 0, 1, 2, 0, 4, 5)
+DOFS, BODIES, JOINTS, ENDS = 9, 7, 6, 16
 OFFSET = np.array([(0.0, 0.7), (-0.5, 0.0), (0.16, -0.25), (-0.28, -0.14), (0.5, 0.0), (-0.14, -0.24), (0.13, -0.18)])
 """Where each body hangs on its parent `[7, 2]`."""
 CENTER = np.array(
@@ -74,8 +80,19 @@ BODY_WEIGHT = np.array(
 )  # fmt: skip
 SMALLEST = 1e-15
 
-ABOVE = np.array([[float(b == h or h in above) for h in range(BODIES)] for b, above in enumerate(
-    ((), (0,), (0, 1), (0, 1, 2), (0,), (0, 4), (0, 4, 5))
-)])  # fmt: skip
-"""1 where a body turns with a hinge `[body, hinge]`; hinge h is the one that body h hangs on."""
-MOUNT = np.array([max(parent, 0) for parent in PARENT])
+LINKS, LEGS = 3, 2
+
+
+def by_part(table):
+    """Of a table by bodies the entries of the torso, and of the thighs, shins and feet of both legs."""
+    return [table[0], *by_link(table[1:])]
+
+
+def by_link(table):
+    """Of a table by joints the entries of hips, knees and ankles, each of both legs."""
+    return [table[link::LINKS, None] for link in range(LINKS)]
+
+
+def places(table):
+    """Places of parts as (x, z)."""
+    return list(zip(by_part(table[..., 0]), by_part(table[..., 1]), strict=True))

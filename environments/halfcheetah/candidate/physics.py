@@ -1,159 +1,127 @@
-"""Where everything is, which forces act, and which constraints there are, for one pose and its velocities."""
+"""Where everything is, and which forces act, for poses and their velocities."""
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
-import numpy as np
+from bodies import Planar, Weight, carried, gathered
 from model import (
-    ABOVE,
     ARMATURE,
-    BODIES,
-    BODY_WEIGHT,
     CENTER,
-    CONTACT_WIDTH,
-    DAMP,
     DAMPING,
-    DOFS,
     END,
-    END_BODY,
-    FRICTION,
+    FLOAT,
     GEAR,
     GRAVITY,
-    HIGHEST,
     INERTIA,
-    JOINT_WEIGHT,
-    JOINTS,
-    LEAST_IMPEDANCE,
-    LIMIT_WIDTH,
-    LOWEST,
+    LEGS,
+    LINKS,
     MASS,
-    MOST_IMPEDANCE,
-    MOUNT,
     OFFSET,
-    RADIUS,
-    SMALLEST,
-    STIFF,
     STIFFNESS,
+    by_link,
+    by_part,
+    places,
 )
+from settled import settled
+
+ARMATURES, DAMPINGS, STIFFNESSES, GEARS = (by_link(table[-6:]) for table in (ARMATURE, DAMPING, STIFFNESS, GEAR))
+MASSES, INERTIAS = by_part(MASS), by_part(INERTIA)
+OFFSETS, CENTERS = places(OFFSET), places(CENTER)
+_OF_LEGS = END[4:].reshape(LEGS, LINKS, 2, 2).transpose(1, 3, 2, 0)
+PLACES_OF_ENDS = [tuple(places[..., None]) for places in (END[:4].T, *_OF_LEGS)]
 
 
 class Pose(NamedTuple):
-    """Where everything is: cosines and sines of the bodies' angles `[7]`, their hinges, centers of mass `[7, 2]`, and the
-    ends of capsules `[16, 2]`.
+    """Where the torso's hinge is, and from there, by parts, where hinges, centers of mass and the ends of capsules
+    `[ends, ...]` are, all as (x, z); and cosines and sines of the angles of the bodies.
     """
 
-    cos: jax.Array
-    sin: jax.Array
-    hinge: jax.Array
-    center: jax.Array
-    end: jax.Array
-
-
-class Rows(NamedTuple):
-    """Constraints, of which each says that an acceleration is at least `wanted`: six limits, then for each of sixteen ends
-    the ground with friction forwards, backwards and (twice) sideways. `strength` is 0 where there is none.
-    """
-
-    jacobian: jax.Array
-    wanted: jax.Array
-    strength: jax.Array
+    root: tuple
+    cos: list
+    sin: list
+    hinge: list
+    center: list
+    end: list
 
 
 # --- kinematics -------------------------------------------------------------------------------------------------------
 
 
 def kinematics(qpos) -> Pose:
-    angle = jnp.asarray(ABOVE) @ qpos[2:]
-    cos, sin = jnp.cos(angle), jnp.sin(angle)
-    root = jnp.stack([qpos[0], qpos[1] + OFFSET[0, 1]])
-    arm = _turned(cos[MOUNT], sin[MOUNT], OFFSET).at[0].set(0.0)
-    hinge = root + jnp.asarray(ABOVE) @ arm
-    center = hinge + _turned(cos, sin, CENTER)
-    end = hinge[END_BODY] + _turned(cos[END_BODY], sin[END_BODY], END)
-    return Pose(cos, sin, hinge, center, end)
+    pose = Pose((qpos[0], qpos[1] + OFFSET[0, 1]), [], [], [], [], [])
+    angle, hinge = 0.0, (jnp.zeros_like(qpos[2]), jnp.zeros_like(qpos[2]))
+    for part, turned in enumerate(qpos[2:]):
+        if part:
+            hinge = _at(pose, part - 1, OFFSETS[part])
+        pose.hinge.append(hinge)
+        angle = angle + turned
+        pose.cos.append(jnp.cos(angle))
+        pose.sin.append(jnp.sin(angle))
+        pose.center.append(_at(pose, part, CENTERS[part]))
+        pose.end.append(_at(pose, part, PLACES_OF_ENDS[part]))
+    return settled(pose)
 
 
-def _turned(cos, sin, vector):
-    return jnp.stack([cos * vector[:, 0] + sin * vector[:, 1], cos * vector[:, 1] - sin * vector[:, 0]], axis=1)
-
-
-def jacobian(point, body, hinge):
-    """How points of bodies move: along x and z with each degree of freedom `[points, 9]`."""
-    lever = (point[:, None, :] - hinge[None, :, :]) * jnp.asarray(ABOVE)[body][:, :, None]
-    ones, zeros = jnp.ones((len(body), 1)), jnp.zeros((len(body), 1))
-    along_x = jnp.concatenate([ones, zeros, lever[:, :, 1]], axis=1)
-    along_z = jnp.concatenate([zeros, ones, -lever[:, :, 0]], axis=1)
-    return along_x, along_z
+def _at(pose: Pose, part, place):
+    """Where places in the frames of a part's bodies are."""
+    (x, z), cos, sin = pose.hinge[part], pose.cos[part], pose.sin[part]
+    return x + cos * place[0] + sin * place[1], z + cos * place[1] - sin * place[0]
 
 
 # --- smooth dynamics --------------------------------------------------------------------------------------------------
 
 
-def mass_matrix(pose: Pose):
-    along_x, along_z = jacobian(pose.center, np.arange(BODIES), pose.hinge)
-    turning = np.concatenate([np.zeros((BODIES, 2)), ABOVE], axis=1)
-    moved = along_x.T @ (MASS[:, None] * along_x) + along_z.T @ (MASS[:, None] * along_z)
-    return moved + turning.T @ (INERTIA[:, None] * turning) + np.diag(ARMATURE)
+class Mass(NamedTuple):
+    """The matrix of inertia: where hinges are, how bodies weigh, and how much hinges resist besides (armature)."""
+
+    hinge: list
+    weights: list[Weight]
+    stiff: list
+
+    def times(self, vector):
+        motions = carried(self.hinge, vector)
+        force = gathered(
+            self.hinge, [weight.times(motion) for weight, motion in zip(self.weights, motions, strict=True)]
+        )
+        return force[:3] + [a + b * c for a, b, c in zip(force[3:], self.stiff, vector[3:], strict=True)]
+
+
+def mass_matrix(pose: Pose) -> Mass:
+    weights = []
+    for (x, z), mass, inertia in zip(pose.center, MASSES, INERTIAS, strict=True):
+        weights.append(Weight(mass, 0 * mass, mass, mass * z, -mass * x, mass * (x * x + z * z) + inertia))
+    return settled(Mass(pose.hinge, weights, ARMATURES))
 
 
 def bias(pose: Pose, qvel):
-    """What gravity and turning take up of the forces `[9]`."""
-    spin = jnp.asarray(ABOVE) @ qvel[2:]
-    arm = pose.hinge - pose.hinge[MOUNT]
-    pulled = -jnp.square(spin[MOUNT])[:, None] * arm
-    acceleration = jnp.asarray(ABOVE) @ pulled - jnp.square(spin)[:, None] * (pose.center - pose.hinge)
-    force = MASS[:, None] * (acceleration + np.array([0.0, GRAVITY]))
-    along_x, along_z = jacobian(pose.center, np.arange(BODIES), pose.hinge)
-    return along_x.T @ force[:, 0] + along_z.T @ force[:, 1]
+    """What gravity and turning take up of the forces."""
+    spin, pulled, forces = qvel[2], (0.0, 0.0), []
+    for part, mass in enumerate(MASSES):
+        if part:
+            pulled = _pulled(pulled, spin, pose.hinge[part - 1], pose.hinge[part])
+            spin = spin + qvel[2 + part]
+        spin, pulled = settled((spin, pulled))
+        x, z = _pulled(pulled, spin, pose.hinge[part], pose.center[part])
+        x, z = mass * x, mass * (z + GRAVITY)
+        forces.append(Planar(x, z, pose.center[part][1] * x - pose.center[part][0] * z))
+    return gathered(pose.hinge, forces)
+
+
+def _pulled(acceleration, spin, hinge, point):
+    """The acceleration of a point that turns with a hinge, which has one itself."""
+    return tuple(a - spin * spin * (b - c) for a, b, c in zip(acceleration, point, hinge, strict=True))
 
 
 def passive(qpos, qvel):
-    return -STIFFNESS * qpos - DAMPING * qvel
+    joints = zip(STIFFNESSES, qpos[3:], DAMPINGS, qvel[3:], strict=True)
+    return [jnp.zeros_like(qpos[0])] * 3 + [
+        -stiffness * at - damping * speed for stiffness, at, damping, speed in joints
+    ]
 
 
 def actuation(action):
-    return jnp.concatenate([jnp.zeros(3), GEAR * jnp.clip(action.astype(jnp.float64), -1.0, 1.0)])
-
-
-# --- constraints ------------------------------------------------------------------------------------------------------
-
-
-def limits(qpos):
-    """How far each joint is from the nearer end of its range, less than 0 beyond it, and whereto it is pushed `[6]`."""
-    below, above = qpos[3:] - LOWEST, HIGHEST - qpos[3:]
-    return jnp.minimum(below, above), jnp.where(below < above, 1.0, -1.0)
-
-
-def contacts(pose: Pose):
-    """How far each end is above the ground, less than 0 in it, and the point between both `[16]`, `[16, 2]`."""
-    distance = pose.end[:, 1] - RADIUS
-    middle = pose.end[:, 1] - (distance * 0.5 + RADIUS)
-    return distance, jnp.stack([pose.end[:, 0], middle], axis=1)
-
-
-def constraints(pose: Pose, qpos, qvel) -> Rows:
-    beyond, towards = limits(qpos)
-    joints = jnp.concatenate([jnp.zeros((JOINTS, 3)), jnp.diag(towards)], axis=1)
-    depth, point = contacts(pose)
-    along_x, along_z = jacobian(point, END_BODY, pose.hinge)
-    edges = jnp.stack([along_z + FRICTION * along_x, along_z - FRICTION * along_x, along_z], axis=1)
-    rows = jnp.concatenate([joints, edges.reshape(-1, DOFS)])
-    distance = jnp.concatenate([beyond, jnp.repeat(depth, 3)])
-    width = np.array([LIMIT_WIDTH] * JOINTS + [CONTACT_WIDTH] * 48)
-    edge_weight = BODY_WEIGHT[END_BODY] * (1 + FRICTION * FRICTION)
-    weight = np.concatenate([JOINT_WEIGHT, np.repeat(edge_weight, 3)])
-    cone = np.array([1.0] * JOINTS + [2 * FRICTION * FRICTION] * 48)
-    impedance = _impedance(distance, width)
-    softness = cone * jnp.maximum(SMALLEST, (1 - impedance) * weight / impedance)
-    there = distance < 0
-    wanted = -DAMP * (rows @ qvel) - STIFF * impedance * distance
-    return Rows(
-        jnp.where(there[:, None], rows, 0.0), jnp.where(there, wanted, 0.0), jnp.where(there, 1 / softness, 0.0)
-    )
-
-
-def _impedance(distance, width):
-    far = jnp.minimum(jnp.abs(distance) / width, 1.0)
-    part = jnp.where(far <= 0.5, 2 * far * far, 1 - 2 * (1 - far) * (1 - far))
-    return LEAST_IMPEDANCE + part * (MOST_IMPEDANCE - LEAST_IMPEDANCE)
+    """Forces of the motors, for actions `[6, ...]`."""
+    torques = [jnp.clip(action[link::LINKS].astype(FLOAT), -1.0, 1.0) for link in range(LINKS)]
+    return [jnp.zeros(action.shape[1:], FLOAT)] * 3 + [
+        gear * torque for gear, torque in zip(GEARS, torques, strict=True)
+    ]

@@ -1,149 +1,109 @@
-"""MuJoCo's solver: Newton's method, with its line search, and the three rules by which it ends."""
+"""MuJoCo's solver: Newton's method, and the three rules by which it ends."""
 
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from model import JOINTS, SMALLEST
-from physics import Rows
+from bodies import divided, dot, plus, total, trace
+from constraints import Along, Rows
+from model import SMALLEST
+from physics import Mass
+from search import Line, line_search
+from settled import settled
 
 MOST_ITERATIONS, TOLERANCE = 100, 1e-8
-MOST_SEARCHES, SEARCH_TOLERANCE = 50, 0.01
-TIMES = np.array([1.0] * JOINTS + [1.0, 1.0, 2.0] * 16)
-"""How often each row counts: friction sideways moves nothing in the plane, so both of its edges are the ground alone."""
+SEARCH_TOLERANCE = 0.01
 
 
-class Point(NamedTuple):
-    """A place on a line: how far along, the cost there, its slope and its curvature."""
+class Problem(NamedTuple):
+    """What is to be solved: accelerations at least cost, the cost being how far they are from those without constraints, and
+    how far rows are from what they want.
+    """
 
-    along: jax.Array
+    mass: Mass
+    force: list
+    smooth: list
+    rows: Rows
+
+
+class Place(NamedTuple):
+    """Accelerations, what they are through the matrix of inertia, how much more each constraint has than it wants, and the
+    cost.
+    """
+
+    qacc: list
+    moved: list
+    slack: Along
     cost: jax.Array
-    slope: jax.Array
-    curve: jax.Array
 
 
-class _Newton(NamedTuple):
-    qacc: jax.Array
-    moved: jax.Array
-    slack: jax.Array
-    cost: jax.Array
-    pushed: jax.Array
-    search: jax.Array
-    iterations: jax.Array
-    done: jax.Array
+def solve(asked: Problem, warmstart):
+    """The accelerations, the forces of the constraints, and how many steps it took."""
+    scale = 1 / trace(*asked.mass)
+    warm, cold = _place(asked, warmstart), _place(asked, asked.smooth)
+    better = settled(warm.cost <= cold.cost)
+    begun = settled(jax.tree.map(lambda w, c: jnp.where(better, w, c), warm, cold))
+    gradient, search = _judged(asked, begun)
+    done = scale * jnp.sqrt(dot(gradient, gradient)) < TOLERANCE
 
+    def going(held):
+        _, _, done, count = held
+        return jnp.any(~done) & (count < MOST_ITERATIONS)
 
-def solve(inertia, smooth_force, smooth, rows: Rows, warmstart):
-    """Accelerations that meet the constraints at least cost, by Newton's method, and the forces of the constraints `[9]`."""
-    strength = rows.strength * TIMES
-    scale = 1 / jnp.trace(inertia)
-
-    def judged(qacc, moved, slack):
-        pressed = jnp.where(slack < 0, strength, 0.0)
-        cost = 0.5 * jnp.sum(pressed * slack * slack) + 0.5 * jnp.dot(moved - smooth_force, qacc - smooth)
-        pushed = rows.jacobian.T @ (-pressed * slack)
-        gradient = moved - smooth_force - pushed
-        hessian = inertia + rows.jacobian.T @ (pressed[:, None] * rows.jacobian)
-        return cost, pushed, gradient, -divided(hessian, gradient)
-
-    def from_start(qacc):
-        moved, slack = inertia @ qacc, rows.jacobian @ qacc - rows.wanted
-        return moved, slack, judged(qacc, moved, slack)
-
-    warm, cold = from_start(warmstart), from_start(smooth)
-    better = warm[2][0] <= cold[2][0]
-    qacc = jnp.where(better, warmstart, smooth)
-    moved, slack, (cost, pushed, gradient, search) = jax.tree.map(lambda w, c: jnp.where(better, w, c), warm, cold)
-    lowest = scale * jnp.linalg.norm(gradient) < TOLERANCE
-    begun = _Newton(qacc, moved, slack, cost, pushed, search, jnp.int32(0), lowest)
-
-    def improve(at: _Newton) -> _Newton:
-        length = jnp.linalg.norm(at.search)
-        moving, slackening = inertia @ at.search, rows.jacobian @ at.search
-        along = (
-            0.5 * jnp.dot(at.moved - smooth_force, at.qacc - smooth),
-            jnp.dot(at.search, at.moved - smooth_force),
-            0.5 * jnp.dot(at.search, moving),
+    def improve(held):
+        at, search, done, count = held
+        search = settled(search)
+        length, moving = jnp.sqrt(dot(search, search)), asked.mass.times(search)
+        pull, slackening = plus(at.moved, -1.0, asked.force), asked.rows.along(search)
+        line = settled(
+            Line(
+                0.5 * dot(pull, plus(at.qacc, -1.0, asked.smooth)),
+                dot(search, pull),
+                0.5 * dot(search, moving),
+                at.slack.rows(),
+                slackening.rows(),
+                asked.rows.strength,
+            )
         )
-
-        def at_place(far) -> Point:
-            pressed = jnp.where(at.slack + far * slackening < 0, strength, 0.0)
-            constant = along[0] + 0.5 * jnp.sum(pressed * at.slack * at.slack)
-            linear = along[1] + jnp.sum(pressed * at.slack * slackening)
-            square = along[2] + 0.5 * jnp.sum(pressed * slackening * slackening)
-            return Point(far, constant + far * linear + far * far * square, linear + 2 * far * square, 2 * square)
-
-        far = jnp.where(length < SMALLEST, 0.0, line_search(at_place, TOLERANCE * SEARCH_TOLERANCE * length / scale))
-        qacc, moved, slack = at.qacc + far * at.search, at.moved + far * moving, at.slack + far * slackening
-        cost, pushed, gradient, search = judged(qacc, moved, slack)
+        still = done | (length < SMALLEST)
+        far = line_search(line, TOLERANCE * SEARCH_TOLERANCE * length / scale, still)
+        slack = settled(jax.tree.map(lambda a, b: a + far * b, at.slack, slackening))
+        after = _at(asked, plus(at.qacc, far, search), plus(at.moved, far, moving), slack)
+        gradient, search = _judged(asked, after)
         # Half of this product is what the next step would win, if no row came or went on its way.
-        won, to_win = at.cost - cost, -0.5 * jnp.dot(gradient, search)
-        done = (scale * won < TOLERANCE) | (scale * to_win < TOLERANCE) | (far == 0)
-        return _Newton(qacc, moved, slack, cost, pushed, search, at.iterations + 1, done)
+        won, to_win = at.cost - after.cost, -0.5 * dot(gradient, search)
+        done = done | (scale * won < TOLERANCE) | (scale * to_win < TOLERANCE) | (far == 0)
+        return after, search, done, count + 1
 
-    found = jax.lax.while_loop(lambda at: ~at.done & (at.iterations < MOST_ITERATIONS), improve, begun)
-    return found.qacc, found.pushed
-
-
-def line_search(at_place, tolerance):
-    """How far to go along a line of convex cost: Newton's steps, then between two places where the slope changes sign."""
-    start = at_place(jnp.float64(0))
-    first = _newton(at_place, start)
-    first = _chosen(start.cost < first.cost, start, first)
-    side = jnp.where(first.slope < 0, 1.0, -1.0)
-
-    def further(carry):
-        point, _, count = carry
-        return _newton(at_place, point), point, count + 1
-
-    near, past, count = jax.lax.while_loop(
-        lambda carry: (carry[0].slope * side <= -tolerance) & (carry[2] < MOST_SEARCHES), further, (first, first, 0)
-    )
-    ended = (jnp.abs(near.slope) < tolerance) | (count >= MOST_SEARCHES) | (count == 0)
-
-    def narrowed(carry):
-        near, next_near, far, next_far, count, _, _ = carry
-        middle = at_place(0.5 * (near.along + far.along))
-        found = jax.tree.map(lambda *parts: jnp.stack(parts), next_near, next_far, middle)
-        flat = jnp.abs(found.slope) < tolerance
-        best = jnp.argmin(jnp.where(flat, found.cost, jnp.inf))
-        near, next_near, moved = _nearer(at_place, near, found, next_near)
-        far, next_far, moved_far = _nearer(at_place, far, found, next_far)
-        stuck = ~(moved | moved_far)
-        answer = jnp.where(jnp.any(flat), found.along[best], middle.along)
-        return near, next_near, far, next_far, count + 1, answer, jnp.any(flat) | stuck
-
-    begun = (near, _newton(at_place, near), past, near, count, near.along, ended)
-    near_end, _, far_end, _, _, answer, done = jax.lax.while_loop(
-        lambda carry: ~carry[6] & (carry[4] < MOST_SEARCHES), narrowed, begun
-    )
-    lower = _chosen(near_end.cost <= far_end.cost, near_end, far_end)
-    left = jnp.where(lower.cost < start.cost, lower.along, 0.0)
-    return jnp.where(done, answer, left)
+    found, _, _, _ = jax.lax.while_loop(going, improve, (begun, search, done, jnp.int32(0)))
+    return found.qacc, _pushed(asked.rows, found.slack)
 
 
-def _newton(at_place, point: Point) -> Point:
-    return at_place(point.along - point.slope / point.curve)
+def _place(asked: Problem, qacc) -> Place:
+    slack = settled(jax.tree.map(jnp.subtract, asked.rows.along(qacc), asked.rows.wanted))
+    return _at(asked, qacc, asked.mass.times(qacc), slack)
 
 
-def _chosen(first, one, other):
-    return jax.tree.map(lambda a, b: jnp.where(first, a, b), one, other)
+def _at(asked: Problem, qacc, moved, slack) -> Place:
+    rows = slack.rows()
+    pressed = total(press * row * row for press, row in zip(_pressed(asked.rows, rows), rows, strict=True))
+    cost = 0.5 * pressed + 0.5 * dot(plus(moved, -1.0, asked.force), plus(qacc, -1.0, asked.smooth))
+    return settled(Place(qacc, moved, slack, cost))
 
 
-def _nearer(at_place, point: Point, found: Point, following: Point):
-    """The point moved to those found that lie on its side of the lowest place and are nearer to it."""
-    moved = jnp.bool(False)
-    for index in range(3):
-        other = Point(*(part[index] for part in found))
-        closer = ((point.slope < 0) & (other.slope < 0) & (point.slope < other.slope)) | (
-            (point.slope > 0) & (other.slope > 0) & (point.slope > other.slope)
-        )
-        point, moved = _chosen(closer, other, point), moved | closer
-    return point, _chosen(moved, _newton(at_place, point), following), moved
+def _pressed(rows: Rows, slacks):
+    """How strongly rows push; those that have more than they want do not."""
+    return [jnp.where(slack < 0, strength, 0.0) for slack, strength in zip(slacks, rows.strength, strict=True)]
 
 
-def divided(matrix, vector):
-    """A symmetric positive matrix's inverse times a vector."""
-    factor = jax.scipy.linalg.cho_factor(matrix, lower=True)
-    return jax.scipy.linalg.cho_solve(factor, vector)
+def _pushed(rows: Rows, slack: Along):
+    slacks = slack.rows()
+    return rows.pushed([-press * slack for press, slack in zip(_pressed(rows, slacks), slacks, strict=True)])
+
+
+def _judged(asked: Problem, at: Place):
+    """The gradient of the cost, and the step that would end it."""
+    gradient = plus(plus(at.moved, -1.0, asked.force), -1.0, _pushed(asked.rows, at.slack))
+    hessian = asked.rows.added(asked.mass.weights, asked.mass.stiff, _pressed(asked.rows, at.slack.rows()))
+    gradient, hessian = settled((gradient, hessian))
+    return gradient, [-part for part in divided(asked.mass.hinge, *hessian, gradient)]
