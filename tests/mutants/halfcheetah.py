@@ -35,7 +35,7 @@ def _integration(name: str, file: str, before: str, after: str, path: str = "pro
 
 
 MUTANTS = (
-    _kinematics("the torso hangs a centimetre lower", "physics.py", "qpos[1] + OFFSET[0, 1]", "qpos[1] + 0.69"),
+    _kinematics("the torso hangs a centimetre lower", "physics.py", "qpos[1] + OFFSETS[0][1]", "qpos[1] + 0.69"),
     _kinematics("bodies turn the other way in z", "physics.py", "cos * place[1] - sin", "cos * place[1] + sin"),
     _kinematics(
         "the front shin hangs on the back leg",

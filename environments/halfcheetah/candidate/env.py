@@ -1,6 +1,7 @@
 """HalfCheetah-v5 of Gymnasium 1.4.0 on MuJoCo 4.0.0 with its time limit of 1000 steps, for one instance.
 
-A step is five of MuJoCo's. The model, the physics and the solver are in files of their own.
+A step is five of MuJoCo's. The model, the physics and the solver are in files of their own. It computes in FLOAT, and gives
+float64.
 """
 
 from typing import NamedTuple
@@ -79,13 +80,14 @@ def _float32(number):
 def sample_reset(key):
     position, velocity = jax.random.split(key)
     return {
-        "position": jax.random.uniform(position, (DOFS,), FLOAT, -NOISE, NOISE),
-        "velocity": jax.random.normal(velocity, (DOFS,), FLOAT),
+        "position": jax.random.uniform(position, (DOFS,), jnp.float64, -NOISE, NOISE),
+        "velocity": jax.random.normal(velocity, (DOFS,), jnp.float64),
     }
 
 
 def reset(draws):
-    state = State(draws["position"], NOISE * draws["velocity"], jnp.zeros(DOFS, FLOAT), jnp.int32(0))
+    position, velocity = draws["position"].astype(FLOAT), (NOISE * draws["velocity"]).astype(FLOAT)
+    state = State(position, velocity, jnp.zeros(DOFS, FLOAT), jnp.int32(0))
     return state, outputs(state, FLOAT.type(0))
 
 
@@ -97,36 +99,46 @@ def step(state: State, action, draws):
 
 
 def observe(state: State):
-    return {"observation": jnp.concatenate([state.qpos[1:], state.qvel])}
+    return {"observation": jnp.concatenate([state.qpos[1:], state.qvel]).astype(jnp.float64)}
 
 
 def outputs(state: State, reward):
     return observe(state) | {
-        "reward": reward,
+        "reward": reward.astype(jnp.float64),
         "terminated": jnp.bool(False),
         "truncated": state.steps >= STEP_LIMIT,
     }
 
 
 def encode(state: State):
-    return state._asdict()
+    return {name: given(value) for name, value in state._asdict().items()}
 
 
 def decode(leaves):
-    return State(**leaves)
+    return State(**{name: taken(value) for name, value in leaves.items()})
+
+
+def given(value):
+    """A float in float64, as leaves are; all else as it is."""
+    return value.astype(jnp.float64) if jnp.issubdtype(value.dtype, jnp.floating) else value
+
+
+def taken(value):
+    """A float of a leaf as it is computed with."""
+    return value.astype(FLOAT) if value.dtype == jnp.float64 else value
 
 
 # --- probes -----------------------------------------------------------------------------------------------------------
 
-EACH = np.eye(DOFS)
+EACH = np.eye(DOFS, dtype=FLOAT)
 
 
 def _one(function):
     """A probe of one cheetah, from a function of many."""
 
     def asked(inputs):
-        found = function(**{name: value[..., None] for name, value in inputs.items()})
-        return {name: value[..., 0] for name, value in found.items()}
+        found = function(**{name: taken(value)[..., None] for name, value in inputs.items()})
+        return {name: given(value)[..., 0] for name, value in found.items()}
 
     return asked
 
@@ -206,5 +218,5 @@ probes = {
     "constraints": _one(_constraints),
     "solver": _one(_solver),
     "advance": _one(_advance),
-    "reward": lambda inputs: {"reward": rewarded(inputs["x_velocity"], inputs["action"])},
+    "reward": lambda inputs: {"reward": given(rewarded(taken(inputs["x_velocity"]), inputs["action"]))},
 }

@@ -9,11 +9,8 @@ What is computed has cheetahs on the last axis, so that a CPU works on many at o
 an entry for the torso `[]`, then for the thighs, shins and feet of both legs `[2, 1]`.
 """
 
-import jax.numpy as jnp
 import numpy as np
-
-FLOAT = jnp.result_type(float)
-"""float64 as the reference has it where JAX computes in 64 bits, and float32 elsewhere."""
+from precision import FLOAT
 
 GRAVITY = 9.81
 TIME_STEP = 0.01
@@ -85,12 +82,12 @@ LINKS, LEGS = 3, 2
 
 def by_part(table):
     """Of a table by bodies the entries of the torso, and of the thighs, shins and feet of both legs."""
-    return [table[0], *by_link(table[1:])]
+    return [FLOAT.type(table[0]), *by_link(table[1:])]
 
 
 def by_link(table):
     """Of a table by joints the entries of hips, knees and ankles, each of both legs."""
-    return [table[link::LINKS, None] for link in range(LINKS)]
+    return [table[link::LINKS, None].astype(FLOAT) for link in range(LINKS)]
 
 
 def places(table):

@@ -28,7 +28,7 @@ ARMATURES, DAMPINGS, STIFFNESSES, GEARS = (by_link(table[-6:]) for table in (ARM
 MASSES, INERTIAS = by_part(MASS), by_part(INERTIA)
 OFFSETS, CENTERS = places(OFFSET), places(CENTER)
 _OF_LEGS = END[4:].reshape(LEGS, LINKS, 2, 2).transpose(1, 3, 2, 0)
-PLACES_OF_ENDS = [tuple(places[..., None]) for places in (END[:4].T, *_OF_LEGS)]
+PLACES_OF_ENDS = [tuple(places[..., None].astype(FLOAT)) for places in (END[:4].T, *_OF_LEGS)]
 
 
 class Pose(NamedTuple):
@@ -48,7 +48,7 @@ class Pose(NamedTuple):
 
 
 def kinematics(qpos) -> Pose:
-    pose = Pose((qpos[0], qpos[1] + OFFSET[0, 1]), [], [], [], [], [])
+    pose = Pose((qpos[0], qpos[1] + OFFSETS[0][1]), [], [], [], [], [])
     angle, hinge = 0.0, (jnp.zeros_like(qpos[2]), jnp.zeros_like(qpos[2]))
     for part, turned in enumerate(qpos[2:]):
         if part:
