@@ -67,8 +67,8 @@ def _task(context: click.Context) -> Task | None:
     from harness.task.load import load_task
 
     # Of a line that ends with an option nothing is parsed: its words are left as they are.
-    named = ("session_id", "where", "directory", "task", "source")
-    words = [context.params.get(name) for name in named] + context.args
+    arguments = ("session_id", "where", "directory", "task", "source")
+    words = [context.params.get(name) for name in arguments] + context.args
     for named in [*(word for word in words if isinstance(word, str) and not word.startswith("-")), "."]:
         with contextlib.suppress(LockstepError):
             session = session_rather_than_task(named)

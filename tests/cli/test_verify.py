@@ -59,7 +59,7 @@ def test_what_is_to_be_repeated_names_the_candidate_that_was_verified(walk: Path
 def test_one_of_several_candidates_is_played_and_a_session_has_one(
     command: str, walk: Path, lockstep: Run, tmp_path: Path
 ) -> None:
-    assert "has no candidate of kind 'rust'" in lockstep(command, "--candidate", "rust").err
+    assert "has no candidate 'rust'" in lockstep(command, "--candidate", "rust").err
     workspace = tmp_path / "work"
     assert lockstep("start", str(walk), "--workspace", str(workspace)).code == 0
     refused = lockstep(command, str(workspace), "--candidate", "jax")
