@@ -395,9 +395,7 @@ def _notes(pair: Pair, level: int) -> tuple[str, ...]:
     if "restore" not in reference:
         notes.append("the reference cannot restore a state: no tests from generated states, prefixes are replayed")
     if pair.task.candidate.precision == "float32":
-        notes.append(
-            "the candidate computes in float32 what the task has in float64, and is judged at tolerances of its own"
-        )
+        notes.append("the candidate computes in float32 what the task has in float64")
     if level == 1 and "probe" not in reference and pair.task.probes:
         notes.append("the reference answers no probes: modules were tested through whole steps only")
     kinds = {(facts.get("cpu"), facts.get("numpy")) for facts in nodes(pair.reference).values()}

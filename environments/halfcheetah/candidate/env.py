@@ -13,12 +13,11 @@ import numpy as np
 from batches import together
 from bodies import divided, plus, split, whole
 from constraints import constraints, contacts, limits
-from model import DAMPING, DOFS, FLOAT, JOINTS, TIME_STEP, by_link
-from physics import actuation, bias, kinematics, mass_matrix, passive
+from model import DOFS, FLOAT, JOINTS, TIME_STEP
+from physics import DAMPINGS, actuation, bias, kinematics, mass_matrix, passive
 from settled import settled
 from solver import Problem, solve
 
-DAMPINGS = by_link(DAMPING[3:])
 SUBSTEPS = 5
 STEP_LIMIT = 1000
 CONTROL_COST = 0.1
@@ -86,8 +85,7 @@ def sample_reset(key):
 
 
 def reset(draws):
-    position, velocity = draws["position"].astype(FLOAT), (NOISE * draws["velocity"]).astype(FLOAT)
-    state = State(position, velocity, jnp.zeros(DOFS, FLOAT), jnp.int32(0))
+    state = State(taken(draws["position"]), taken(NOISE * draws["velocity"]), jnp.zeros(DOFS, FLOAT), jnp.int32(0))
     return state, outputs(state, FLOAT.type(0))
 
 
@@ -99,12 +97,12 @@ def step(state: State, action, draws):
 
 
 def observe(state: State):
-    return {"observation": jnp.concatenate([state.qpos[1:], state.qvel]).astype(jnp.float64)}
+    return {"observation": given(jnp.concatenate([state.qpos[1:], state.qvel]))}
 
 
 def outputs(state: State, reward):
     return observe(state) | {
-        "reward": reward.astype(jnp.float64),
+        "reward": given(reward),
         "terminated": jnp.bool(False),
         "truncated": state.steps >= STEP_LIMIT,
     }
