@@ -3,7 +3,8 @@
     python -m benchmarks.battles [--turns 1000000] [--candidate rust] [--seed N] [--favour 0.5]
 
 Each battle is played by the reference under one of the task's policies, and by the candidate with the same choices and
-rolls; every leaf of every timestep is compared. Who goes on with a move of several turns is not counted again.
+rolls; every leaf of every timestep is compared. Who goes on with a move of several turns is not counted again. Of moves
+with a secondary effect it tells how often the roll for it was met.
 
 Few species learn some moves, so that teams as they are drawn hardly ever have them. With `--favour` this share of the
 battles is fought by teams that are chosen: six Pokémon each, whose first move is one of those that were made least so far.
@@ -16,6 +17,7 @@ import importlib.util
 import time
 from collections import Counter
 from collections.abc import Sequence
+from types import ModuleType
 
 import numpy as np
 
@@ -43,19 +45,44 @@ def moves_made(trajectory: Trajectory) -> np.ndarray:
     return np.bincount(np.concatenate([moves[paid], last[called]]), minlength=MOVES + 1)
 
 
+def secondaries_met(trajectory: Trajectory, chances: np.ndarray) -> np.ndarray:
+    """How often the roll for each move's secondary effect was met, by its number.
+
+    Args:
+        chances: what the roll must be below, by the number of the move; 0 without such an effect.
+
+    Where both moves of a step have one, it is not known whose the roll is, and none is counted.
+    """
+    last = trajectory.leaves["state/side_last"][1:]
+    stayed = trajectory.leaves["state/active"][1:] == trajectory.leaves["state/active"][:-1]
+    asked = np.where(stayed, chances[last], 0)
+    met = np.zeros(len(chances), np.int64)
+    assert trajectory.draws is not None
+    for step in np.flatnonzero((asked > 0).sum(axis=1) == 1):
+        side = asked[step].argmax()
+        rolls = [draw.value for draw in trajectory.draws[step + 1] if draw.name == "secondary"]
+        met[last[step, side]] += sum(int(roll) < asked[step, side] for roll in rolls)
+    return met
+
+
+def tables_of(task: Task) -> ModuleType:
+    """The tables of species and moves, which the candidate in JAX has in Python."""
+    spec = importlib.util.spec_from_file_location("pokemon_tables", task.directory / "candidate" / "tables.py")
+    assert spec is not None and spec.loader is not None
+    tables = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tables)
+    return tables
+
+
 class Teams:
     """Teams whose first moves are those that were made least.
 
     Args:
-        task: its candidate in JAX has a table of what each species learns.
+        task: whose draws make teams; `tables`: its own, for what each species learns.
         seed: of the choices.
     """
 
-    def __init__(self, task: Task, seed: int) -> None:
-        spec = importlib.util.spec_from_file_location("pokemon_tables", task.directory / "candidate" / "tables.py")
-        assert spec is not None and spec.loader is not None
-        tables = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(tables)
+    def __init__(self, task: Task, tables: ModuleType, seed: int) -> None:
         self.learned = np.array([list(bytes.fromhex(each)) for each in tables.LEARNSETS], np.uint8)
         self.learned = np.unpackbits(self.learned, axis=1, bitorder="little")[:, :MOVES].astype(bool)
         self.draws = [draw for draw in task.draws.values() if draw.occurs_at("reset")]
@@ -113,8 +140,11 @@ def main(given: Sequence[str] = ()) -> None:
     task = load_task(ENVIRONMENTS / "pokemon").with_candidate(asked.candidate)
     battles = turns = differ = 0
     ends: Counter[str] = Counter()
-    made = np.zeros(MOVES + 1, np.int64)
-    teams = Teams(task, asked.seed)
+    tables = tables_of(task)
+    teams = Teams(task, tables, asked.seed)
+    chance = tables.MOVE_FIELDS.index("secondary_chance")
+    chances = np.array([0, *(row[chance] for row in tables.MOVES)])
+    made, met = np.zeros(MOVES + 1, np.int64), np.zeros(len(chances), np.int64)
     began = time.monotonic()
     with both_sides(task) as both:
         while turns < asked.turns:
@@ -129,12 +159,16 @@ def main(given: Sequence[str] = ()) -> None:
             for one in expected:
                 turns += one.steps
                 made += moves_made(one)
+                met += secondaries_met(one, chances)
             battles += TOGETHER
             print(f"{turns:,} of {asked.turns:,} turns, {differ} battles differ", flush=True)
     rarest = np.argsort(made[1:])[:5] + 1
+    effects = np.flatnonzero(chances)
+    unlikely = effects[np.argsort(met[effects])][:5]
     row = {
         "candidate": asked.candidate, "battles": battles, "turns": turns, "differ": differ, **ends,
         "moves made": int(made.sum()), "rarest": ", ".join(f"move {move}: {made[move]}" for move in rarest),
+        "effects": ", ".join(f"move {move}: {met[move]}" for move in unlikely),
         "turns/s": turns / (time.monotonic() - began),
     }  # fmt: skip
     report("battles", "Battles of Pokémon on both sides", [row])
