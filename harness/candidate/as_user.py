@@ -84,6 +84,7 @@ import numpy as np
 given = np.load(io.BytesIO(sys.stdin.buffer.read()))
 actions = {name[1:]: given[name] for name in given.files if name.startswith(":")}
 keys, shown, by_hand = given["keys"], given["env_indices"], int(given["by_hand"])
+with_state = bool(given["with_state"])
 """
 JAX = """
 import jax
@@ -116,13 +117,17 @@ def joined(first, timesteps):
     return {path: np.concatenate([first[path][None], leaf]) for path, leaf in timesteps.items()}
 
 
-def kept(outputs, envs):
-    return jax.tree.map(lambda leaf: leaf[envs], outputs)
+def beside(state, outputs):
+    return outputs | env.encode(state) if with_state else outputs
+
+
+def of_those_shown(states, outputs):
+    return jax.vmap(beside)(*jax.tree.map(lambda leaf: leaf[shown], (states, outputs)))
 
 
 def body(states, inputs):
     states, outputs = jax.vmap(env.step_autoreset)(inputs[0], states, inputs[1])
-    return states, kept(outputs, shown)
+    return states, of_those_shown(states, outputs)
 
 
 reset_batch = jax.jit(jax.vmap(env.reset))
@@ -131,16 +136,16 @@ reset_batch = jax.jit(jax.vmap(env.reset))
 def in_a_loop():
     states, first = reset_batch(made[0])
     _, timesteps = jax.jit(lambda states, given: jax.lax.scan(body, states, given))(states, (made[1:], actions))
-    return joined(kept(first, shown), flat(timesteps))
+    return joined(of_those_shown(states, first), flat(timesteps))
 
 
-def stepped(reset, step, first, keys, actions):
+def stepped(reset, step, look, keys, actions):
     states, outputs = reset(keys[0])
-    seen = []
+    first, seen = look(states, outputs), []
     for timestep in range(min(by_hand, len(keys) - 1)):
         states, found = step(keys[timestep + 1], states, jax.tree.map(lambda leaf: leaf[timestep], actions))
         seen.append(flat(jax.device_get(found)))
-    return joined(first(outputs), {path: np.stack([one[path] for one in seen]) for path in seen[0]})
+    return joined(first, {path: np.stack([one[path] for one in seen]) for path in seen[0]})
 
 
 def batch_by_hand():
@@ -150,14 +155,19 @@ def batch_by_hand():
         outputs = info | {
             "observation": observation, "reward": reward, "terminated": terminated, "truncated": truncated
         }
-        return states, kept(outputs, shown)
+        return states, of_those_shown(states, outputs)
 
-    return stepped(reset_batch, jax.jit(step), lambda first: kept(first, shown), made, actions)
+    return stepped(reset_batch, jax.jit(step), of_those_shown, made, actions)
 
 
 def one_instance():
     mine = jax.tree.map(lambda leaf: leaf[:, shown[0]], actions)
-    found = stepped(jax.jit(env.reset), jax.jit(env.step_autoreset), dict, made[:, shown[0]], mine)
+
+    def step(key, state, action):
+        state, outputs = env.step_autoreset(key, state, action)
+        return state, beside(state, outputs)
+
+    found = stepped(jax.jit(env.reset), jax.jit(step), beside, made[:, shown[0]], mine)
     return {path: leaf[:, None] for path, leaf in found.items()}
 
 
@@ -236,7 +246,15 @@ class User:
         """Whether `stop` breaks it off at any moment. A crate is compiled first, and that is waited for."""
         return self._task.candidate.kind == "jax"
 
-    def play(self, key_data: Array, actions: Mapping[str, Array], env_indices: Array, order: Array) -> dict[str, Any]:
+    def play(
+        self,
+        key_data: Array,
+        actions: Mapping[str, Array],
+        env_indices: Array,
+        order: Array,
+        *,
+        with_state: bool = False,
+    ) -> dict[str, Any]:
         """What a user sees of some sub-environments of a batch, in each way in which it is used.
 
         Args:
@@ -244,6 +262,7 @@ class User:
             actions: by leaf path, each `[steps, envs, *leaf shape]`.
             env_indices: which to show.
             order: in which the `ways` are gone, as their numbers.
+            with_state: whether to show the leaves of the state, too; of a candidate in JAX alone.
 
         Returns:
             What it answered, unchecked. It should be for each way its public outputs by path, each `[*Way.sizes, ...]`; and
@@ -283,6 +302,7 @@ class User:
             given |= {"keys": key_data, "env_indices": env_indices, "x64": np.bool_(task.candidate.x64)}
             given |= {
                 "order": order,
+                "with_state": np.bool_(with_state),
                 "by_hand": np.int64(BY_HAND_STEPS),
                 "ways": np.array([way.name for way in ways(task)]),
             }

@@ -299,7 +299,7 @@ class Environment:
         if ended[1:-1].any():
             after = 1 + int(ended[1:].argmax())
             raise BadAnswer(f"it went on after the end of the episode in timestep {after}", where=where)
-        if timesteps <= case.length and not ended[-1]:
+        if timesteps <= case.length and not ended[1:].any():
             raise BadAnswer(f"it stopped after {timesteps - 1} of {case.length} actions without an end", where=where)
         if "draws" not in self.spec.capabilities:
             return Trajectory(case, leaves)

@@ -32,7 +32,7 @@ from harness.task.contract import TASK_FILE, TRAINING_LEVEL, Task, caches
 from harness.task.require import demand_features
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.verify import pictures
-from harness.verify.levels import autoreset, interaction, known, property, proposed, requirements, rollout
+from harness.verify.levels import as_used, interaction, known, property, proposed, requirements, rollout
 from harness.verify.pair import Pair
 from harness.verify.questions import Questions
 from harness.verify.request import LevelsRequest
@@ -155,7 +155,7 @@ class Verifier:
                 use = second = None
                 with ExitStack() as beside:
                     if rollout.LEVEL in request.levels and not request.stop_at_failure:
-                        use = autoreset.Use(pair, User(self.task, self.driver, tree))
+                        use = as_used.Use(pair, User(self.task, self.driver, tree))
                         stack.callback(use.close)
                         second = rollout.SecondProcess(pair, lambda: self._another(pair, tree, stack))
                         beside.callback(second.close)
@@ -283,7 +283,7 @@ class Verifier:
         request: LevelsRequest,
         tree: Path,
         cases: tuple[list[known.Case], list[known.ProbeCase]],
-        use: autoreset.Use | None,
+        use: as_used.Use | None,
         second: rollout.SecondProcess | None,
         stack: ExitStack,
     ) -> LevelReport:

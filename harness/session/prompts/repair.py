@@ -89,8 +89,9 @@ _HINTS = (
     ),
     (
         lambda d: d.rule == "restored",
-        "Restored to each of its own states the candidate steps rightly, and by itself it does not. Look at every field of "
-        "its state that `encode` leaves out or `decode` makes up, and at how `step` carries it on.",
+        "From states of the reference the candidate steps rightly, and from those that it comes to by itself it does not. "
+        "Look at every field of its state that `encode` leaves out or `decode` makes up, at how `step` carries it on, and "
+        "at what depends on the last bits of a state.",
     ),
     (
         lambda d: d.rule == "exported",

@@ -10,8 +10,7 @@ trained on would say little, and one of a known size nothing about others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,18 +18,15 @@ import numpy as np
 
 from harness.candidate.adapters.batch_keys import batch_key_data
 from harness.candidate.adapters.legal import legal_action
-from harness.candidate.as_user import FINAL, User, ways
 from harness.candidate.faces.leaves import mask_of
-from harness.compare import compare_leaves
 from harness.errors import BadAnswer
-from harness.model import ENDINGS, STATE, Array, Case, Draw, Trajectory, is_observed, is_of_step
+from harness.model import ENDINGS, Array, Case, Draw, Trajectory, is_of_step
 from harness.protocol.environment import Environment
 from harness.task.contract import Mode
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.leaf_grids import grid_of
 from harness.verify.levels.batch import demand_arrays, demand_batch, demand_chance, laws_of_batch, repeated
 from harness.verify.localise import localise
-from harness.verify.open_loop import comparable_steps, together
 from harness.verify.pair import Pair
 from harness.verify.statistics.laws import LawResult, verdict
 
@@ -40,16 +36,12 @@ ALL_ACTIONS = "all actions"
 """The actions of every sub-environment, as they were taken; under `actions` stand those that are looked at."""
 LANES = "lanes"
 """The part of an answer that tells the chance of many sub-environments, and nothing else of them."""
-USED = "as its users run it"
-USER = "the candidate, as users run it"
 CHECKED_ENVS = 17
 """Sub-environments that are played again; fewer where these would be more than `MOST_BYTES`, and never less than two."""
 MOST_BYTES = 1 << 28
 """What they may show together: an answer has to fit into one frame, and into memory several times."""
 WIDEST = 2048
 MAX_STEPS = 512
-Shown = Mapping[str, Mapping[str, Array]]
-"""What a user sees: by way, the outputs by path, each `[steps + 1, sub-environments, ...]`."""
 MOST_WORK = 1 << 18
 """Steps of all sub-environments together, which the candidate takes in about a second where it is not very slow."""
 
@@ -203,101 +195,6 @@ def replayed(pair: Pair, answer: Mapping[str, Any], name: str) -> tuple[CheckRes
         return CheckResult(name, Outcome.FAIL, examples=len(seen), divergences=(divergence,)), 0, seen
     confirmed = sum(trajectory.steps for trajectory in expected) if again.by_reference else 0
     return CheckResult(name, Outcome.PASS, examples=len(seen), detail=again.detail), confirmed, seen
-
-
-class Use:
-    """What a user of the exported package sees of the same batch, in each way in which it is used.
-
-    The batch comes from the run's seed alone. So the user's program may be at work beside checks that leave a core idle; but
-    where masks decide about actions, those that the verified batch took are given to `start`.
-    """
-
-    def __init__(self, pair: Pair, user: User) -> None:
-        self._pair, self._user = pair, user
-        self._threads = ThreadPoolExecutor(1, thread_name_prefix="lockstep-user")
-        self._seen: Future[Shown] | None = None
-
-    @property
-    def starts_early(self) -> bool:
-        """Whether nothing has to be known before, and `close` can break it off at any moment."""
-        return self._user.may_start_early and not self._pair.task.masked
-
-    def start(self, actions: Mapping[str, Array] | None = None) -> None:
-        """Have it played, where that has not begun: with these actions, or with the planned ones."""
-        if self._seen is None:
-            self._seen = self._threads.submit(self._play, actions)
-
-    def then(self, follows: Callable[[], None]) -> None:
-        """Call this when what was started is over, however it ends; on the thread on which it ends."""
-        assert self._seen is not None
-        self._seen.add_done_callback(lambda _: follows())
-
-    def shown(self) -> Shown:
-        """What is seen, once it is over.
-
-        Raises:
-            EnvironmentFailure: the user's program could not answer.
-        """
-        self.start()
-        assert self._seen is not None
-        return self._seen.result()
-
-    def close(self) -> None:
-        """Break it off: after a failure nobody waits for the rest."""
-        self._user.stop()
-        self._threads.shutdown(cancel_futures=True)
-
-    def _play(self, actions: Mapping[str, Array] | None) -> Shown:
-        pair, plan = self._pair, planned(self._pair)
-        order = pair.random("ways of use").permutation(len(ways(pair.task)))
-        answer = self._user.play(plan.key_data, actions or plan.actions, plan.env_indices, order)
-        shapes = {path: leaf.shape for path, leaf in pair.task.outputs.items() if not path.startswith(STATE)}
-        shapes |= {FINAL + path: shape for path, shape in shapes.items() if is_observed(path)}
-        return {
-            way.name: demand_arrays(answer, way.name, way.sizes(plan.steps, len(plan.env_indices)), shapes, USER)
-            for way in ways(pair.task)
-        }
-
-
-def check_used(pair: Pair, answer: Mapping[str, Any], shown: Shown) -> CheckResult:
-    """Whether a user sees what the reference confirmed of the batch; `answer` and `shown` are those of `play` and `Use`."""
-    examples, steps, detail = 0, None, ""
-    ended = np.logical_or(*(answer["leaves"][path] for path in ENDINGS))
-    tolerances = dict(pair.task.tolerances)
-    tolerances |= {FINAL + path: tolerance for path, tolerance in tolerances.items()}
-    for way, outputs in shown.items():
-        timesteps, env_indices = outputs["terminated"].shape
-        examples += env_indices
-        for number in range(env_indices):
-            expected = {
-                path: np.ascontiguousarray(answer["leaves"][_in_batch(path)][:timesteps, number]) for path in outputs
-            }
-            actual = {path: np.ascontiguousarray(array[:, number]) for path, array in outputs.items()}
-            found = compare_leaves(expected, actual, tolerances)
-            if found is not None and pair.resynchronised:
-                if steps is None:
-                    steps = comparable_steps(pair, list(episodes(pair, answer, answer["actions"], USED)))
-                if found.step >= together(ended[:, number], steps):
-                    detail = (
-                        f"the first {steps} steps of episodes: then the reference parts from itself, moved a little"
-                    )
-                    continue
-            if found is not None:
-                divergence = Divergence(
-                    None, found.step, found.path, found.expected,
-                    found.actual + (f" ({found.gap})" if found.gap else ""), "exported", LEVEL, USED, index=found.index,
-                    grid=grid_of(expected, actual, found, tolerances),
-                    cause="in a plain program that imports the exported package, and steps "
-                    f"{way}, the candidate is another one than in the verifier's worker: its code must not depend on "
-                    "who runs it, or from where",
-                )  # fmt: skip
-                return CheckResult(USED, Outcome.FAIL, examples=examples, divergences=(divergence,))
-    return CheckResult(USED, Outcome.PASS, examples=examples, detail=detail)
-
-
-def _in_batch(path: str) -> str:
-    """The path under which the call `autoreset` answers what a user sees at `path`."""
-    return f"final/{path.removeprefix(FINAL)}" if path.startswith(FINAL) else path
 
 
 def wrong_law(check: str, draw: str, worst: LawResult) -> Divergence:

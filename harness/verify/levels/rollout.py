@@ -26,7 +26,7 @@ from harness.task.contract import Mode
 from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify.exploration.explorer import STREAM, Explorer, Wave
 from harness.verify.leaf_grids import grid_of
-from harness.verify.levels import autoreset, wide
+from harness.verify.levels import as_used, autoreset, wide
 from harness.verify.levels.by_itself import strayed
 from harness.verify.localise import localise
 from harness.verify.open_loop import parted_steps
@@ -104,7 +104,7 @@ def checks(
     pair: Pair,
     tally: Tally,
     second: SecondProcess,
-    use: autoreset.Use | None = None,
+    use: as_used.Use | None = None,
     exploring: int = 1,
 ) -> Iterator[CheckResult]:
     """All checks of level 3.
@@ -126,7 +126,7 @@ def checks(
         tally.steps += confirmed
         yield batch
         if use is not None:
-            yield autoreset.check_used(pair, answer, use.shown())
+            yield as_used.check_used(pair, answer, use.shown())
         if pair.paired:
             yield _other_process(pair, second.repeated())
         for name in wide.SIZES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.verdict import Divergence, Outcome
+from harness.verify.levels import by_itself
 from tests.verify.levels.conftest import MOVE, RESET, Walk
 
 TOLERANT = [
@@ -99,7 +100,26 @@ def test_what_a_candidate_keeps_beside_its_state_is_found(walk: Walk) -> None:
     )
     divergence = found(walk)
     assert (divergence.level, divergence.rule, divergence.path) == (3, "restored", "state/place")
-    assert divergence.step == 26
+    assert (divergence.step, divergence.cause) == (26, by_itself.KEPT)
+
+
+def test_what_a_candidate_does_in_states_of_its_own_is_found(walk: Walk) -> None:
+    walk.edit("task.toml", [(old, new.replace("1e-14", "1e-9")) for old, new in TOLERANT])
+    marked = "jnp.floor((state['place'] + move) * 2.0**31) / 2.0**31 + 2.0**-33"
+    walk.edit(
+        "candidate/env.py",
+        [
+            (MOVE, MOVE.replace('state["place"] + move', f'jnp.where(windy, {marked}, state["place"] + move)')),
+            (
+                "    return after, outputs(after, reward)",
+                "    own = state['place'] * 2.0**31 % 1 == 0.25\n"
+                "    reward = jnp.where(own & (state['steps'] > 3), jnp.float32(100), reward)\n"
+                "    return after, outputs(after, reward)",
+            ),
+        ],
+    )
+    divergence = found(walk, (2,))
+    assert (divergence.rule, divergence.path, divergence.cause) == ("restored", "reward", by_itself.OWN)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import sandboxes
 from harness.errors import BadAnswer
 from harness.task.load import load_task
 from harness.verdict import Outcome
-from harness.verify.levels import autoreset
+from harness.verify.levels import as_used, autoreset
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from tests.mutants.plant import Mutant, plant
@@ -37,7 +37,7 @@ def test_the_right_candidate_passes_and_full_boards_are_met(verifier: Verifier, 
     assert verdict.outcome is Outcome.PASS, verdict.error
     batch = {check.name: check for check in verdict.reports[-1].checks}
     assert batch[autoreset.NAME].examples > 100
-    assert batch[autoreset.USED].outcome is Outcome.PASS
+    assert batch[as_used.USED].outcome is Outcome.PASS
     again = verifier.verify(tmp_path, LevelsRequest((1, 2, 3), 5))
     assert [one.evidence for one in again.reports] == [one.evidence for one in verdict.reports]
 
