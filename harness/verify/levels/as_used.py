@@ -104,14 +104,15 @@ def check_used(pair: Pair, answer: Mapping[str, Any], shown: Shown) -> CheckResu
             }
             actual = {path: np.ascontiguousarray(array[:, number]) for path, array in outputs.items()}
             found = compare_leaves(expected, actual, tolerances)
+            grid = None if found is None else grid_of(expected, actual, found, tolerances)
             if found is not None and parted.may:
                 found, detail = parted.judged(found, expected, actual, number)
-                details[detail] = None
+                grid, details[detail] = None, None
             if found is not None:
                 divergence = Divergence(
                     None, found.step, found.path, found.expected,
                     found.actual + (f" ({found.gap})" if found.gap else ""), "exported", LEVEL, USED, index=found.index,
-                    grid=grid_of(expected, actual, found, tolerances),
+                    grid=grid,
                     cause="in a plain program that imports the exported package, and steps "
                     f"{way}, the candidate is another one than in the verifier's worker: its code must not depend on "
                     "who runs it, or from where",
@@ -141,9 +142,8 @@ class _Parted:
             actions = {
                 path: array[: len(shown["terminated"]) - 1, number] for path, array in self._answer["actions"].items()
             }
-            return first_wrong_step(
-                self._pair, verified, shown, actions
-            ), "each step from the state that the program shows"
+            found_there = first_wrong_step(self._pair, verified, shown, actions)
+            return found_there, "each step from the state that the program shows"
         excused = found.step >= together(self._ended[:, number], self._steps)
         return (
             None if excused else found,

@@ -6,7 +6,7 @@ import pytest
 
 from harness.verdict import CheckResult, Outcome
 from harness.verify.levels.as_used import USED
-from tests.verify.levels.conftest import MOVE, Edits, Walk
+from tests.verify.levels.conftest import MOVE, RESET, Edits, Walk
 
 CALM = [
     ('mode = "tape"\n\n[randomness.draws.gust]\ndtype = "float64"\nat = "step"\n', 'mode = "none"\n'),
@@ -33,7 +33,8 @@ def calm(walk: Walk) -> Walk:
             ('draws["gust"]', "0.25"),
             (' | {"draws_used": {}}', ""),
             (' | {"draws_used": {"gust": windy.astype(jnp.int32)}}', ""),
-            ("import jax\n", f"import sys\n\nimport jax\n\n{EXPORTED}"),
+            ("import jax\n", f"import sys\n\nimport jax\n\n{EXPORTED}ASKED = []\n"),
+            ("    return state\n\n\ndef decode", "    ASKED.append(1)\n    return state\n\n\ndef decode"),
         ],
     )
     return walk
@@ -53,6 +54,11 @@ def test_a_program_that_parts_from_the_batch_by_what_each_step_may_be_off_passes
 WRONG = {
     "a reward": (REWARD, f"    reward += EXPORTED & (state['steps'] > 30)\n{REWARD}"),
     "a jump": (MOVE, MOVE.replace("+ move", "+ move + 8e-10 * EXPORTED + 1e-3 * (EXPORTED & (state['steps'] == 30))")),
+    "a reward, until somebody asks for states": (
+        REWARD,
+        f"    reward += EXPORTED & (not ASKED) & (state['steps'] > 30)\n{REWARD}",
+    ),
+    "a begin": (RESET, RESET.replace("jnp.float64(0)", "jnp.float64(0.5 * EXPORTED)")),
     "a state that is not the one": (
         "    return state\n\n\ndef decode",
         "    return state | {'place': state['place'] * (1 - EXPORTED)}\n\n\ndef decode",
@@ -67,4 +73,4 @@ def test_what_is_wrong_for_users_after_many_steps_is_found(calm: Walk, wrong: st
     check = used(calm, [(old, new)] if old == MOVE else [(old, new), PARTING])
     assert check.outcome is Outcome.FAIL
     [divergence] = check.divergences
-    assert (divergence.rule, divergence.path) == ("exported", "reward" if wrong == "a reward" else "state/place")
+    assert (divergence.rule, divergence.path) == ("exported", "reward" if "reward" in wrong else "state/place")
