@@ -24,14 +24,16 @@ def read(table: Path = TABLE) -> dict[str, str]:
 def leave(items: Iterable[pytest.Item], tests: Collection[str]) -> None:
     """Give each test that is named in `tests` the marker `nightly`.
 
-    Where all but the first case are named, the first one is that of the collection: whoever names a case runs it.
+    Where all but the first case are named, the first one is that of the collection, of those that are not left to the night
+    already: whoever names a case runs it.
     """
     seen: set[str] = set()
     for item in items:
         name = item.nodeid.split("[", 1)[0]
         if name in tests or (name in seen and name + ALL_BUT_THE_FIRST in tests):
             item.add_marker(pytest.mark.nightly)
-        seen.add(name)
+        if item.get_closest_marker("nightly") is None:
+            seen.add(name)
 
 
 def stale(tests: Iterable[str], root: Path) -> Iterator[str]:

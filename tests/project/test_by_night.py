@@ -28,9 +28,9 @@ def test_long_too(): pass
 """
 
 
-def _collected(place: Path, *tests: str) -> list[str]:
+def _collected(place: Path, *tests: str, text: str = TESTS) -> list[str]:
     """What is collected for the day where these are left to the night."""
-    (place / "test_a.py").write_text(TESTS)
+    (place / "test_a.py").write_text(text)
     done = run_pytest(place, PLUGIN.format(tests=tests), "--collect-only", "-m", "not nightly")
     assert done.returncode == 0, done.stdout + done.stderr
     return [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
@@ -55,3 +55,10 @@ def test_ci_leaves_out_what_is_named_and_nothing_else(tmp_path: Path) -> None:
     assert _collected(tmp_path) == everything
     assert _collected(tmp_path, "test_a.py::test_long") == [name for name in everything if name != "test_long"]
     assert _collected(tmp_path, "test_a.py::test_cases[all but the first]") == [everything[0], *everything[3:]]
+
+
+def test_a_first_case_that_is_left_to_the_night_already_stands_for_nothing(tmp_path: Path) -> None:
+    """Planted: no case would be left for the day."""
+    marked = TESTS.replace("[1, 2, 3]", "[pytest.param(1, marks=pytest.mark.nightly), 2, 3]")
+    collected = _collected(tmp_path, "test_a.py::test_cases[all but the first]", text=marked)
+    assert collected == ["test_cases[2]", "test_long", "test_long_too"]
