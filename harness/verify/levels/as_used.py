@@ -142,8 +142,8 @@ class _Parted:
             actions = {
                 path: array[: len(shown["terminated"]) - 1, number] for path, array in self._answer["actions"].items()
             }
-            found_there = first_wrong_step(self._pair, verified, shown, actions)
-            return found_there, "each step from the state that the program shows"
+            wrong = first_wrong_step(self._pair, verified, shown, actions)
+            return wrong, "each step from the state that the program shows"
         excused = found.step >= together(self._ended[:, number], self._steps)
         return (
             None if excused else found,

@@ -14,9 +14,10 @@ import numpy as np
 
 from harness.candidate.as_user import FINAL
 from harness.compare import Difference, compare_leaves
-from harness.model import ENDINGS, STATE, Array, Case, Trajectory, is_observed, is_of_step
+from harness.model import ENDINGS, Array, Case, Trajectory, is_observed, is_of_step
 from harness.verify.levels.by_itself import from_any_state
 from harness.verify.pair import Pair
+from harness.verify.resynchronised import step_of
 
 
 def can_be_led(pair: Pair) -> bool:
@@ -38,9 +39,10 @@ def first_wrong_step(
     """
     rows = {path: array for path, array in shown.items() if not path.startswith(FINAL)}
     ended, other = (np.logical_or(*(each[path] for path in ENDINGS)) for each in (shown, verified))
+    played = Trajectory(Case(0, actions), rows)
     both: dict[bool, list[tuple[int, Trajectory]]] = {False: [], True: []}
     for step in range(1, len(ended)):
-        both[bool(ended[step])].append((step, _step(rows, shown, actions, step)))
+        both[bool(ended[step])].append((step, _step(played, shown, step)))
     # Of a step that ended its episode neither the state is shown, nor what else belongs to the begin of the next one.
     of_ends = {path for path in rows if is_observed(path) or is_of_step(path)}
     found = []
@@ -63,13 +65,11 @@ def first_wrong_step(
     return min(found, key=lambda one: one.step, default=None)
 
 
-def _step(rows: Mapping[str, Array], shown: Mapping[str, Array], actions: Mapping[str, Array], step: int) -> Trajectory:
-    leaves = {path: np.array(array[step - 1 : step + 1]) for path, array in rows.items()}
+def _step(played: Trajectory, shown: Mapping[str, Array], step: int) -> Trajectory:
+    leaves = {path: np.array(array[step - 1 : step + 1]) for path, array in played.leaves.items()}
     for path, leaf in leaves.items():
         if is_of_step(path):
             leaf[0] = 0  # it tells of the step before
         elif is_observed(path):
             leaf[1] = shown[FINAL + path][step]
-    start = {path: leaf[0] for path, leaf in leaves.items() if path.startswith(STATE)}
-    case = Case(0, {path: array[step - 1 : step] for path, array in actions.items()}, start=start)
-    return Trajectory(case, leaves)
+    return Trajectory(step_of(played, step, forced=False), leaves)
