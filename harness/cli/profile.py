@@ -20,6 +20,7 @@ from harness.cli.verify import (
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
 
     from harness.measure.profile.result import Profile
 
@@ -104,10 +105,7 @@ def _shown(measured: Profile) -> list[RenderableType | str]:
     from harness.cli import show
     from harness.measure.profile import text
 
-    table = show.grid("left", "left", *["right"] * 7, "left", header=text.header(measured))
-    for row in text.rows(measured):
-        table.add_row(*row)
-    output_lines: list[RenderableType | str] = [table, "", *text.behind(measured)]
+    output_lines: list[RenderableType | str] = [table_of(measured), "", *text.behind(measured)]
     if measured.hot is not None:
         output_lines += ["", "where a step's time goes (share, kind, line of the candidate):"]
         hot = show.grid("right", "left", "left")
@@ -119,3 +117,14 @@ def _shown(measured: Profile) -> list[RenderableType | str]:
     if measured.error:
         output_lines.append(Text("could not be measured: " + measured.error, "magenta"))
     return output_lines
+
+
+def table_of(measured: Profile) -> Table:
+    """The measurements of a profile; no digit of a figure is cut where the names of peers are long."""
+    from harness.cli import show
+    from harness.measure.profile import text
+
+    table = show.grid("left", "left", *["right"] * 7, "left", header=text.header(measured), unbroken=False)
+    for row in text.rows(measured):
+        table.add_row(*row)
+    return table

@@ -90,7 +90,7 @@ def random_action(
     shape = tuple(leaf["shape"])
     count = int(np.prod(shape, dtype=np.int64))
     if shape:
-        bits = xp.stack([_mixed(bits + np.uint32(index) * GOLDEN) for index in range(count)], -1)
+        bits = xp.stack([_mixed(bits + np.uint32(index * int(GOLDEN) & 0xFFFFFFFF)) for index in range(count)], -1)
         bits = bits.reshape((*bits.shape[:-1], *shape))
     if np.dtype(leaf["dtype"]).kind == "b":
         return bits >> np.uint32(31) == 1

@@ -17,6 +17,7 @@ LEAVES: dict[str, dict[str, Any]] = {
     "a vector": {"dtype": "int32", "shape": [2], "low": [0, -3], "high": [1, 3]},
     "a flag": {"dtype": "bool", "shape": []},
     "a force": {"dtype": "float32", "shape": [2], "low": -1.0, "high": [0.5, 2.0]},
+    "six forces": {"dtype": "float32", "shape": [6], "low": -1.0, "high": 1.0},
 }
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from harness.cli.profile import table_of
 from harness.measure.profile import text
 from harness.measure.profile.advice import Advice
 from harness.measure.profile.hot import HotStep, Operation
@@ -66,6 +71,17 @@ def test_figures_are_in_whole_steps_and_those_of_a_core_in_its_share() -> None:
     assert reference["per_core"] == 500 and "suspicious" not in reference and "length" not in reference
     assert candidate["compile_added_mb"] == 11.8 and candidate["environment_share"] == 0.1235
     assert candidate["suspicious"] is True and candidate["bound"]["by"] == "bytes"
+
+
+@pytest.mark.parametrize("width", [80, 110])
+def test_no_digit_of_a_figure_is_cut_in_a_terminal(width: int) -> None:
+    reference, candidate = MEASURED.measurements
+    measured = replace(MEASURED, measurements=(replace(reference, contender="a peer of a very long name"), candidate))
+    console = Console(width=width, file=io.StringIO())
+    console.print(table_of(measured))
+    assert isinstance(console.file, io.StringIO)
+    shown = sorted(re.sub(r"\s", "", console.file.getvalue()))
+    assert shown == sorted(re.sub(r"\s", "", "".join(chain(text.header(measured), *text.rows(measured)))))
 
 
 @pytest.mark.parametrize(

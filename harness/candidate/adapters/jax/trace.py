@@ -7,7 +7,6 @@ inside the sandbox, beside the candidate: what it tells is for whoever makes the
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -17,6 +16,9 @@ import jax
 
 SHOWN_OPERATIONS = 16
 _CALLS = 24
+_MOST_EVENTS = 1_000_000
+"""A trace holds each run of each operation in memory: of a program whose loops run many, fewer calls are traced."""
+
 _INSTRUCTION = re.compile(r"^\s*(?:ROOT )?%?([\w.\-]+) = \S+ ([\w\-]+)\(")
 _COMPUTATION = re.compile(r"^(?:ENTRY )?%?([\w.\-]+) \(.*\{$")
 _METADATA = re.compile(r"metadata=\{([^}]*)\}")
@@ -46,18 +48,11 @@ def hot_operations(compiled: Any, call: Callable[[], Any], candidate: Path) -> d
     """
     text = _Program(compiled.as_text() or "", candidate)
     call()
-    folder = tempfile.mkdtemp()
-    try:
-        options = jax.profiler.ProfileOptions()
-        options.python_tracer_level = 0
-        options.host_tracer_level = 3
-        with jax.profiler.trace(folder, profiler_options=options):
-            for _ in range(_CALLS):
-                call()
-        files = sorted(Path(folder).glob("**/*.xplane.pb"))
-        times = _own_times(jax.profiler.ProfileData.from_file(str(files[-1])), text.known) if files else {}
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    calls = 1
+    times, events = _traced(call, calls, text.known)
+    if (more := min(_CALLS, _MOST_EVENTS // max(1, events))) > calls:
+        calls = more
+        times, _ = _traced(call, calls, text.known)
     whole = sum(times.values()) or 1.0
     described = [text.describe(name) | {"share": spent / whole} for name, spent in times.items()]
     described.sort(key=lambda each: -each["share"])
@@ -65,8 +60,21 @@ def hot_operations(compiled: Any, call: Callable[[], Any], candidate: Path) -> d
         "operations": described[:SHOWN_OPERATIONS],
         "origins": _by(described, "origin"),
         "kinds": _by(described, "kind"),
-        "calls": _CALLS,
+        "calls": calls,
     }
+
+
+def _traced(call: Callable[[], Any], calls: int, known: Callable[[str], bool]) -> tuple[dict[str, float], int]:
+    """What `_own_times` finds in a trace of some calls, and how many runs of operations that is."""
+    options = jax.profiler.ProfileOptions()
+    options.python_tracer_level = 0
+    options.host_tracer_level = 3
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        with jax.profiler.trace(folder, profiler_options=options):
+            for _ in range(calls):
+                call()
+        files = sorted(Path(folder).glob("**/*.xplane.pb"))
+        return _own_times(jax.profiler.ProfileData.from_file(str(files[-1])), known) if files else ({}, 0)
 
 
 def _by(described: Iterable[Mapping[str, Any]], field: str) -> dict[str, float]:
@@ -76,13 +84,15 @@ def _by(described: Iterable[Mapping[str, Any]], field: str) -> dict[str, float]:
     return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
-def _own_times(data: Any, known: Callable[[str], bool]) -> dict[str, float]:
-    """Nanoseconds in each operation of the program, without those that ran inside it (a loop's body)."""
+def _own_times(data: Any, known: Callable[[str], bool]) -> tuple[dict[str, float], int]:
+    """Nanoseconds in each operation of the program, without those that ran inside it (a loop's body), and how many ran."""
     times: dict[str, float] = {}
+    ran = 0
     for plane in data.planes:
         for line in plane.lines:
             open_until: list[tuple[float, str]] = []
             events = [(e.start_ns, e.duration_ns, e.name) for e in line.events if known(e.name)]
+            ran += len(events)
             for start, duration, name in sorted(events, key=lambda event: (event[0], -event[1])):
                 while open_until and open_until[-1][0] <= start:
                     open_until.pop()
@@ -90,7 +100,7 @@ def _own_times(data: Any, known: Callable[[str], bool]) -> dict[str, float]:
                     times[open_until[-1][1]] -= duration
                 times[name] = times.get(name, 0.0) + duration
                 open_until.append((start + duration, name))
-    return {name: max(0.0, spent) for name, spent in times.items()}
+    return {name: max(0.0, spent) for name, spent in times.items()}, ran
 
 
 class _Program:
