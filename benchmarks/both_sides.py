@@ -1,4 +1,6 @@
-"""Whole games of a shipped task on both sides: driven by the reference, and played by the candidate under the same draws."""
+"""Whole episodes of a shipped task on both sides: driven by the reference, and followed by the candidate under the same
+draws; each step from the reference's own state, where a verification compares so.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,12 @@ from pathlib import Path
 import sandboxes
 from benchmarks.common import candidate_tree
 from harness.candidate.start import CandidateWorker
-from harness.compare import compare_many
+from harness.compare import Difference, Off, compare_many
 from harness.model import Trajectory
 from harness.protocol.environment import Environment, Pool
-from harness.task.contract import Task
+from harness.task.contract import Mode, Task
+from harness.verify.resynchronised import is_resynchronised, step_by_step
+from harness.verify.scale import at_scale, measured_scales
 from harness.verify.verifier import Verifier
 
 TOGETHER = 256
@@ -27,7 +31,23 @@ class BothSides:
 
     def __init__(self, task: Task, reference: Pool, candidate: Environment) -> None:
         self.reference = reference
-        self._task, self._candidate = task, candidate
+        self.task = at_scale(task, measured_scales(task, reference))
+        self._candidate = candidate
+
+    def differences(self, expected: Sequence[Trajectory], off: Off | None = None) -> list[Difference | None]:
+        """The first difference of each episode of the reference and the candidate's.
+
+        Args:
+            off: is told how far floats are off, as for `compare_many`.
+        """
+        forced = self.task.mode is Mode.TAPE
+        if is_resynchronised(self.task):
+            actual = step_by_step(self._candidate.rollout, expected, forced=forced)
+        else:
+            actual = self._candidate.rollout(
+                [replace(one.case.cut(one.steps), draws=one.draws if forced else None) for one in expected]
+            )
+        return compare_many(expected, actual, self.task.outputs, self.task.tolerances, off)
 
     def judge(self, expected: Sequence[Trajectory], policy: str) -> tuple[Counter[str], int]:
         """Have the candidate play games of the reference, driven by a policy; one that differs in any leaf is told.
@@ -35,8 +55,7 @@ class BothSides:
         Returns:
             how many games were won, a tie, or cut off; and how many differed.
         """
-        cases = [replace(one.case.cut(one.steps), draws=one.draws) for one in expected]
-        found = compare_many(expected, self._candidate.rollout(cases), self._task.outputs, self._task.tolerances)
+        found = self.differences(expected)
         ends: Counter[str] = Counter()
         for one, difference in zip(expected, found, strict=True):
             over, paid = one.leaves["terminated"][-1], one.leaves["reward/p1"][-1]

@@ -31,7 +31,7 @@ def _solver(name: str, file: str, before: str, after: str) -> Mutant:
 
 def _way(name: str, file: str, before: str, after: str) -> Mutant:
     """A fault that leads the solver another way to nearly the same end: it shows in few steps, and any level may meet them."""
-    return Mutant(name, ((before, after),), 3, ".*", file=file)
+    return Mutant(name, ((before, after),), 2, ".*", file=file)
 
 
 def _integration(name: str, file: str, before: str, after: str, path: str = "probe/advance/.*") -> Mutant:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.both_sides import both_sides
+from harness.task.load import load_task
 from harness.verdict import Divergence, Outcome
+from harness.verify.deviation_count import DeviationCount
 from harness.verify.levels import by_itself
 from tests.verify.levels.conftest import MOVE, RESET, Walk
 
@@ -144,3 +147,18 @@ def test_a_difference_of_few_units_is_told_with_the_ways_out(walk: Walk) -> None
 def test_a_wrong_flag_beside_a_difference_of_few_units_is_no_rounding(walk: Walk) -> None:
     walk.edit("candidate/env.py", [ROUNDED, ('state["steps"] >= 40', 'state["steps"] >= 30')])
     assert "the rule of this step is wrong" in found(walk).cause
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("move", "differ"), [(ROUNDED[1], False), (f"1e-9 + {GUST}", True)], ids=["rounded", "wrong"])
+def test_a_benchmark_compares_each_step_from_the_references_state(walk: Walk, move: str, differ: bool) -> None:
+    walk.edit("task.toml", TOLERANT)
+    walk.edit("candidate/env.py", [(GUST, move)])
+    task = load_task(walk.directory)
+    with both_sides(task) as both:
+        off = DeviationCount(both.task.tolerances)
+        expected = both.reference.drive("random", range(1, 9), task.budgets.horizon)
+        found = both.differences(expected, off.add)
+    assert any(found) == differ
+    share = off.table()["state/place"].share
+    assert share is not None and (share > 1.0) == differ and share > 0.0
