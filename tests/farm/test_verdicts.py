@@ -57,6 +57,7 @@ def test_a_verdict_is_the_same_with_any_number_of_workers(directory: Path, worke
 
 
 @BY_NIGHT
+@pytest.mark.timeout(2400)
 def test_a_node_that_dies_at_any_moment_changes_no_verdict(nodes: Any, cluster: Cluster) -> None:
     here, chance = judged(CARTPOLE, (1, 2, 3), None), random.Random(SEED)
     for _ in range(20):
