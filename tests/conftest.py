@@ -8,6 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from harness.task.load import load_task
 from tests import budgets, by_night
@@ -17,6 +18,10 @@ from tests.tools import find_node, need_extensions
 
 # A shell that starts the tests in the background has them, and all that they start, ignore Ctrl-C; some tests are about it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# A busy machine takes its time: no example of Hypothesis fails for that.
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 LONGEST_FIRST = (
     "mcp_server/test_recipe.py", "verify/levels/test_transfer.py", "training", "assurance/replay", "mcp_server", "mutants",

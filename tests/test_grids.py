@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -57,7 +57,6 @@ def wide_before_the_first_difference() -> tuple[Array, Array]:
     return expected, actual
 
 
-@settings(deadline=None)
 @example((np.zeros((1, 24), bool), np.ones((1, 24), bool)))  # the numbers of columns are wider than their cells
 @example(wide_before_the_first_difference())
 @given(PAIRS)
@@ -79,7 +78,6 @@ def test_a_grid_is_bounded_marks_what_differs_and_survives_being_written(pair: t
     assert any(cell.startswith("[") for row in found.parts[0].actual for cell in row)
 
 
-@settings(deadline=None)
 @given(PAIRS)
 def test_every_cell_shown_is_the_one_at_its_place(pair: tuple[Array, Array]) -> None:
     expected, actual = pair

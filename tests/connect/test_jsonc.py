@@ -120,7 +120,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     document=st.dictionaries(st.text(), VALUES, max_size=4),
     servers=st.none() | st.dictionaries(st.text(), VALUES, max_size=3),

@@ -306,7 +306,7 @@ def test_every_invariant_is_broken_by_a_fault_of_its_kind(served: SingleEnvironm
         assert len(invariant.violations(Trajectory(Case(0, episode["actions"]), leaves))), invariant.name
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_declared_sequences_and_probe_inputs_lie_within_the_task(
     adapter: Any, task: Task, suite: Suite, data: st.DataObject
@@ -339,7 +339,7 @@ def test_a_sequence_reaches_what_its_name_says(
     [sequence] = [sequence for sequence in suite.sequences if sequence.name == name]
     reached = False
 
-    @settings(max_examples=60, database=None, deadline=None, derandomize=True)
+    @settings(max_examples=60, database=None, derandomize=True)
     @given(sequence.make(task))
     def play(made: dict[str, Any]) -> None:
         nonlocal reached

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests import budgets
@@ -141,3 +142,7 @@ def test_a_slow_machine_is_no_fault_of_a_file_and_hides_none(tmp_path: Path) -> 
 def test_a_mode_that_is_none_is_refused() -> None:
     with pytest.raises(pytest.UsageError, match=f"{VARIABLE} is 'yes'"):
         budgets.Accounting("yes", ROOT)
+
+
+def test_no_example_of_hypothesis_fails_for_its_time() -> None:
+    assert hypothesis.settings().deadline is None

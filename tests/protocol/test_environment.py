@@ -30,14 +30,14 @@ def same(one: Trajectory, other: Trajectory, environment: Environment) -> bool:
 
 
 @given(CASES)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_rollout_and_single_steps_give_the_same_trajectory(opened_walker: Environment, played: Case) -> None:
     (rolled,), walked = opened_walker.rollout([played]), opened_walker.walk(played)
     assert same(rolled, walked, opened_walker) and rolled.digest == walked.digest
 
 
 @given(CASES, st.integers(0, 99))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_its_own_draws_forced_on_another_seed_give_the_same_trajectory(
     opened_walker: Environment, played: Case, seed: int
 ) -> None:

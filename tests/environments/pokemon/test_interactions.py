@@ -30,7 +30,7 @@ def reference() -> Iterator[Environment]:
 
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_a_battle_that_begins_in_such_a_state_has_it(reference: Environment, name: str) -> None:
-    @settings(max_examples=6, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=6, database=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(SEQUENCES[name].make(TASK), min_size=50, max_size=50))
     def survives(made: list[dict[str, dict[str, object]]]) -> None:
         starts = [

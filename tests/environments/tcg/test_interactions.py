@@ -21,7 +21,7 @@ def played(reference: Environment, name: str, count: int) -> list[Trajectory]:
     """So many cases of a sequence, on the reference."""
     found: list[Case] = []
 
-    @settings(max_examples=count, deadline=None, database=None, phases=[Phase.generate])
+    @settings(max_examples=count, database=None, phases=[Phase.generate])
     @given(SEQUENCES[name].make(TASK))
     def make(case: dict[str, Any]) -> None:
         leaves = {path: np.asarray(value, TASK.leaves[path].dtype) for path, value in case.get("start", {}).items()}
