@@ -122,7 +122,7 @@ def test_a_program_begins_where_a_reset_begins(gameboy: Environment, task: Task,
     [sequence] = [sequence for sequence in suite.sequences if sequence.name == "a cartridge from power-on"]
     starts: list[dict[str, Any]] = []
 
-    @settings(max_examples=300, database=None, derandomize=True)
+    @settings(max_examples=300, database=None, deadline=None, derandomize=True)
     @given(sequence.make(task))
     def collect(made: dict[str, Any]) -> None:
         starts.append(made["start"])
@@ -183,7 +183,9 @@ def test_sequences_are_played_and_meet_what_their_names_say(gameboy: Environment
 def made_by(sequence: Sequence, task: Task) -> list[Case]:
     cases: list[Case] = []
 
-    @settings(max_examples=60, database=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+    @settings(
+        max_examples=60, database=None, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    )
     @given(sequence.make(task))
     def collect(made: dict[str, Any]) -> None:
         assert set(made["start"]) == set(task.state)
@@ -194,7 +196,7 @@ def made_by(sequence: Sequence, task: Task) -> list[Case]:
     return cases
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_generated_inputs_lie_within_the_task(task: Task, suite: Suite, data: st.DataObject) -> None:
     for name, generator in suite.generators.items():
