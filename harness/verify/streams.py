@@ -22,5 +22,9 @@ class Streams:
         return np.random.default_rng(self.derive(stream))
 
     def seeds(self, stream: str, count: int) -> list[int]:
-        """`count` seeds for environments."""
-        return [int(seed) for seed in self.random(stream).integers(0, 1 << 31, count)]
+        """`count` seeds for environments, no two of them the same: episodes of one seed would not be independent."""
+        rng = self.random(stream)
+        seeds: dict[int, None] = {}
+        while len(seeds) < count:
+            seeds.update(dict.fromkeys(rng.integers(0, 1 << 31, count - len(seeds)).tolist()))
+        return list(seeds)
