@@ -33,6 +33,19 @@ def without_tiny(array: Array) -> Array:
     return np.where(np.abs(array) < smallest(array.dtype), array.dtype.type(0), array)
 
 
+def units_off(value: Array, units: Array | int, precision: str) -> Array:
+    """Floats that are so many units in the last place off, of their dtype or of one that is coarser; others as they are.
+
+    Args:
+        units: for each element, or for all.
+        precision: name of the other dtype.
+    """
+    if value.dtype.kind != "f":
+        return value
+    unit = max(np.finfo(value.dtype).eps, np.finfo(precision).eps)
+    return (value * (1 + units * float(unit))).astype(value.dtype)
+
+
 def place_of(value: Any, dtype: np.dtype[Any]) -> int:
     """Where a number stands in the order of its dtype; no NaN has a place."""
     if dtype.kind != "f":

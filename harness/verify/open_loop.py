@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.errors import Raised
 from harness.model import STATE, Array, Case, Trajectory
-from harness.task.contract import Mode
+from harness.verify.adjacent import units_off
 from harness.verify.pair import Pair
 
 OFF = (1 << 12, 1 << 6, 1)
@@ -50,7 +50,7 @@ def parted_steps(pair: Pair, expected: Sequence[Trajectory], alone: Sequence[Tra
     """Of each episode for how many steps a candidate that nobody leads agrees with the reference, and for how many the
     reference does with itself; nothing where the reference takes no draws, or refuses to start a little off.
     """
-    if pair.task.mode is Mode.TAPE and "force_draws" not in pair.reference.spec.capabilities:
+    if not pair.reference_takes_draws:
         return []
     try:
         own = own_steps(pair, expected)
@@ -74,16 +74,9 @@ def agreed_steps(pair: Pair, expected: Sequence[Trajectory], actual: Sequence[Tr
 
 def _from_start(pair: Pair, episode: Trajectory, off: int) -> Case:
     draws = None if episode.draws is None else ((), *episode.draws[1:])
-    coarse = float(np.finfo(pair.task.candidate.precision).eps)
-    start = {path: _moved(np.asarray(value), off, coarse) for path, value in episode.state(0).items()}
+    precision = pair.task.candidate.precision
+    start = {path: units_off(np.asarray(value), off, precision) for path, value in episode.state(0).items()}
     return replace(episode.case, start=start, draws=draws)
-
-
-def _moved(value: Array, off: int, coarse: float) -> Array:
-    """Floats that are off by so many units in the last place of their dtype, or of one that is coarser."""
-    if value.dtype.kind != "f":
-        return value
-    return (value * (1 + off * max(coarse, float(np.finfo(value.dtype).eps)))).astype(value.dtype)
 
 
 def together(ended: Array, steps: int) -> int:

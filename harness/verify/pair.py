@@ -24,6 +24,7 @@ from harness.support.progress import Progress
 from harness.task.contract import Mode, Task
 from harness.verify.alone_and_together import alone_and_together
 from harness.verify.deviation_count import DeviationCount
+from harness.verify.forks import from_beside, times, without_forks
 from harness.verify.occurrences import OccurrenceCount
 from harness.verify.resynchronised import Play, is_resynchronised, step_by_step, step_of
 from harness.verify.scale import at_scale, measured_scales
@@ -123,6 +124,11 @@ class Pair(Streams):
         return all("restore" in side.capabilities for side in (self.reference.spec, self.candidate.spec))
 
     @property
+    def reference_takes_draws(self) -> bool:
+        """Whether the reference can be asked for the step of a trajectory again: under a tape it has to take its draws."""
+        return self.task.mode is not Mode.TAPE or "force_draws" in self.reference.spec.capabilities
+
+    @property
     def finds_legal_actions(self) -> bool:
         """Whether a mask says which actions are legal, and the reference goes on at random among them."""
         return self.task.masked and "after" in self.reference.spec.capabilities
@@ -202,20 +208,37 @@ class Pair(Streams):
         actual: Sequence[Trajectory],
         only: Collection[str] | None = None,
         *,
+        along: Sequence[Trajectory] | None = None,
         counted: bool = False,
     ) -> list[Difference | None]:
-        """The first difference of each pair of trajectories.
+        """The first difference of each pair of trajectories; where steps are resynchronised, forks are none
+        (`harness.verify.forks`).
 
         Args:
             only: the leaves to compare; None compares all, and the draws.
+            along: trajectories at whose states each step of both began; None takes the expected ones.
             counted: take into the level's distributions how far floats are off: where the candidate's answers are held
                 against the reference's.
         """
+        along = expected if along is None else along
         if only is not None:
             expected = [_only(trajectory, only) for trajectory in expected]
             actual = [_only(trajectory, only) for trajectory in actual]
         leaves = {path: leaf for path, leaf in self.task.outputs.items() if only is None or path in only}
-        return compare_many(expected, actual, leaves, self.task.tolerances, self.off.add if counted else None)
+        found = compare_many(expected, actual, leaves, self.task.tolerances, self.off.add if counted else None)
+        if not (self.resynchronised and self.reference_takes_draws and any(found)):
+            return found
+
+        def compare(one: Sequence[Trajectory], other: Sequence[Trajectory], room: int) -> list[Difference | None]:
+            return compare_many(one, other, leaves, {path: times(t, room) for path, t in self.task.tolerances.items()})
+
+        def ask(trajectory: Trajectory, step: int) -> list[Trajectory]:
+            case = self.step_of(trajectory, step)
+            return from_beside(self.reference.rollout, case, self.task.candidate.precision)
+
+        found, forks = without_forks(expected, actual, found, along, compare, ask)
+        self.off.forks += forks
+        return found
 
     def random_case_actions(self, stream: str, length: int) -> dict[str, Array]:
         """`length` uniform actions."""

@@ -14,6 +14,7 @@ from harness.errors import Raised
 from harness.model import Case, Leaf, Trajectory
 from harness.task.contract import Mode, Tolerance
 from harness.verify.open_loop import agreed_steps, comparable_steps, own_steps, parted_steps, together
+from harness.verify.pair import Pair
 
 STEPS = 60
 LEAVES = {
@@ -130,6 +131,7 @@ def test_nothing_is_told_where_the_reference_takes_no_draws(mode: Mode, capabili
     reference = Growing(2.0)
     pair = pair_of(reference, 2.0**-20 * 1.001)
     pair.task.mode, pair.reference.spec = mode, SimpleNamespace(capabilities=capabilities)
+    pair.reference_takes_draws = Pair.reference_takes_draws.__get__(pair)
     played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})] * 2)
     assert parted_steps(pair, played, played) == [(STEPS, 32)] * expected
 
@@ -152,5 +154,5 @@ def test_nothing_is_told_where_the_reference_refuses_to_start_a_little_off() -> 
     reference = Growing(2.0)
     pair = pair_of(reference, 1.0)
     played = reference.rollout([Case(0, {"action": np.zeros(STEPS)})])
-    pair.task.mode, pair.reference = Mode.NONE, SimpleNamespace(rollout=refuses)
+    pair.reference_takes_draws, pair.reference = True, SimpleNamespace(rollout=refuses)
     assert parted_steps(pair, played, played) == []

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.model import Case, Trajectory
-from harness.task.contract import Mode
 from harness.verdict import Divergence
 from harness.verify.leaf_grids import grid_of
 from harness.verify.pair import Pair
@@ -36,17 +35,15 @@ def strayed(pair: Pair, expected: Sequence[Trajectory], level: int, check: str) 
         expected: trajectories of the reference, whose actions and draws it takes.
     """
     alone = pair.follow_alone(expected)
-    # Under a tape a reference that takes no draws cannot be asked.
-    asked = pair.task.mode is not Mode.TAPE or "force_draws" in pair.reference.spec.capabilities
-    led = pair.led(from_any_state(pair) if asked else pair.candidate.rollout, alone)
-    differences = pair.differences(led, alone)
+    led = pair.led(from_any_state(pair) if pair.reference_takes_draws else pair.candidate.rollout, alone)
+    differences = pair.differences(led, alone, along=alone)
     failing = [(found.step, number) for number, found in enumerate(differences) if found is not None]
     if not failing:
         return None
     number = min(failing)[1]
     found, one = differences[number], alone[number]
     assert found is not None
-    kept = pair.differences(pair.led(pair.candidate.rollout, [one]), [one]) != [None]
+    kept = pair.differences(pair.led(pair.candidate.rollout, [one]), [one], along=[one]) != [None]
     return Divergence(
         one.case.cut(found.step), found.step, found.path, found.expected,
         found.actual + (f" ({found.gap})" if found.gap else ""), "restored", level, check, index=found.index,

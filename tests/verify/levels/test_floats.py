@@ -36,6 +36,14 @@ AGE = [
 ]
 """What `encode` does not show: how many steps a candidate has taken since it was reset or restored."""
 
+FORKED = (
+    "        if action == 2:\n            self._place += self._gust(draws)\n",
+    "        if action == 2:\n            self._place += self._gust(draws)\n"
+    "            if int(before * 1024) % 256 == 7 and int(np.float64(before).view(np.int64)) % 3 == 0:\n"
+    "                self._place += 3e-9\n",
+)
+"""A gust carries a nanometre further, from few places, by their last digits."""
+
 
 def found(walk: Walk, levels: tuple[int, ...] = (1, 2, 3)) -> Divergence:
     verdict = walk.verify(levels)
@@ -162,3 +170,26 @@ def test_a_benchmark_compares_each_step_from_the_references_state(walk: Walk, mo
     assert any(found) == differ
     share = off.table()["state/place"].share
     assert share is not None and (share > 1.0) == differ and share > 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("place", "outcome"), [(None, Outcome.PASS), (9, Outcome.FAIL)])
+def test_a_step_that_the_reference_takes_either_way_is_no_fault_and_is_counted(
+    walk: Walk, place: int | None, outcome: Outcome
+) -> None:
+    """A candidate that goes the one way where the reference goes both passes; one that goes another way elsewhere does not."""
+    walk.edit("task.toml", [(old, new.replace("1e-14", "1e-9")) for old, new in TOLERANT])
+    walk.edit("reference/adapter.py", [FORKED])
+    if place is not None:
+        further = f'jnp.where(windy & ((state["place"] * 1024).astype(int) % 256 == {place}), 3e-9, 0.0)'
+        walk.edit("candidate/env.py", [(MOVE, MOVE.replace("+ move", f"+ move + {further}"))])
+    verdict = walk.verify()
+    assert verdict.outcome is outcome, verdict.reason
+    if outcome is Outcome.PASS:
+        assert sum(report.forks for report in verdict.reports) > 0
+        told = [
+            line for report in verdict.reports for _, line in report.floats_told if "starts a unit in the last" in line
+        ]
+        assert len(told) == sum(report.forks > 0 for report in verdict.reports)
+    else:
+        assert verdict.reports[-1].divergences[0].path == "state/place"
