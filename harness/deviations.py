@@ -12,7 +12,7 @@ FOLLOWED, FLOATS = "episodes", "floats"
 """What the lines for readers are about."""
 FORKS = (
     "{:,} timesteps were off by more than a tolerance, and at most ten, where the reference comes to the same if it starts "
-    "a unit in the last place off"
+    "a few units in the last place off"
 )
 SHOWN = 12
 """So many leaves are told one by one, those that use most of their tolerance first; the others are counted."""

@@ -2,8 +2,8 @@
 
 A solver ends when a step no longer wins anything, and near its end what it wins is less than sums are rounded by. So a
 cheetah at rest is now and then a nanometre a second off, however faithful its translation is. A tolerance that forgave that
-would forgive it in all other steps. So the reference is asked: it takes the step again from states that are a unit in the
-last place off. Where one of these leads to what the candidate came to, nobody could tell both environments apart.
+would forgive it in all other steps. So the reference is asked: it takes the step again from states that are a few units in
+the last place off. Where one of these leads to what the candidate came to, nobody could tell both environments apart.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ from harness.verify.resynchronised import Play
 ROOM = 10
 """By so many tolerances a float may be off at a fork. Further off is a limit in the reference's rules, which a translation
 has to have at the same number; and whole numbers and flags are the same in any case."""
-TRIES = 64
-"""From so many states the reference is asked, so that a way which it goes from one in twenty of them is found."""
+UNITS = (1, 4, 16, 64)
+"""By up to so many units in the last place the states are off from which the reference is asked, as sums of so many terms
+may be that are added up in another order."""
+TRIES = 32
+"""States for each of them, so that a way which it goes from one in ten of these is found."""
 FEW = 16
 SHARE = 0.01
 """Forks are rare: where more than so few trajectories differ, and in more than this share of timesteps, nothing is asked."""
@@ -73,8 +76,8 @@ def without_forks(
 
 
 def from_beside(play: Play, case: Case, precision: str) -> list[Trajectory]:
-    """What the reference answers to a case of one step from states in which each float is a unit in the last place off, or
-    is not; but for those states that it refuses.
+    """What the reference answers to a case of one step from states in which each float is some units in the last place off;
+    but for those states that it refuses.
 
     Args:
         play: what answers cases.
@@ -89,10 +92,13 @@ def from_beside(play: Play, case: Case, precision: str) -> list[Trajectory]:
         replace(
             case,
             start={
-                path: units_off(np.asarray(value), rng.integers(-1, 2, np.shape(value)), precision)
+                path: units_off(
+                    np.asarray(value), rng.integers(-units, units, np.shape(value), endpoint=True), precision
+                )
                 for path, value in case.start.items()
             },
         )
+        for units in UNITS
         for _ in range(TRIES)
     ]
     return [answer for answer in answered(play, cases) if answer is not None]
