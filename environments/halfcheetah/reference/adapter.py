@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 from gymnasium.utils import seeding
 from gymnasium.wrappers import TimeLimit
+from picture import draw
 from policies import POLICIES
 from probe_spec import CAPSULES, EDGES, ENDS, JOINTS, PROBES, number
 
@@ -29,7 +30,7 @@ class HalfCheetah:
         self._env, self._core = _make()
         self._data = self._core.data
         self._draws: list[tuple[str, np.ndarray]] = []
-        self._probed: Any = None
+        self._probed: Probes | None = None
         self.policies = dict(POLICIES)
 
     def spec(self) -> dict[str, Any]:
@@ -47,7 +48,7 @@ class HalfCheetah:
         draw = {"dtype": "float64", "shape": [DOFS], "at": "reset"}
         return {
             "leaves": leaves,
-            "capabilities": ["restore", "probe", "draws", "force_draws"],
+            "capabilities": ["restore", "probe", "draws", "force_draws", "render"],
             "probes": PROBES,
             "draws": {POSITION: draw, VELOCITY: draw},
             "policies": sorted(self.policies),
@@ -78,10 +79,12 @@ class HalfCheetah:
         return self._row(self._core._get_obs(), 0.0, False, False)
 
     def probe(self, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Ask MuJoCo for one part of a step, in an environment apart so that no episode is disturbed."""
-        if self._probed is None:
-            self._probed = Probes(_make()[1])
-        return getattr(self._probed, name)(**inputs)
+        """Ask MuJoCo for one part of a step."""
+        return getattr(self._apart(), name)(**inputs)
+
+    def render(self) -> np.ndarray:
+        """The cheetah from its side, 480 wide and 240 high."""
+        return self._apart().picture(self._data.qpos)
 
     def take_draws(self) -> list[tuple[str, np.ndarray]]:
         """The draws since the last call: both of a reset, and nothing for a step."""
@@ -91,6 +94,12 @@ class HalfCheetah:
     def close(self) -> None:
         """Release the environments."""
         self._env.close()
+
+    def _apart(self) -> Probes:
+        """An environment that no episode runs in."""
+        if self._probed is None:
+            self._probed = Probes(_make()[1])
+        return self._probed
 
     def _row(self, observation: np.ndarray, reward: float, terminated: bool, truncated: bool) -> dict[str, Any]:
         data = self._data
@@ -107,7 +116,7 @@ class HalfCheetah:
 
 
 class Probes:
-    """Parts of MuJoCo's step. Each is read from its own data after it was made to compute as far as that."""
+    """Parts of MuJoCo's step, and a picture. Each is read from its own data after it was made to compute as far as that."""
 
     def __init__(self, core: Any) -> None:
         self._core, self._model, self._data = core, core.model, core.data
@@ -190,6 +199,14 @@ class Probes:
     def reward(self, x_velocity: float, action: Any) -> dict[str, Any]:
         """Gymnasium's reward for a speed and an action."""
         return {"reward": self._core._get_rew(np.float64(x_velocity), np.asarray(action, np.float32))[0]}
+
+    def picture(self, qpos: Any) -> np.ndarray:
+        """The cheetah at these positions, as `picture.draw` has it."""
+        self._placed(qpos)
+        ends = self._ends()[:, ::2].reshape(CAPSULES, 2, 2)
+        if not np.isfinite(ends).all():
+            raise ValueError("a cheetah at {} cannot be drawn".format(np.asarray(qpos)))
+        return draw(ends, self._model.geom_size[1:, 0], self._model.geom_rgba[1:, :3], float(qpos[0]))
 
     def _put(self, qpos: Any = 0.0, qvel: Any = 0.0, action: Any = 0.0, warmstart: Any = 0.0) -> None:
         data = self._data

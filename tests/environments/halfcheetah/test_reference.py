@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from harness.authoring.conformance import check_reference
+from harness.errors import Raised
 from harness.model import Array, Case, Trajectory
 from harness.protocol.environment import Environment
 from harness.reference.install import setup
@@ -49,6 +50,38 @@ def asked(reference: Environment, name: str, **inputs: Any) -> dict[str, Array]:
 def test_the_adapter_passes_the_kit() -> None:
     results = check_reference(lambda: start_reference(TASK, setup(TASK)), TASK)
     assert not [(each.name, each.detail) for each in results if each.outcome is Outcome.FAIL]
+
+
+def test_a_picture_shows_where_the_cheetah_is(reference: Environment) -> None:
+    def drawn(**changed: float) -> Array:
+        qpos = REST["state/qpos"].copy()
+        for name, value in changed.items():
+            qpos[["x", "z", "pitch"].index(name)] += value
+        reference.restore(REST | {"state/qpos": qpos})
+        return reference.render()
+
+    def box(picture: Array) -> list[int]:
+        """Left, right, upper and lower edge of what is darker than sky and earth."""
+        rows, columns = np.nonzero(picture.min(axis=2) < 160)
+        return [columns.min(), columns.max() + 1, rows.min(), rows.max() + 1]
+
+    standing = drawn()
+    assert (standing.shape, standing.dtype) == ((240, 480, 3), np.uint8)
+    left, right, top, bottom = box(standing)
+    # The torso is a metre long and in the middle, the head reaches beyond it, a foot behind; both feet are at the ground.
+    assert (left, right, bottom) == (pytest.approx(174, abs=3), pytest.approx(318, abs=3), pytest.approx(200, abs=5))
+    assert box(drawn(z=0.5)) == [left, right, top - 50, bottom - 50]
+    assert box(drawn(pitch=np.pi))[3] < bottom - 20  # its legs are in the air
+    # The camera goes with it: a metre further the ground looks the same, half a metre further light is dark.
+    assert (drawn(x=1.0) == standing).all()
+    further = drawn(x=0.5)
+    assert (further[:200] == standing[:200]).all() and (further[220] != standing[220]).any(axis=1).all()
+
+
+def test_a_state_that_is_none_is_not_drawn(reference: Environment) -> None:
+    reference.restore(REST | {"state/qpos": np.full(9, np.nan)})
+    with pytest.raises(Raised, match="cannot be drawn"):
+        reference.render()
 
 
 def test_the_cost_of_an_action_is_float32(reference: Environment) -> None:
