@@ -114,17 +114,17 @@ impl Constraints {
     }
 
     /// What rows do together that push so much each.
-    pub fn pushed(&self, push: &OfRows) -> Dofs {
+    pub fn pushed(&self, push: impl Fn(usize) -> f64) -> Dofs {
         let mut force = [0.0; DOFS];
         for number in 0..self.limit_count {
             let limit = &self.limits[number];
-            force[limit.dof] += limit.towards * push[number];
+            force[limit.dof] += limit.towards * push(number);
         }
         for number in 0..self.contact_count {
             let contact = &self.contacts[number];
             let first = self.limit_count + 3 * number;
-            let up = push[first] + push[first + 1] + push[first + 2];
-            let forwards = FRICTION * (push[first] - push[first + 1]);
+            let [one, other, alone] = [push(first), push(first + 1), push(first + 2)];
+            let (up, forwards) = (one + other + alone, FRICTION * (one - other));
             for (part, first) in contact.parts() {
                 for i in 0..3 {
                     force[first + i] += up * contact.up[part][i] + forwards * contact.forwards[part][i];
@@ -135,16 +135,16 @@ impl Constraints {
     }
 
     /// A matrix plus the square of each row, so many times.
-    pub fn added(&self, matrix: &Matrix, times: &OfRows) -> Matrix {
+    pub fn added(&self, matrix: &Matrix, times: impl Fn(usize) -> f64) -> Matrix {
         let mut sum = *matrix;
         for number in 0..self.limit_count {
             let dof = self.limits[number].dof - 3;
-            sum.leg[dof / 3][dof % 3][dof % 3] += times[number];
+            sum.leg[dof % 3][dof % 3][dof / 3] += times(number);
         }
         for number in 0..self.contact_count {
             let contact = &self.contacts[number];
             let first = self.limit_count + 3 * number;
-            let [one, other, alone] = [times[first], times[first + 1], times[first + 2]];
+            let [one, other, alone] = [times(first), times(first + 1), times(first + 2)];
             let (ups, both) = (one + other + alone, FRICTION * (one - other));
             let forwards = FRICTION * FRICTION * (one + other);
             let mixed = |part: usize, i: usize| {
@@ -161,8 +161,8 @@ impl Constraints {
                 for i in 0..3 {
                     let (up, along) = mixed(1, i);
                     for j in 0..3 {
-                        sum.leg[leg][i][j] += up * contact.up[1][j] + along * contact.forwards[1][j];
-                        sum.cross[leg][i][j] += up * contact.up[0][j] + along * contact.forwards[0][j];
+                        sum.leg[i][j][leg] += up * contact.up[1][j] + along * contact.forwards[1][j];
+                        sum.cross[i][j][leg] += up * contact.up[0][j] + along * contact.forwards[0][j];
                     }
                 }
             }
@@ -174,15 +174,18 @@ impl Constraints {
     pub fn placed(&self) -> Vec<(usize, Dofs, f64, f64)> {
         (0..self.count())
             .map(|row| {
-                let mut one = [0.0; ROWS];
-                one[row] = 1.0;
                 let edge = row.checked_sub(self.limit_count).map(|row| (row / 3, row % 3));
                 let place = match edge {
                     None => self.limits[row].dof - 3,
                     Some((number, edge)) => JOINTS + 3 * self.contacts[number].end + edge,
                 };
                 let times = if matches!(edge, Some((_, 2))) { 2.0 } else { 1.0 };
-                (place, self.pushed(&one), self.wanted[row], self.strength[row] / times)
+                (
+                    place,
+                    self.pushed(|other| f64::from(u8::from(other == row))),
+                    self.wanted[row],
+                    self.strength[row] / times,
+                )
             })
             .collect()
     }

@@ -110,7 +110,7 @@ pub fn advance(qpos: &Dofs, qvel: &Dofs, action: &[f32; JOINTS], warmstart: &Dof
     let found = solved(qpos, qvel, action, warmstart);
     let mut damped = found.inertia;
     for joint in 0..JOINTS {
-        damped.leg[joint / 3][joint % 3][joint % 3] += TIME_STEP * DAMPING[3 + joint];
+        damped.leg[joint % 3][joint % 3][joint / 3] += TIME_STEP * DAMPING[3 + joint];
     }
     let qvel = plus(qvel, TIME_STEP, &damped.divided(&plus(&found.smooth_force, 1.0, &found.pushed)));
     (plus(qpos, TIME_STEP, &qvel), qvel, found.qacc)

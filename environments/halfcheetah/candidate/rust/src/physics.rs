@@ -70,68 +70,132 @@ impl Pose {
     }
 }
 
-/// The matrix of inertia, with armature.
+/// The mass of a link and of those below it.
+const HANGING: [f64; BODIES] = {
+    let mut sum = MASS;
+    let mut body = BODIES - 1;
+    while body > 0 {
+        sum[PARENT[body]] += sum[body];
+        body -= 1;
+    }
+    sum
+};
+/// What of a link's moment of inertia about its hinge, with all that is below it, no angle changes.
+const MOMENT: [f64; BODIES] = {
+    let mut sum = INERTIA;
+    let mut body = 0;
+    while body < BODIES {
+        sum[body] += MASS[body] * square(CENTER[body]);
+        if body > 0 {
+            sum[PARENT[body]] += HANGING[body] * square(OFFSET[body]);
+        }
+        body += 1;
+    }
+    sum
+};
+
+const fn square(vector: Vector) -> f64 {
+    vector[0] * vector[0] + vector[1] * vector[1]
+}
+
+fn scalar(one: Vector, other: Vector) -> f64 {
+    one[0] * other[0] + one[1] * other[1]
+}
+
+/// The matrix of inertia, with armature: sums from the feet up.
 pub fn mass_matrix(pose: &Pose) -> Matrix {
     let mut matrix = Matrix::ZERO;
-    for body in 0..BODIES {
-        let (mass, inertia) = (MASS[body], INERTIA[body]);
-        let (pitch, hinges) = pose.moves(body, pose.center[body]);
-        matrix.torso[0][0] += mass;
-        matrix.torso[1][1] += mass;
-        matrix.torso[2][0] += mass * pitch[0];
-        matrix.torso[2][1] += mass * pitch[1];
-        matrix.torso[2][2] += mass * (pitch[0] * pitch[0] + pitch[1] * pitch[1]) + inertia;
-        if let Some((leg, count)) = LEG[body] {
-            for i in 0..count {
-                let (x, z) = (mass * hinges[0][i], mass * hinges[1][i]);
-                matrix.cross[leg][i][0] += x;
-                matrix.cross[leg][i][1] += z;
-                matrix.cross[leg][i][2] += x * pitch[0] + z * pitch[1] + inertia;
-                for j in 0..count {
-                    matrix.leg[leg][i][j] += x * hinges[0][j] + z * hinges[1][j] + inertia;
-                }
+    // Of all that hangs on a hinge: how far it is from the hinge, each part by its mass, and the moment of inertia.
+    let mut torso_far = weighed(pose, 0);
+    let mut torso_moment = MOMENT[0];
+    for (leg, first) in FIRST.into_iter().enumerate() {
+        let (mut far, mut moment) = ([0.0; 2], 0.0);
+        for link in (0..3).rev() {
+            let body = first - 2 + link;
+            if link < 2 {
+                let arm = pose.lever(pose.hinge[body + 1], body);
+                moment += 2.0 * scalar(arm, far);
+                far = [far[0] + HANGING[body + 1] * arm[0], far[1] + HANGING[body + 1] * arm[1]];
+            }
+            let own = weighed(pose, body);
+            far = [far[0] + own[0], far[1] + own[1]];
+            moment += MOMENT[body];
+            for above in 0..link {
+                let both = moment + scalar(pose.lever(pose.hinge[body], first - 2 + above), far);
+                matrix.leg[link][above][leg] = both;
+                matrix.leg[above][link][leg] = both;
+            }
+            matrix.leg[link][link][leg] = moment + ARMATURE;
+            let with_pitch = moment + scalar(pose.lever(pose.hinge[body], 0), far);
+            for (column, part) in [far[1], -far[0], with_pitch].into_iter().enumerate() {
+                matrix.cross[link][column][leg] = part;
             }
         }
-    }
-    matrix.torso[0][2] = matrix.torso[2][0];
-    matrix.torso[1][2] = matrix.torso[2][1];
-    for leg in &mut matrix.leg {
-        for i in 0..3 {
-            leg[i][i] += ARMATURE;
+        let thigh = first - 2;
+        let arm = pose.lever(pose.hinge[thigh], 0);
+        torso_moment += moment + 2.0 * scalar(arm, far);
+        for axis in 0..2 {
+            torso_far[axis] += far[axis] + HANGING[thigh] * arm[axis];
         }
     }
+    matrix.torso = [
+        [HANGING[0], 0.0, torso_far[1]],
+        [0.0, HANGING[0], -torso_far[0]],
+        [torso_far[1], -torso_far[0], torso_moment],
+    ];
     matrix
 }
 
-/// What gravity and turning take up of the forces.
+/// How far a body's center of mass is from its hinge, by its mass.
+fn weighed(pose: &Pose, body: usize) -> Vector {
+    let [x, z] = pose.lever(pose.center[body], body);
+    [MASS[body] * x, MASS[body] * z]
+}
+
+/// What gravity and turning take up of the forces: pushes on bodies, and their moments about hinges, from the feet up.
 pub fn bias(pose: &Pose, qvel: &Dofs) -> Dofs {
-    let (mut spin, mut pulled, mut force) = ([0.0; BODIES], [[0.0; 2]; BODIES], [0.0; DOFS]);
-    for body in 0..BODIES {
-        let parent = PARENT[body];
-        if body == 0 {
-            spin[0] = qvel[2];
-        } else {
-            spin[body] = spin[parent] + qvel[2 + body];
-            let arm = pose.lever(pose.hinge[body], parent);
-            for axis in 0..2 {
-                pulled[body][axis] = pulled[parent][axis] - spin[parent] * spin[parent] * arm[axis];
+    let mut force = [0.0; DOFS];
+    let spin = qvel[2];
+    let (mut push, mut moment) = pushed(pose, 0, spin, [0.0; 2]);
+    for first in FIRST {
+        let thigh = first - 2;
+        let (mut spins, mut pulled) = ([spin; 4], [[0.0; 2]; 4]);
+        for link in 0..3 {
+            let parent = PARENT[thigh + link];
+            let arm = pose.lever(pose.hinge[thigh + link], parent);
+            let turned = spins[link] * spins[link];
+            spins[link + 1] = spins[link] + qvel[first + link];
+            pulled[link + 1] = [pulled[link][0] - turned * arm[0], pulled[link][1] - turned * arm[1]];
+        }
+        let (mut below, mut turning) = ([0.0; 2], 0.0);
+        for link in (0..3).rev() {
+            let body = thigh + link;
+            let (own, own_moment) = pushed(pose, body, spins[link + 1], pulled[link + 1]);
+            if link < 2 {
+                turning += moment_of(pose.lever(pose.hinge[body + 1], body), below);
             }
+            turning += own_moment;
+            below = [below[0] + own[0], below[1] + own[1]];
+            force[first + link] = turning;
         }
-        let arm = pose.lever(pose.center[body], body);
-        let mut push = [0.0, GRAVITY];
-        for axis in 0..2 {
-            push[axis] = MASS[body] * (push[axis] + pulled[body][axis] - spin[body] * spin[body] * arm[axis]);
-            force[axis] += push[axis];
-        }
-        let (pitch, hinges) = pose.moves(body, pose.center[body]);
-        force[2] += pitch[0] * push[0] + pitch[1] * push[1];
-        if let Some((leg, count)) = LEG[body] {
-            for number in 0..count {
-                force[FIRST[leg] + number] += hinges[0][number] * push[0] + hinges[1][number] * push[1];
-            }
-        }
+        moment += turning + moment_of(pose.lever(pose.hinge[thigh], 0), below);
+        push = [push[0] + below[0], push[1] + below[1]];
     }
+    force[..3].copy_from_slice(&[push[0], push[1], moment]);
     force
+}
+
+/// The push on a body whose hinge is pulled so, and its moment about that hinge.
+fn pushed(pose: &Pose, body: usize, spin: f64, pulled: Vector) -> (Vector, f64) {
+    let arm = pose.lever(pose.center[body], body);
+    let turned = spin * spin;
+    let push = [MASS[body] * (pulled[0] - turned * arm[0]), MASS[body] * (GRAVITY + pulled[1] - turned * arm[1])];
+    (push, moment_of(arm, push))
+}
+
+/// What a push at a lever turns.
+fn moment_of(lever: Vector, push: Vector) -> f64 {
+    lever[1] * push[0] - lever[0] * push[1]
 }
 
 /// Forces of springs and dampers.

@@ -18,11 +18,10 @@ pub struct Problem<'a> {
     pub rows: &'a Constraints,
 }
 
-/// Accelerations, what they are through the matrix of inertia, and by how much each row has more than it wants.
+/// Accelerations, what they are through the matrix of inertia, and what they cost.
 struct Place {
     qacc: Dofs,
     moved: Dofs,
-    slack: OfRows,
     cost: f64,
 }
 
@@ -31,7 +30,6 @@ struct Line {
     constant: f64,
     linear: f64,
     square: f64,
-    slackening: OfRows,
 }
 
 /// A place on a line: how far along, the cost there, its slope and its curvature.
@@ -50,33 +48,35 @@ impl Problem<'_> {
             return (*self.smooth, [0.0; DOFS]);
         }
         let scale = 1.0 / self.inertia.trace();
-        let (warm, cold) = (self.place(warmstart), self.place(self.smooth));
-        let mut at = if warm.cost <= cold.cost { warm } else { cold };
-        let mut pushed = self.pushed(&at.slack);
+        // By how much each row has more than it wants, and how that changes on a line.
+        let ([mut warm_slack, mut cold_slack], mut slackening) = ([[0.0; ROWS]; 2], [0.0; ROWS]);
+        let (warm, cold) = (self.place(warmstart, &mut warm_slack), self.place(self.smooth, &mut cold_slack));
+        let (mut at, slack) = if warm.cost <= cold.cost { (warm, &mut warm_slack) } else { (cold, &mut cold_slack) };
+        let mut pushed = self.pushed(slack);
         let mut gradient = self.gradient(&at.moved, &pushed);
         if scale * dot(&gradient, &gradient).sqrt() < TOLERANCE {
             return (at.qacc, pushed);
         }
-        let mut search = self.search(&at.slack, &gradient);
+        let mut search = self.search(slack, &gradient);
         for _ in 0..MOST_ITERATIONS {
             let moving = self.inertia.times(&search);
-            let line = self.line(&at, &search, &moving);
+            let line = self.line(&at, &search, &moving, &mut slackening);
             let length = dot(&search, &search).sqrt();
             let flat = TOLERANCE * SEARCH_TOLERANCE * length / scale;
-            let far = if length < SMALLEST { 0.0 } else { self.line_search(&at, &line, flat) };
+            let far = if length < SMALLEST { 0.0 } else { self.line_search(slack, &slackening, &line, flat) };
             let before = at.cost;
             at.qacc = plus(&at.qacc, far, &search);
             at.moved = plus(&at.moved, far, &moving);
             for row in 0..self.rows.count() {
-                at.slack[row] += far * line.slackening[row];
+                slack[row] += far * slackening[row];
             }
-            at.cost = self.cost(&at.qacc, &at.moved, &at.slack);
-            pushed = self.pushed(&at.slack);
+            at.cost = self.cost(&at.qacc, &at.moved, slack);
+            pushed = self.pushed(slack);
             gradient = self.gradient(&at.moved, &pushed);
             if scale * (before - at.cost) < TOLERANCE || far == 0.0 {
                 break;
             }
-            search = self.search(&at.slack, &gradient);
+            search = self.search(slack, &gradient);
             // Half of this product is what the next step would win, if no row came or went on its way.
             if scale * (-0.5 * dot(&gradient, &search)) < TOLERANCE {
                 break;
@@ -85,14 +85,13 @@ impl Problem<'_> {
         (at.qacc, pushed)
     }
 
-    fn place(&self, qacc: &Dofs) -> Place {
+    fn place(&self, qacc: &Dofs, slack: &mut OfRows) -> Place {
         let moved = self.inertia.times(qacc);
-        let mut slack = [0.0; ROWS];
-        self.rows.along(qacc, &mut slack);
+        self.rows.along(qacc, slack);
         for row in 0..self.rows.count() {
             slack[row] -= self.rows.wanted[row];
         }
-        Place { qacc: *qacc, moved, slack, cost: self.cost(qacc, &moved, &slack) }
+        Place { qacc: *qacc, moved, cost: self.cost(qacc, &moved, slack) }
     }
 
     fn cost(&self, qacc: &Dofs, moved: &Dofs, slack: &OfRows) -> f64 {
@@ -106,11 +105,7 @@ impl Problem<'_> {
     }
 
     fn pushed(&self, slack: &OfRows) -> Dofs {
-        let mut push = [0.0; ROWS];
-        for row in 0..self.rows.count() {
-            push[row] = if slack[row] < 0.0 { -self.rows.strength[row] * slack[row] } else { 0.0 };
-        }
-        self.rows.pushed(&push)
+        self.rows.pushed(|row| if slack[row] < 0.0 { -self.rows.strength[row] * slack[row] } else { 0.0 })
     }
 
     fn gradient(&self, moved: &Dofs, pushed: &Dofs) -> Dofs {
@@ -118,29 +113,24 @@ impl Problem<'_> {
     }
 
     fn search(&self, slack: &OfRows, gradient: &Dofs) -> Dofs {
-        let mut pressed = [0.0; ROWS];
-        for row in 0..self.rows.count() {
-            pressed[row] = if slack[row] < 0.0 { self.rows.strength[row] } else { 0.0 };
-        }
-        self.rows.added(self.inertia, &pressed).divided(gradient).map(|part| -part)
+        let pressed = |row: usize| if slack[row] < 0.0 { self.rows.strength[row] } else { 0.0 };
+        self.rows.added(self.inertia, pressed).divided(gradient).map(|part| -part)
     }
 
-    fn line(&self, at: &Place, search: &Dofs, moving: &Dofs) -> Line {
+    fn line(&self, at: &Place, search: &Dofs, moving: &Dofs, slackening: &mut OfRows) -> Line {
         let pull = plus(&at.moved, -1.0, self.smooth_force);
-        let mut slackening = [0.0; ROWS];
-        self.rows.along(search, &mut slackening);
+        self.rows.along(search, slackening);
         Line {
             constant: 0.5 * dot(&pull, &plus(&at.qacc, -1.0, self.smooth)),
             linear: dot(search, &pull),
             square: 0.5 * dot(search, moving),
-            slackening,
         }
     }
 
-    fn point(&self, at: &Place, line: &Line, far: f64) -> Point {
+    fn point(&self, slack: &OfRows, slackening: &OfRows, line: &Line, far: f64) -> Point {
         let (mut constant, mut linear, mut square) = (0.0, 0.0, 0.0);
         for row in 0..self.rows.count() {
-            let (slack, slackening) = (at.slack[row], line.slackening[row]);
+            let (slack, slackening) = (slack[row], slackening[row]);
             if slack + far * slackening < 0.0 {
                 constant += self.rows.strength[row] * slack * slack;
                 linear += self.rows.strength[row] * slack * slackening;
@@ -158,8 +148,8 @@ impl Problem<'_> {
     }
 
     /// How far to go: Newton's steps, then between two places where the slope changes sign.
-    fn line_search(&self, at: &Place, line: &Line, flat: f64) -> f64 {
-        let point = |far| self.point(at, line, far);
+    fn line_search(&self, slack: &OfRows, slackening: &OfRows, line: &Line, flat: f64) -> f64 {
+        let point = |far| self.point(slack, slackening, line, far);
         let newton = |from: &Point| point(from.along - from.slope / from.curve);
         let start = point(0.0);
         let mut near = newton(&start);
