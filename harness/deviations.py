@@ -11,8 +11,8 @@ from harness.support.document import Document, DocumentError, number
 FOLLOWED, FLOATS = "episodes", "floats"
 """What the lines for readers are about."""
 FORKS = (
-    "{:,} timesteps were off by more than a tolerance, and at most ten, where the reference comes to the same if it starts "
-    "a few units in the last place off"
+    "{:,} timesteps were off by more than a tolerance, and at most ten, at forks: a few units in the last place of the "
+    "state before decide there which way the reference goes"
 )
 SHOWN = 12
 """So many leaves are told one by one, those that use most of their tolerance first; the others are counted."""

@@ -247,8 +247,8 @@ class LevelReport:
         resynchronised: whether each step of the candidate began at the reference's state (docs/levels.md, Floats); False in
             older records.
         open_loop: level 3 of such a candidate only: for how long it agrees where nobody leads it.
-        forks: in how many timesteps a float was off by more than its tolerance, as the reference itself is when it starts a
-            few units in the last place off (docs/levels.md, Floats).
+        forks: in how many timesteps a float was off by more than its tolerance where the last digits of the state before
+            decide which way the reference goes (docs/levels.md, Floats).
     """
 
     level: int

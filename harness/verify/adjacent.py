@@ -43,7 +43,8 @@ def units_off(value: Array, units: Array | int, precision: str) -> Array:
     if value.dtype.kind != "f":
         return value
     unit = max(np.finfo(value.dtype).eps, np.finfo(precision).eps)
-    return (value * (1 + units * float(unit))).astype(value.dtype)
+    with np.errstate(over="ignore"):
+        return (value * (1 + units * float(unit))).astype(value.dtype)
 
 
 def place_of(value: Any, dtype: np.dtype[Any]) -> int:

@@ -26,15 +26,11 @@ class DeviationCount:
 
     Args:
         tolerances: the task's, by path, in absolute terms.
-
-    Attributes:
-        forks: how many timesteps were further off at forks of the reference (`harness.verify.forks`).
     """
 
     def __init__(self, tolerances: Mapping[str, Tolerance]) -> None:
         self._tolerances = tolerances
         self._leaves: dict[str, _Leaf] = {}
-        self.forks = 0
 
     def add(self, path: str, differing: NDArray[np.bool_], expected: Array, actual: Array) -> None:
         """Count the timesteps of one leaf.

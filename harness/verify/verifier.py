@@ -369,7 +369,7 @@ class Verifier:
             deviations=pair.off.table(),
             resynchronised=pair.resynchronised,
             open_loop=tally.open_loop,
-            forks=pair.off.forks,
+            forks=pair.forks.count,
         )
 
 

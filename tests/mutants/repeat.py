@@ -64,7 +64,8 @@ def judged(
                     journal.write(json.dumps(asked | {"found": done}) + "\n")
             counts[mutant.name] = done
             shares = ", ".join(f"{count} {found}" for found, count in done.items())
-            print(f"{group}: {mutant.name}: {shares}", flush=True)
+            first = f" (level {mutant.level} was asked first)" if mutant.level > LEVELS[0] else ""
+            print(f"{group}: {mutant.name}: {shares}{first}", flush=True)
     return counts
 
 

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
-from harness.compare import Difference, compare_many
+from harness.compare import compare_many
 from harness.errors import Raised, Side
 from harness.model import Case, Leaf, Trajectory
 from harness.task.contract import Tolerance
-from harness.verify import forks
+from harness.verify.forks import FEW, TRIES, UNITS, WRONG, Forks
 from harness.verify.resynchronised import step_by_step, step_of
 
 LEAVES = {path: Leaf(path, dtype) for path, dtype in {"state/n": "float64", "state/k": "int32"}.items()}
 LEAVES |= {path: Leaf(path, "bool") for path in ("terminated", "truncated")}
-TOLERANCES = {"state/n": Tolerance(atol=1e-9)}
+TOLERANCE = Tolerance(atol=1e-9)
 JUMP = 3e-9
 
 Rule = Callable[[float], float]
 """What a step adds to half of a number."""
 
 
-def by_last_digit(number: float, jump: float = JUMP) -> float:
-    """Adds or does not by the bits of the number: a unit up or down is the other way from one number in three at least."""
-    return jump if int(np.float64(number).view(np.int64)) % 3 == 0 else 0.0
+def by_last_digit(number: float, jump: float = JUMP, one_in: int = 3) -> float:
+    """Adds or does not by the bits of the number."""
+    return jump if int(np.float64(number).view(np.int64)) % one_in == 0 else 0.0
 
 
 def other_way(number: float, jump: float = JUMP) -> float:
@@ -70,31 +71,38 @@ class Halving:
         return Trajectory(case, leaves)
 
 
-def compare(one: Sequence[Trajectory], other: Sequence[Trajectory], room: int) -> list[Difference | None]:
-    return compare_many(one, other, LEAVES, {path: forks.times(each, room) for path, each in TOLERANCES.items()})
-
-
-def judged(reference: Halving, candidate: Halving, numbers: Sequence[float], steps: int = 1) -> tuple[list[bool], int]:
+def judged(
+    reference: Halving,
+    candidate: Halving,
+    numbers: Sequence[float],
+    steps: int = 1,
+    *,
+    tolerance: Tolerance = TOLERANCE,
+    precision: str = "float64",
+    **bounds: float,
+) -> tuple[list[bool], int]:
     """Of an episode from each number whether it differs, and how many forks there were."""
+    leaves = LEAVES | {"state/n": replace(LEAVES["state/n"], **bounds)}
+    tolerances = {"state/n": tolerance}
     cases = [Case(1, {"action": np.zeros(steps)}, start={"state/n": np.float64(number)}) for number in numbers]
     expected = reference(cases)
     actual = step_by_step(candidate, expected, forced=False)
 
-    def ask(trajectory: Trajectory, step: int) -> list[Trajectory]:
-        return forks.from_beside(reference, step_of(trajectory, step, forced=False), "float64")
+    def begin(number: int, step: int) -> Case:
+        return step_of(expected[number], step, forced=False)
 
-    found = compare(expected, actual, 1)
-    left, count = forks.without_forks(expected, actual, found, expected, compare, ask)
-    return [each is not None for each in left], count
+    found = compare_many(expected, actual, leaves, tolerances)
+    forks = Forks(leaves, tolerances, precision)
+    left = forks.without(found, expected, actual, begin, reference)
+    return [each is not None for each in left], forks.count
 
 
 NUMBERS = np.random.default_rng(0).uniform(0.1, 0.9, 12).tolist()
 
 
 def test_where_the_reference_goes_both_ways_either_is_right() -> None:
-    """Half of all steps differ, and none is a fault."""
-    differ, count = judged(Halving(by_last_digit), Halving(other_way), NUMBERS, steps=5)
-    assert (any(differ), count) == (False, 12 * 5)
+    differ, count = judged(Halving(by_last_digit), Halving(other_way), NUMBERS)
+    assert (any(differ), count) == (False, 12)
 
 
 def test_equal_steps_are_no_forks_and_ask_nothing() -> None:
@@ -107,6 +115,16 @@ def test_a_way_that_the_reference_does_not_go_is_a_difference() -> None:
     """Neither where it goes one way alone, nor between its two ways."""
     for reference, candidate in ((nothing, far), (by_last_digit, lambda number: JUMP / 2)):
         assert judged(Halving(reference), Halving(candidate), NUMBERS) == ([True] * 12, 0)
+
+
+def test_a_way_that_the_reference_hardly_ever_goes_is_a_difference() -> None:
+    """From one of 129 numbers beside some of these, and from none that is nearer."""
+    rare = partial(by_last_digit, one_in=1009)
+    numbers = np.random.default_rng(2).uniform(0.5, 1.0, 120)
+    far_from_it = [
+        each for each in numbers.tolist() if not any(rare(each + k * np.spacing(each)) for k in range(-16, 17))
+    ]
+    assert not any(judged(Halving(rare), Halving(far), [number])[1] for number in far_from_it)
 
 
 def test_a_jump_of_more_than_ten_tolerances_is_a_difference() -> None:
@@ -124,16 +142,55 @@ def test_what_differs_after_a_fork_is_found() -> None:
     def wrong(number: float) -> float:
         return other_way(number) if number > 0.2 else -5e-9
 
-    differ, count = judged(Halving(by_last_digit), Halving(wrong), [0.7], steps=4)
-    assert (differ, count) == ([True], 2)
+    assert judged(Halving(by_last_digit), Halving(wrong), [0.7], steps=4) == ([True], 2)
 
 
-def test_many_differences_are_no_forks() -> None:
-    """Nothing is asked then: a candidate that is wrong everywhere costs no more than it did."""
-    numbers = np.random.default_rng(1).uniform(0.1, 0.9, 40).tolist()
-    reference = Halving(by_last_digit)
-    differ, count = judged(reference, Halving(other_way), numbers)
-    assert (all(differ), count, reference.asked) == (True, 0, 40)
+@pytest.mark.parametrize(
+    ("tolerance", "precision"),
+    [
+        (Tolerance(atol=3e-14), "float64"),
+        (Tolerance(atol=1e-12), "float64"),
+        (Tolerance(ulp=4), "float64"),
+        (Tolerance(rtol=1e-6), "float32"),
+    ],
+)
+@pytest.mark.parametrize("enlarged", [1, 30, 1000, 10_000])
+def test_a_reference_that_only_enlarges_what_it_starts_from_has_no_forks(
+    tolerance: Tolerance, precision: str, enlarged: int
+) -> None:
+    """However tight its tolerance is, and however near its answers come to those of a candidate that is wrong."""
+
+    def enlarges(number: float) -> float:
+        return enlarged * number
+
+    def wrong(number: float, share: float) -> float:
+        expected = number / 2 + enlarges(number)
+        width = tolerance.atol + tolerance.rtol * expected + tolerance.ulp * np.spacing(expected)
+        return enlarges(number) + share * max(width, np.spacing(expected))
+
+    for share in (1.5, 2.7, 6.0):
+        differ, count = judged(
+            Halving(enlarges),
+            Halving(partial(wrong, share=share)),
+            NUMBERS,
+            tolerance=tolerance,
+            precision=precision,
+        )
+        assert (all(differ), count) == (True, 0)
+
+
+def test_only_so_many_timesteps_are_forks() -> None:
+    """One in a thousand, and few in all; it does not matter how many are compared at once."""
+    differ, count = judged(Halving(by_last_digit), Halving(other_way), NUMBERS, steps=5)
+    assert any(differ) and FEW <= count <= FEW + 1
+
+
+def test_where_much_is_wrong_little_is_asked() -> None:
+    numbers = np.random.default_rng(1).uniform(0.1, 0.9, 400).tolist()
+    reference = Halving(nothing)
+    differ, count = judged(reference, Halving(far), numbers)
+    assert (all(differ), count) == (True, 0)
+    assert reference.asked == 400 + WRONG * len(UNITS) * TRIES
 
 
 def test_states_that_the_reference_refuses_are_passed_over() -> None:
@@ -141,16 +198,48 @@ def test_states_that_the_reference_refuses_are_passed_over() -> None:
     assert judged(Halving(by_last_digit, limit=number), Halving(other_way), [number]) == ([False], 1)
 
 
-def test_a_step_is_judged_alike_wherever_it_is_met() -> None:
-    case = Case(1, {"action": np.zeros(1)}, start={"state/n": np.float64(0.3)})
-    first, second = (forks.from_beside(Halving(by_last_digit), case, "float64") for _ in range(2))
-    assert [one.digest for one in first] == [one.digest for one in second]
-    starts = {float(one.leaves["state/n"][0]) for one in first}
-    far = max(forks.UNITS) * 0.3 * np.finfo(np.float64).eps
-    assert len(starts) > 16 and far / 2 < max(abs(start - 0.3) for start in starts) < 1.01 * far
+def test_no_state_is_asked_for_beyond_its_bounds() -> None:
+    number = next(each for each in NUMBERS if by_last_digit(each))
+
+    class Strict(Halving):
+        def played(self, case: Case) -> Trajectory:
+            assert case.start is not None and case.start["state/n"] <= number
+            return super().played(case)
+
+    assert judged(Strict(by_last_digit), Halving(other_way), [number], high=number) == ([False], 1)
 
 
-def test_the_last_place_is_that_of_the_floats_in_which_a_candidate_computes() -> None:
-    case = Case(1, {"action": np.zeros(1)}, start={"state/n": np.float64(0.3), "state/k": np.int32(4)})
-    starts = {float(one.leaves["state/n"][0]) for one in forks.from_beside(Halving(nothing), case, "float32")}
-    assert max(starts) - 0.3 == pytest.approx(max(forks.UNITS) * 0.3 * np.finfo(np.float32).eps, rel=0.2)
+def test_what_has_to_be_exact_is_not_moved() -> None:
+    """A clock beside what may be off: it would never come out the same."""
+
+    class Clocked(Halving):
+        def played(self, case: Case) -> Trajectory:
+            played = super().played(case)
+            assert case.start is not None
+            clock = case.start["state/clock"] + np.arange(played.timesteps)[:, None] * 0.1
+            return replace(played, leaves={**played.leaves, "state/clock": clock})
+
+    leaves = LEAVES | {"state/clock": Leaf("state/clock", "float64", (9,))}
+    reference, candidate = Clocked(by_last_digit), Clocked(other_way)
+    expected = reference(
+        [Case(1, {"action": np.zeros(1)}, start={"state/n": np.float64(0.3), "state/clock": np.linspace(0.1, 0.9, 9)})]
+    )
+    actual = step_by_step(candidate, expected, forced=False)
+    found = compare_many(expected, actual, leaves, {"state/n": TOLERANCE})
+    forks = Forks(leaves, {"state/n": TOLERANCE}, "float64")
+    left = forks.without(found, expected, actual, lambda _, step: step_of(expected[0], step, forced=False), reference)
+    assert (found != [None], left, forks.count) == (True, [None], 1)
+
+
+def test_a_limit_that_is_off_by_what_a_tolerance_forgives_no_state_is_a_difference() -> None:
+    """States are moved by a sixteenth of their tolerance at most: here by four units."""
+    unit, limit = np.spacing(0.3), 0.3 + 6 * np.spacing(0.3)
+
+    def late(number: float) -> float:
+        return 400 * unit if number > limit else 0.0
+
+    differ = [
+        judged(Halving(late), Halving(lambda n: 400 * unit), [0.3], tolerance=Tolerance(atol=t * unit))[0]
+        for t in (64, 256)
+    ]
+    assert differ == [[True], [False]]

@@ -340,6 +340,6 @@ def _before_refusal(
 
     cut = seen.cut(max(0, bisect_left(range(seen.steps + 1), True, key=refuses) - 1))
     [answer] = play([cut])
-    if pair.differences([answer], [cut], only=frozenset(pair.task.outputs), along=[cut]) == [None]:
+    if pair.differences([answer], [cut], only=frozenset(pair.task.outputs)) == [None]:
         play([seen])  # raises
     return answer, cut

@@ -35,15 +35,16 @@ def strayed(pair: Pair, expected: Sequence[Trajectory], level: int, check: str) 
         expected: trajectories of the reference, whose actions and draws it takes.
     """
     alone = pair.follow_alone(expected)
-    led = pair.led(from_any_state(pair) if pair.reference_takes_draws else pair.candidate.rollout, alone)
-    differences = pair.differences(led, alone, along=alone)
+    asked = pair.reference_takes_draws
+    led = pair.led(from_any_state(pair) if asked else pair.candidate.rollout, alone)
+    differences = pair.differences(led, alone, along=alone if asked else None, counted=asked)
     failing = [(found.step, number) for number, found in enumerate(differences) if found is not None]
     if not failing:
         return None
     number = min(failing)[1]
     found, one = differences[number], alone[number]
     assert found is not None
-    kept = pair.differences(pair.led(pair.candidate.rollout, [one]), [one], along=[one]) != [None]
+    kept = pair.differences(pair.led(pair.candidate.rollout, [one]), [one]) != [None]
     return Divergence(
         one.case.cut(found.step), found.step, found.path, found.expected,
         found.actual + (f" ({found.gap})" if found.gap else ""), "restored", level, check, index=found.index,
