@@ -16,6 +16,7 @@ from harness.reference.install import setup
 from harness.reference.start import start_reference
 from harness.task.load import load_task
 from harness.verdict import Outcome
+from harness.verify.adjacent import units_off
 from tests.paths import ENVIRONMENTS
 
 pytestmark = pytest.mark.slow
@@ -134,3 +135,70 @@ def test_joints_are_free_within_their_range_and_pushed_back_beyond_it(reference:
     limits = asked(reference, "limits", qpos=pose)
     assert np.allclose(limits["distance"], [-0.01, 0, 0, -0.01, 0, 0])
     assert limits["towards"].tolist() == [-1, 0, 0, 1, 0, 0]
+
+
+def test_at_rest_the_last_digits_decide_whether_the_solver_takes_a_step(reference: Environment) -> None:
+    """Quirk 15: nothing lies between both ways, and both are gone from within eight units in the last place."""
+    still = {
+        "state/qpos": np.array(
+            [
+                -0.007490708966708522,
+                -0.18024454778661955,
+                0.08596410937921432,
+                0.48873842176817744,
+                -0.23866812168276946,
+                0.2933982016568587,
+                -0.48840154351173787,
+                -0.22817235195013474,
+                0.2773198555614062,
+            ]
+        ),
+        "state/qvel": np.array(
+            [
+                -1.1093503769292998e-11,
+                -3.181933697505214e-12,
+                -5.544178924545806e-11,
+                2.376539164262639e-12,
+                7.180651972887553e-11,
+                3.8788041132229405e-11,
+                -1.3321941619628748e-10,
+                -1.0358665068733717e-09,
+                -5.540387442156792e-10,
+            ]
+        ),
+        "state/warmstart": np.array(
+            [
+                4.230975376454508e-10,
+                -7.381172313472706e-11,
+                7.5904433257667e-11,
+                4.213121807111018e-10,
+                -1.2992315286717939e-09,
+                7.557299504328121e-10,
+                6.8909759941291345e-09,
+                6.441710762031463e-09,
+                8.418414395571913e-09,
+            ]
+        ),
+        "state/steps": np.int32(0),
+    }
+    action = np.array(
+        [
+            0.8260110020637512,
+            -0.6763917207717896,
+            0.522570013999939,
+            -0.5713552236557007,
+            -0.10715169459581375,
+            0.8381189703941345,
+        ],
+        np.float32,
+    )[None]
+    rng = np.random.default_rng(0)
+    starts = [
+        {path: units_off(value, rng.integers(-8, 9, value.shape), "float64") for path, value in still.items()}
+        for _ in range(40)
+    ]
+    played = reference.rollout([Case(1, {"action": action}, start=start) for start in starts])
+    speeds = np.array([one.leaves["state/qvel"][1, 7] for one in played])
+    slow = np.abs(speeds + 2.3e-10) < 1e-11
+    assert 8 <= slow.sum() <= 32
+    assert (np.abs(speeds[~slow] + 2.64e-9) < 3e-11).all()
