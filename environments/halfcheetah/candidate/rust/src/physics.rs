@@ -3,7 +3,7 @@
 use crate::blocks::{FIRST, Matrix, Three};
 use crate::model::*;
 
-/// Where everything is.
+/// Where everything is: along x from the torso's hinge, so that nothing is rounded more the further a cheetah has run.
 pub struct Pose {
     pub cos: [f64; BODIES],
     pub sin: [f64; BODIES],
@@ -31,7 +31,7 @@ impl Pose {
             let parent = PARENT[body];
             if body == 0 {
                 angle[0] = qpos[2];
-                pose.hinge[0] = [qpos[0], qpos[1] + OFFSET[0][1]];
+                pose.hinge[0] = [0.0, qpos[1] + OFFSET[0][1]];
             } else {
                 angle[body] = angle[parent] + qpos[2 + body];
                 pose.hinge[body] = pose.at(parent, OFFSET[body]);

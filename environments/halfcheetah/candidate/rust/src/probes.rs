@@ -47,7 +47,8 @@ pub const PROBES: &[Probe] = &[
 
 fn kinematics(given: Placed) -> Places {
     let Pose { cos, sin, hinge, center, end } = Pose::of(&given.qpos);
-    Places { cos, sin, hinge, center, end }
+    let there = |[x, z]: Vector| [given.qpos[0] + x, z];
+    Places { cos, sin, hinge: hinge.map(there), center: center.map(there), end: end.map(there) }
 }
 
 fn mass_matrix(given: Placed) -> Inertia {
@@ -84,7 +85,7 @@ fn contacts(given: Placed) -> Contacts {
         let distance = physics::height(&pose, end);
         if distance < 0.0 {
             found.touches[end] = true;
-            (found.distance[end], found.x[end]) = (distance, pose.end[end][0]);
+            (found.distance[end], found.x[end]) = (distance, given.qpos[0] + pose.end[end][0]);
         }
     }
     found
