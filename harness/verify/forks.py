@@ -145,7 +145,8 @@ class Forks:
         moved = units_off(value, rng.integers(-units, units, value.shape, endpoint=True), self._precision)
         if leaf.low is not None or leaf.high is not None:
             moved = np.clip(moved, leaf.low, leaf.high)
-        within = np.abs(moved - value) <= MOVED * _width(value, tolerance)
+        with np.errstate(invalid="ignore"):  # an infinity stays where it is
+            within = np.abs(moved - value) <= MOVED * _width(value, tolerance)
         return np.where(within, moved, value).astype(value.dtype)
 
     def _jumps(self, here: Trajectory, there: Trajectory, answers: Sequence[Trajectory]) -> bool:
@@ -165,8 +166,8 @@ class Forks:
         for path, array in one.leaves.items():
             tolerance = self._tolerances.get(path, Tolerance())
             if array.dtype.kind == "f" and not tolerance.exact:
-                width = _width(array, tolerance)
                 with np.errstate(invalid="ignore"):  # what is no number lies nowhere on a line
+                    width = _width(array, tolerance)
                     apart = other.leaves[path].astype(np.float64) - array
                 parts.append(np.divide(apart, width, out=np.zeros_like(width), where=width > 0).ravel())
         return np.concatenate(parts)

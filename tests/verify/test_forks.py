@@ -209,6 +209,13 @@ def test_no_state_is_asked_for_beyond_its_bounds() -> None:
     assert judged(Strict(by_last_digit), Halving(other_way), [number], high=number) == ([False], 1)
 
 
+@pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan, 0.0, np.finfo(np.float64).max, 5e-324])
+def test_numbers_of_all_kinds_are_judged(number: float) -> None:
+    """No warning, and no fork: nothing is beside them from which the reference goes another way."""
+    wrong = Halving(lambda n: 1.0 if np.isfinite(n) else -n)
+    assert judged(Halving(nothing), wrong, [number], tolerance=Tolerance(atol=0.5, ulp=2))[1] == 0
+
+
 def test_what_has_to_be_exact_is_not_moved() -> None:
     """A clock beside what may be off: it would never come out the same."""
 
