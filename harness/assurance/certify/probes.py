@@ -19,6 +19,7 @@ from harness.model import ENDINGS, Trajectory
 from harness.protocol.environment import Environment
 from harness.task.contract import CANDIDATE_DIRECTORY, Mode, Task
 from harness.verdict import CheckResult, Divergence, Outcome
+from harness.verify.levels.by_itself import held_alone
 from harness.verify.pair import Pair
 from sandboxes import Driver
 from sandboxes.removal import scratch_directory
@@ -72,9 +73,9 @@ def checks(pair: Pair, another: Another) -> Iterator[CheckResult]:
         return
     expected = _episodes(pair)
     candidate = pair.candidate
-    yield _same(pair, "in batches of other sizes", _spread(expected), pair.follow)
+    yield _same(pair, "in batches of other sizes", _spread(expected), pair.follow, led=True)
     halves = pair.reference.rollout([one.case.cut(max(1, one.steps // 2)) for one in expected])
-    yield _same(pair, "episodes cut short", [halves], pair.follow)
+    yield _same(pair, "episodes cut short", [halves], pair.follow, led=True)
     yield _same(pair, "stepped one by one", [expected[:WALKED]], lambda part: [_walked(pair, each) for each in part])
     if "vector" in candidate.spec.capabilities:
         yield _same(
@@ -85,7 +86,7 @@ def checks(pair: Pair, another: Another) -> Iterator[CheckResult]:
     elsewhere = another(moved=f"place_{pair.derive('another place'):x}")
     yield _same(pair, "from another path", [expected], lambda part: _asked(pair, elsewhere, part))
     _use(pair)
-    yield _same(pair, "after long use", [expected], pair.follow)
+    yield _same(pair, "after long use", [expected], pair.follow, led=True)
 
 
 def _episodes(pair: Pair) -> list[Trajectory]:
@@ -110,12 +111,24 @@ def _same(
     occasion: str,
     parts: Sequence[Sequence[Trajectory]],
     answer: Callable[[Sequence[Trajectory]], Sequence[Trajectory]],
+    *,
+    led: bool = False,
 ) -> CheckResult:
-    """What the candidate answers on an occasion, part by part, against what the reference did."""
+    """What the candidate answers on an occasion, part by part, against what the reference did.
+
+    Args:
+        led: whether each step that is answered began at the reference's state, where steps are resynchronised. Where they
+            are not led, the reference is held against them from the states that the candidate came to.
+    """
     pair.progress(f"probe: {occasion}", 0, 1)
     done = 0
     for part in parts:
-        for one, found in zip(part, pair.differences(part, answer(part)), strict=True):
+        answers = answer(part)
+        if pair.resynchronised and not led:
+            _, differences = held_alone(pair, answers)
+        else:
+            differences = pair.differences(part, answers, along=part)
+        for one, found in zip(part, differences, strict=True):
             done += 1
             if found is None:
                 continue

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.compare import Difference
 from harness.model import Case, Trajectory
 from harness.verdict import Divergence
 from harness.verify.leaf_grids import grid_of
@@ -35,9 +36,7 @@ def strayed(pair: Pair, expected: Sequence[Trajectory], level: int, check: str) 
         expected: trajectories of the reference, whose actions and draws it takes.
     """
     alone = pair.follow_alone(expected)
-    asked = pair.reference_takes_draws
-    led = pair.led(from_any_state(pair) if asked else pair.candidate.rollout, alone)
-    differences = pair.differences(led, alone, along=alone if asked else None, counted=asked)
+    led, differences = held_alone(pair, alone)
     failing = [(found.step, number) for number, found in enumerate(differences) if found is not None]
     if not failing:
         return None
@@ -50,6 +49,15 @@ def strayed(pair: Pair, expected: Sequence[Trajectory], level: int, check: str) 
         found.actual + (f" ({found.gap})" if found.gap else ""), "restored", level, check, index=found.index,
         grid=grid_of(led[number].leaves, one.leaves, found, pair.task.tolerances), cause=KEPT if kept else OWN,
     )  # fmt: skip
+
+
+def held_alone(pair: Pair, alone: Sequence[Trajectory]) -> tuple[list[Trajectory], list[Difference | None]]:
+    """What the reference comes to from each state of trajectories that the candidate played by itself, and of each the first
+    difference. A reference that takes no draws cannot be asked: then it is the candidate itself that is restored.
+    """
+    asked = pair.reference_takes_draws
+    led = pair.led(from_any_state(pair) if asked else pair.candidate.rollout, alone)
+    return led, pair.differences(led, alone, along=alone if asked else None, counted=asked)
 
 
 def from_any_state(pair: Pair) -> Play:

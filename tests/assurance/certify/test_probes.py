@@ -56,6 +56,14 @@ LATE = (
         'vmap_method="sequential"),',
     ),
 )
+TOLERANT = [
+    (
+        "[tolerance]\n",
+        '[tolerance]\n"state/place" = { atol = 1e-6 }\nobservation = { atol = 1e-6, ulp = 1 }\n',
+    )
+]
+DRIFTS = ('jnp.where(windy, draws["gust"],', 'jnp.where(windy, draws["gust"] + 4e-7,')
+"""A tolerance forgives each gust that, and not some of them together."""
 
 
 def probed(walk: Walk, verifier: Verifier) -> list[CheckResult]:
@@ -103,6 +111,23 @@ def test_each_occasion_on_which_a_candidate_cheats_is_named(walk: Walk, verifier
     for result in failed.values():
         [found] = result.divergences
         assert found.path.startswith("state/place") and found.rule == probes.RULE
+
+
+@pytest.mark.slow
+def test_steps_within_their_tolerance_are_alike_however_far_they_lead(walk: Walk, verifier: Verifier) -> None:
+    """Nobody leads a candidate on most occasions: there the reference is held against each of its steps."""
+    walk.edit("task.toml", TOLERANT)
+    walk.edit("candidate/env.py", [DRIFTS])
+    results = probed(walk, verifier)
+    assert [(result.name, result.outcome) for result in results if result.outcome is not Outcome.PASS] == []
+
+
+@pytest.mark.slow
+def test_each_occasion_is_named_where_steps_have_a_tolerance_too(walk: Walk, verifier: Verifier) -> None:
+    walk.edit("task.toml", TOLERANT)
+    walk.edit("candidate/env.py", [(TOP, TOP + OCCASIONS), (PLACE, WRONG)])
+    failed = {result.name for result in probed(walk, verifier) if result.outcome is Outcome.FAIL}
+    assert failed >= CHEATED  # steps that are led make a crowd of any part
 
 
 @pytest.mark.slow
