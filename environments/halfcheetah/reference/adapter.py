@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 from gymnasium.utils import seeding
 from gymnasium.wrappers import TimeLimit
-from picture import draw
+from picture import draw_capsules
 from policies import POLICIES
 from probe_spec import CAPSULES, EDGES, ENDS, JOINTS, PROBES, number
 
@@ -201,12 +201,12 @@ class Probes:
         return {"reward": self._core._get_rew(np.float64(x_velocity), np.asarray(action, np.float32))[0]}
 
     def picture(self, qpos: Any) -> np.ndarray:
-        """The cheetah at these positions, as `picture.draw` has it."""
+        """The cheetah at these positions, as `picture.draw_capsules` has it."""
         self._placed(qpos)
         ends = self._ends()[:, ::2].reshape(CAPSULES, 2, 2)
         if not np.isfinite(ends).all():
             raise ValueError("a cheetah at {} cannot be drawn".format(np.asarray(qpos)))
-        return draw(ends, self._model.geom_size[1:, 0], self._model.geom_rgba[1:, :3], float(qpos[0]))
+        return draw_capsules(ends, self._model.geom_size[1:, 0], self._model.geom_rgba[1:, :3], float(qpos[0]))
 
     def _put(self, qpos: Any = 0.0, qvel: Any = 0.0, action: Any = 0.0, warmstart: Any = 0.0) -> None:
         data = self._data

@@ -21,7 +21,7 @@ OUTLINE = 1.5
 """How wide it is, in pixels."""
 
 
-def draw(ends: np.ndarray, radii: np.ndarray, colours: np.ndarray, middle: float) -> np.ndarray:
+def draw_capsules(ends: np.ndarray, radii: np.ndarray, colours: np.ndarray, middle: float) -> np.ndarray:
     """The picture of capsules in the plane: uint8 `[240, 480, 3]`. What lies outside of it is cut off.
 
     Args:
