@@ -100,7 +100,7 @@ MUTANTS = (
         "passive",
     ),
     _forces("dampers of one leg are swapped", "model.py", "6.0, 4.5, 3.0, 4.5", "6.0, 3.0, 4.5, 4.5", "passive"),
-    _forces("dampers push", "physics.py", "-stiffness * at - damping", "-stiffness * at + damping", "passive"),
+    _forces("dampers push", "physics.py", "astype(FLOAT) - damping", "astype(FLOAT) + damping", "passive"),
     _forces("motors of one leg are swapped", "model.py", "120.0, 60.0, 30.0]", "120.0, 30.0, 60.0]", "actuation"),
     _fault("one range is narrower", "model.py", "[-0.52, -0.785,", "[-0.52, -0.78,", "probe/limits/.*", "contacts"),
     _fault(
@@ -203,14 +203,14 @@ MUTANTS = (
     _integration(
         "positions move by the velocities before the step",
         "env.py",
-        "qvel = plus(qvel, TIME_STEP, damped)\n    return plus(qpos, TIME_STEP, qvel), qvel",
-        "return plus(qpos, TIME_STEP, qvel), plus(qvel, TIME_STEP, damped)",
+        "qvel = plus(qvel, TIME_STEP, damped)\n    return moved(qpos, qvel), qvel",
+        "return moved(qpos, qvel), plus(qvel, TIME_STEP, damped)",
     ),
     _integration(
         "the solver starts from damped accelerations",
         "env.py",
-        "return plus(qpos, TIME_STEP, qvel), qvel, qacc",
-        "return plus(qpos, TIME_STEP, qvel), qvel, damped",
+        "return moved(qpos, qvel), qvel, qacc",
+        "return moved(qpos, qvel), qvel, damped",
     ),
     _integration("a step has four parts", "env.py", "SUBSTEPS = 5", "SUBSTEPS = 4", ".*"),
     _fault(

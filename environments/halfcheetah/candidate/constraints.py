@@ -8,6 +8,7 @@ from model import (
     BODY_WEIGHT,
     CONTACT_WIDTH,
     DAMP,
+    FLOAT,
     FRICTION,
     HIGHEST,
     JOINT_WEIGHT,
@@ -15,6 +16,7 @@ from model import (
     LIMIT_WIDTH,
     LOWEST,
     MOST_IMPEDANCE,
+    PLACE,
     RADIUS,
     SMALLEST,
     STIFF,
@@ -24,7 +26,7 @@ from model import (
 from physics import Pose
 from settled import settled
 
-LOWESTS, HIGHESTS, JOINT_WEIGHTS = by_link(LOWEST), by_link(HIGHEST), by_link(JOINT_WEIGHT)
+LOWESTS, HIGHESTS, JOINT_WEIGHTS = by_link(LOWEST, PLACE), by_link(HIGHEST, PLACE), by_link(JOINT_WEIGHT)
 EDGE_WEIGHTS = by_part(BODY_WEIGHT * (1 + FRICTION * FRICTION))
 CONE = 2 * FRICTION * FRICTION
 """How much softer than the ground alone an edge of the pyramid of friction is."""
@@ -89,19 +91,16 @@ def limits(qpos):
     distances, towards = [], []
     for at, lowest, highest in zip(qpos[3:], LOWESTS, HIGHESTS, strict=True):
         below, above = at - lowest, highest - at
-        distances.append(jnp.minimum(below, above))
-        towards.append(jnp.where(below < above, 1.0, -1.0))
+        distances.append(jnp.minimum(below, above).astype(FLOAT))
+        towards.append(jnp.where(below < above, FLOAT.type(1.0), FLOAT.type(-1.0)))
     return distances, towards
 
 
 def contacts(pose: Pose):
     """How far each end is above the ground, less than 0 in it, and from the torso's hinge the point between both."""
-    distances, points = [], []
-    for x, z in pose.end:
-        distance = pose.root[1] + z - RADIUS
-        distances.append(distance)
-        points.append((x, z - (distance * 0.5 + RADIUS)))
-    return distances, points
+    return pose.above, [
+        (x, z - (distance * 0.5 + RADIUS)) for (x, z), distance in zip(pose.end, pose.above, strict=True)
+    ]
 
 
 def constraints(pose: Pose, qpos, qvel) -> Rows:

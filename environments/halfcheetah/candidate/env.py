@@ -1,7 +1,7 @@
 """HalfCheetah-v5 of Gymnasium 1.4.0 on MuJoCo 4.0.0 with its time limit of 1000 steps, for one instance.
 
-A step is five of MuJoCo's. The model, the physics and the solver are in files of their own. It computes in FLOAT, and gives
-float64.
+A step is five of MuJoCo's. The model, the physics and the solver are in files of their own. It computes in FLOAT, holds
+positions in PLACE, and gives float64.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 from batches import together
 from bodies import divided, plus, split, whole
 from constraints import constraints, contacts, limits
-from model import DOFS, FLOAT, JOINTS, TIME_STEP
+from model import DOFS, FLOAT, JOINTS, PLACE, TIME_STEP
 from physics import DAMPINGS, actuation, bias, kinematics, mass_matrix, passive
 from settled import settled
 from solver import Problem, solve
@@ -25,7 +25,9 @@ NOISE = 0.1
 
 
 class State(NamedTuple):
-    """Positions, velocities and the accelerations that the solver starts from (FLOAT `[9]`), and steps taken (int32)."""
+    """Positions (PLACE `[9]`), velocities and the accelerations that the solver starts from (FLOAT `[9]`), and steps taken
+    (int32).
+    """
 
     qpos: jax.Array
     qvel: jax.Array
@@ -47,9 +49,27 @@ def forces(qpos, qvel, warmstart, torques):
 def advance(qpos, qvel, warmstart, torques):
     """A hundredth of a second, the damping of the velocities after it included (Euler's method, implicit in damping)."""
     mass, force, qacc, _ = forces(qpos, qvel, warmstart, torques)
-    damped = divided(*mass._replace(stiff=plus(mass.stiff, TIME_STEP, DAMPINGS)), force)
+    damped = slowed(mass, force, qacc)
     qvel = plus(qvel, TIME_STEP, damped)
-    return plus(qpos, TIME_STEP, qvel), qvel, qacc
+    return moved(qpos, qvel), qvel, qacc
+
+
+def slowed(mass, force, qacc):
+    """Accelerations by a force, with the damping of the velocities to come; without that damping they are `qacc`.
+
+    From the force they are MuJoCo's to the last digits of what the solver left undone. That force is a sum of large ones
+    which cancel. In float32 it has fewer digits left than `qacc`, so there what the damping takes off is worked out.
+    """
+    mass = mass._replace(stiff=plus(mass.stiff, TIME_STEP, DAMPINGS))
+    if FLOAT == PLACE:
+        return divided(*mass, force)
+    off = [jnp.zeros_like(force[0])] * 3 + [TIME_STEP * a * b for a, b in zip(DAMPINGS, qacc[3:], strict=True)]
+    return plus(qacc, -1.0, divided(*mass, off))
+
+
+def moved(qpos, qvel):
+    """Positions a hundredth of a second later, in PLACE."""
+    return plus(qpos, TIME_STEP, [speed.astype(PLACE) for speed in qvel])
 
 
 @together
@@ -85,19 +105,19 @@ def sample_reset(key):
 
 
 def reset(draws):
-    state = State(taken(draws["position"]), taken(NOISE * draws["velocity"]), jnp.zeros(DOFS, FLOAT), jnp.int32(0))
+    state = State(draws["position"], taken(NOISE * draws["velocity"]), jnp.zeros(DOFS, FLOAT), jnp.int32(0))
     return state, outputs(state, FLOAT.type(0))
 
 
 def step(state: State, action, draws):
     qpos, qvel, warmstart = substeps(state.qpos, state.qvel, state.warmstart, action)
-    x_velocity = (qpos[0] - state.qpos[0]) / (TIME_STEP * SUBSTEPS)
+    x_velocity = taken((qpos[0] - state.qpos[0]) / (TIME_STEP * SUBSTEPS))
     after = State(qpos, qvel, warmstart, state.steps + 1)
     return after, outputs(after, rewarded(x_velocity, action))
 
 
 def observe(state: State):
-    return {"observation": given(jnp.concatenate([state.qpos[1:], state.qvel]))}
+    return {"observation": jnp.concatenate([state.qpos[1:], given(state.qvel)])}
 
 
 def outputs(state: State, reward):
@@ -113,7 +133,12 @@ def encode(state: State):
 
 
 def decode(leaves):
-    return State(**{name: taken(value) for name, value in leaves.items()})
+    return State(**held(leaves))
+
+
+def held(leaves):
+    """Leaves as a state holds them: positions as they are, all other floats in FLOAT."""
+    return {name: value if name == "qpos" else taken(value) for name, value in leaves.items()}
 
 
 def given(value):
@@ -135,7 +160,7 @@ def _one(function):
     """A probe of one cheetah, from a function of many."""
 
     def asked(inputs):
-        found = function(**{name: taken(value)[..., None] for name, value in inputs.items()})
+        found = function(**{name: value[..., None] for name, value in held(inputs).items()})
         return {name: given(value)[..., 0] for name, value in found.items()}
 
     return asked

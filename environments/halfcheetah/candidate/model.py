@@ -10,7 +10,7 @@ an entry for the torso `[]`, then for the thighs, shins and feet of both legs `[
 """
 
 import numpy as np
-from precision import FLOAT
+from precision import FLOAT, PLACE
 
 GRAVITY = 9.81
 TIME_STEP = 0.01
@@ -80,16 +80,16 @@ SMALLEST = 1e-15
 LINKS, LEGS = 3, 2
 
 
-def by_part(table):
+def by_part(table, dtype=FLOAT):
     """Of a table by bodies the entries of the torso, and of the thighs, shins and feet of both legs."""
-    return [FLOAT.type(table[0]), *by_link(table[1:])]
+    return [dtype.type(table[0]), *by_link(table[1:], dtype)]
 
 
-def by_link(table):
+def by_link(table, dtype=FLOAT):
     """Of a table by joints the entries of hips, knees and ankles, each of both legs."""
-    return [table[link::LINKS, None].astype(FLOAT) for link in range(LINKS)]
+    return [table[link::LINKS, None].astype(dtype) for link in range(LINKS)]
 
 
 def places(table):
     """Places of parts as (x, z)."""
-    return list(zip(by_part(table[..., 0]), by_part(table[..., 1]), strict=True))
+    return list(zip(by_part(table[..., 0], PLACE), by_part(table[..., 1], PLACE), strict=True))

@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
+from angles import cosines_and_sines
 from bodies import Planar, Weight, carried, gathered
 from model import (
     ARMATURE,
@@ -17,6 +19,8 @@ from model import (
     LINKS,
     MASS,
     OFFSET,
+    PLACE,
+    RADIUS,
     STIFFNESS,
     by_link,
     by_part,
@@ -28,12 +32,13 @@ ARMATURES, DAMPINGS, STIFFNESSES, GEARS = (by_link(table[-6:]) for table in (ARM
 MASSES, INERTIAS = by_part(MASS), by_part(INERTIA)
 OFFSETS, CENTERS = places(OFFSET), places(CENTER)
 _OF_LEGS = END[4:].reshape(LEGS, LINKS, 2, 2).transpose(1, 3, 2, 0)
-PLACES_OF_ENDS = [tuple(places[..., None].astype(FLOAT)) for places in (END[:4].T, *_OF_LEGS)]
+PLACES_OF_ENDS = [tuple(places[..., None].astype(PLACE)) for places in (END[:4].T, *_OF_LEGS)]
 
 
 class Pose(NamedTuple):
     """Where the torso's hinge is, and from there, by parts, where hinges, centers of mass and the ends of capsules
-    `[ends, ...]` are, all as (x, z); and cosines and sines of the angles of the bodies.
+    `[ends, ...]` are, all as (x, z); cosines and sines of the angles of the bodies; and how far each end is above the
+    ground, less than 0 in it.
     """
 
     root: tuple
@@ -42,24 +47,32 @@ class Pose(NamedTuple):
     hinge: list
     center: list
     end: list
+    above: list
 
 
 # --- kinematics -------------------------------------------------------------------------------------------------------
 
 
 def kinematics(qpos) -> Pose:
-    pose = Pose((qpos[0], qpos[1] + OFFSETS[0][1]), [], [], [], [], [])
+    """The pose in FLOAT, from positions in PLACE."""
+    return jax.tree.map(lambda place: place.astype(FLOAT), settled(_kinematics(qpos)))
+
+
+def _kinematics(qpos) -> Pose:
+    pose = Pose((qpos[0], qpos[1] + OFFSETS[0][1]), [], [], [], [], [], [])
     angle, hinge = 0.0, (jnp.zeros_like(qpos[2]), jnp.zeros_like(qpos[2]))
     for part, turned in enumerate(qpos[2:]):
         if part:
             hinge = _at(pose, part - 1, OFFSETS[part])
         pose.hinge.append(hinge)
         angle = angle + turned
-        pose.cos.append(jnp.cos(angle))
-        pose.sin.append(jnp.sin(angle))
+        cos, sin = cosines_and_sines(angle)
+        pose.cos.append(cos)
+        pose.sin.append(sin)
         pose.center.append(_at(pose, part, CENTERS[part]))
         pose.end.append(_at(pose, part, PLACES_OF_ENDS[part]))
-    return settled(pose)
+        pose.above.append(pose.root[1] + pose.end[part][1] - RADIUS)
+    return pose
 
 
 def _at(pose: Pose, part, place):
@@ -114,8 +127,8 @@ def _pulled(acceleration, spin, hinge, point):
 
 def passive(qpos, qvel):
     joints = zip(STIFFNESSES, qpos[3:], DAMPINGS, qvel[3:], strict=True)
-    return [jnp.zeros_like(qpos[0])] * 3 + [
-        -stiffness * at - damping * speed for stiffness, at, damping, speed in joints
+    return [jnp.zeros_like(qvel[0])] * 3 + [
+        -stiffness * at.astype(FLOAT) - damping * speed for stiffness, at, damping, speed in joints
     ]
 
 
