@@ -10,10 +10,6 @@ from harness.support.document import Document, DocumentError, number
 
 FOLLOWED, FLOATS = "episodes", "floats"
 """What the lines for readers are about."""
-FORKS = (
-    "{:,} timesteps were off by more than a tolerance, and at most ten, at forks: a few units in the last place of the "
-    "state before decide there which way the reference goes"
-)
 SHOWN = 12
 """So many leaves are told one by one, those that use most of their tolerance first; the others are counted."""
 SHARES = (0.5, 0.999, 1.0)
@@ -140,19 +136,13 @@ class OpenLoop:
 
 
 def told(
-    deviations: Mapping[str, Deviation],
-    *,
-    resynchronised: bool = False,
-    open_loop: OpenLoop | None = None,
-    forks: int = 0,
+    deviations: Mapping[str, Deviation], *, resynchronised: bool = False, open_loop: OpenLoop | None = None
 ) -> list[tuple[str, str]]:
     """How episodes were compared, and the distributions, in a few lines for readers, as `harness.occurrences.told`; none
     where there are no floats.
     """
     lines = [(FOLLOWED, "resynchronised: each step begins at the reference's state, and is judged by itself")]
     lines = [*(lines if resynchronised else []), *([(FOLLOWED, str(open_loop))] if open_loop else [])]
-    if forks:
-        lines.append((FLOATS, FORKS.format(forks)))
     exact = [path for path, found in deviations.items() if found.ulps is None]
     off = sorted((path for path in deviations if path not in exact), key=lambda path: -(deviations[path].share or 0.0))
     lines += [(FLOATS, f"{path}: {_told(deviations[path])}") for path in off[:SHOWN]]

@@ -247,8 +247,6 @@ class LevelReport:
         resynchronised: whether each step of the candidate began at the reference's state (docs/levels.md, Floats); False in
             older records.
         open_loop: level 3 of such a candidate only: for how long it agrees where nobody leads it.
-        forks: in how many timesteps a float was off by more than its tolerance where the last digits of the state before
-            decide which way the reference goes (docs/levels.md, Floats).
     """
 
     level: int
@@ -266,7 +264,6 @@ class LevelReport:
     deviations: Mapping[str, Deviation] = field(default_factory=dict)
     resynchronised: bool = False
     open_loop: OpenLoop | None = None
-    forks: int = 0
 
     def __str__(self) -> str:
         """Its name, its outcome, and how much it compared."""
@@ -302,7 +299,7 @@ class LevelReport:
     @property
     def floats_told(self) -> list[tuple[str, str]]:
         """How episodes were compared, and how far floats were off, in a few lines for readers."""
-        return told(self.deviations, resynchronised=self.resynchronised, open_loop=self.open_loop, forks=self.forks)
+        return told(self.deviations, resynchronised=self.resynchronised, open_loop=self.open_loop)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-ready description."""
@@ -333,7 +330,6 @@ class LevelReport:
             "deviations": {path: off.to_json() for path, off in self.deviations.items()},
             "resynchronised": self.resynchronised,
             "open_loop": None if self.open_loop is None else self.open_loop.to_json(),
-            "forks": self.forks,
         }
         return {name: value for name, value in known.items() if value}
 
@@ -361,7 +357,6 @@ class LevelReport:
             deviations=document.mapping("deviations", Deviation.from_json) if "deviations" in document.content else {},
             resynchronised=document.flag_or_none("resynchronised") or False,
             open_loop=document.read_or_none("open_loop", OpenLoop.from_json),
-            forks=document.whole("forks", 0),
         )
         if report.outcome is not document.one_of("outcome", Outcome):
             raise DocumentError(f"{kind}.outcome is {document.text('outcome')}; its checks say {report.outcome}")

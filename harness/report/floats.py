@@ -23,12 +23,7 @@ def floats(reading: Reading, event: Event, report: Mapping[str, Any]) -> Row:
         document = Document(report, "level report")
         found = document.mapping("deviations", Deviation.from_json) if "deviations" in document.content else {}
         loop = document.read_or_none("open_loop", OpenLoop.from_json)
-        return found, told(
-            found,
-            resynchronised=bool(document.flag_or_none("resynchronised")),
-            open_loop=loop,
-            forks=document.whole("forks", 0),
-        )
+        return found, told(found, resynchronised=bool(document.flag_or_none("resynchronised")), open_loop=loop)
 
     found, said = reading.safely(f"event {event.seq}, how far floats were off", read, ({}, []))
     listed = sorted(found.items(), key=lambda each: -(each[1].share or 0.0))[:MOST]

@@ -24,7 +24,6 @@ from harness.support.progress import Progress
 from harness.task.contract import Mode, Task
 from harness.verify.alone_and_together import alone_and_together
 from harness.verify.deviation_count import DeviationCount
-from harness.verify.forks import Forks
 from harness.verify.occurrences import OccurrenceCount
 from harness.verify.resynchronised import Play, is_resynchronised, step_by_step, step_of
 from harness.verify.scale import at_scale, measured_scales
@@ -51,7 +50,7 @@ class Pair(Streams):
 
     Attributes:
         task: as given, but for tolerances that are shares of a scale: they are absolute here.
-        off, forks: count how far floats are off in this level, and at how many steps the reference goes either way.
+        off: counts how far floats are off in this level.
         scales: the scales that were measured for them on the reference, by leaf path; none where there are none.
 
     Raises:
@@ -98,7 +97,6 @@ class Pair(Streams):
         self._evidence = hashlib.sha256()
         self.occurred = OccurrenceCount(self.task)
         self.off = DeviationCount(self.task.tolerances)
-        self.forks = Forks(self.task.outputs, self.task.tolerances, self.task.candidate.precision)
 
     def witness(self, expected: Sequence[Trajectory], only: Collection[str] | None = None) -> None:
         """Take into the evidence, and into the table of outcomes, what the reference answered and the candidate is compared
@@ -152,9 +150,7 @@ class Pair(Streams):
         """
         if not self.resynchronised:
             return self.follow_alone(expected, room)
-        return self._followed(
-            expected, lambda those, mode: self.led(partial(self.candidate.rollout, mode=mode), those), along=expected
-        )
+        return self._followed(expected, lambda those, mode: self.led(partial(self.candidate.rollout, mode=mode), those))
 
     def follow_alone(self, expected: Sequence[Trajectory], room: tuple[int, int] | None = None) -> list[Trajectory]:
         """`follow`, with no state given but the start: what a user sees who takes the same actions."""
@@ -166,12 +162,10 @@ class Pair(Streams):
         self,
         expected: Sequence[Trajectory],
         follow: Callable[[Sequence[Trajectory], str | None], list[Trajectory]],
-        along: Sequence[Trajectory] | None = None,
     ) -> list[Trajectory]:
         if self.task.candidate.kind != "rust":
             return follow(expected, None)
-        differences = partial(self.differences, along=along)
-        return alone_and_together(expected, follow, differences, self.derive("alone and together"))
+        return alone_and_together(expected, follow, self.differences, self.derive("alone and together"))
 
     def led(self, play: Play, along: Sequence[Trajectory]) -> list[Trajectory]:
         """What one side answers where each of its steps begins at the state that these trajectories have there."""
@@ -207,7 +201,7 @@ class Pair(Streams):
             expected = self.reference.rollout(cases)
         self.witness(expected, only)
         actual = self.follow_with_episodes(expected) if with_episodes else self.follow(expected)
-        return list(zip(expected, self.differences(expected, actual, only, along=expected, counted=True), strict=True))
+        return list(zip(expected, self.differences(expected, actual, only, counted=True), strict=True))
 
     def differences(
         self,
@@ -215,15 +209,12 @@ class Pair(Streams):
         actual: Sequence[Trajectory],
         only: Collection[str] | None = None,
         *,
-        along: Sequence[Trajectory] | None = None,
         counted: bool = False,
     ) -> list[Difference | None]:
         """The first difference of each pair of trajectories.
 
         Args:
             only: the leaves to compare; None compares all, and the draws.
-            along: where the expected are the reference's, trajectories at whose states each step of both began: forks are no
-                differences then (`harness.verify.forks`). None where something else is compared.
             counted: take into the level's distributions how far floats are off: where the candidate's answers are held
                 against the reference's.
         """
@@ -231,14 +222,7 @@ class Pair(Streams):
             expected = [_only(trajectory, only) for trajectory in expected]
             actual = [_only(trajectory, only) for trajectory in actual]
         leaves = {path: leaf for path, leaf in self.task.outputs.items() if only is None or path in only}
-        found = compare_many(expected, actual, leaves, self.task.tolerances, self.off.add if counted else None)
-        if along is None or not self.resynchronised or not self.reference_takes_draws:
-            return found
-
-        def begin(number: int, step: int) -> Case:
-            return self.step_of(along[number], step)
-
-        return self.forks.without(found, expected, actual, begin, self.reference.rollout)
+        return compare_many(expected, actual, leaves, self.task.tolerances, self.off.add if counted else None)
 
     def random_case_actions(self, stream: str, length: int) -> dict[str, Array]:
         """`length` uniform actions."""

@@ -101,7 +101,7 @@ def _parting(pair: Pair, verdict: Verdict) -> list[tuple[int, Trajectory, Trajec
     chosen = chosen[:SHOWN]
     expected = pair.reference.rollout([found.case for _, found in chosen if found.case is not None])
     actual = pair.follow(expected)
-    differences = pair.differences(expected, actual, along=expected)
+    differences = pair.differences(expected, actual)
     return [
         (index, one, other, found.step)
         for (index, found), one, other, difference in zip(chosen, expected, actual, differences, strict=True)

@@ -132,7 +132,7 @@ def _play(pair: Pair, what: Case | ProbeCase | Episode) -> SideBySide:
     else:
         [expected] = pair.reference.rollout([what])
     [actual] = pair.follow([expected])
-    [difference] = pair.differences([expected], [actual], along=[expected])
+    [difference] = pair.differences([expected], [actual])
     return SideBySide(expected.case, None, expected.leaves, actual.leaves, difference, pair.task.tolerances)
 
 

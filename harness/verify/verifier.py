@@ -369,7 +369,6 @@ class Verifier:
             deviations=pair.off.table(),
             resynchronised=pair.resynchronised,
             open_loop=tally.open_loop,
-            forks=pair.forks.count,
         )
 
 

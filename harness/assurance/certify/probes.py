@@ -127,7 +127,7 @@ def _same(
         if pair.resynchronised and not led:
             _, differences = held_alone(pair, answers)
         else:
-            differences = pair.differences(part, answers, along=part)
+            differences = pair.differences(part, answers)
         for one, found in zip(part, differences, strict=True):
             done += 1
             if found is None:

@@ -22,7 +22,7 @@ from harness.verdict import Outcome, Verdict
 CLOSE = 1e-6
 """Relative difference up to which two recorded numbers are the same, where conditions differ."""
 SHOWN = 6
-_NOT_COMPARED = ("duration_s", "sandbox", "deviations", "forks", "path", "index", "case_file")
+_NOT_COMPARED = ("duration_s", "sandbox", "deviations", "path", "index", "case_file")
 """How long it took says nothing, and where it ran is a condition. How far floats are off may hang on the portions in which a
 candidate is asked, and these on the machine's pace. The others follow from a divergence's address and case; older records do
 not have them."""

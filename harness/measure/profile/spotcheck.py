@@ -101,9 +101,7 @@ def _replay(
         chosen.append(found[index].cut(left))
         left -= chosen[-1].steps
     again = repeated(pair, chosen)
-    differences = pair.differences(
-        again.expected, again.seen, only=frozenset(pair.task.outputs), along=again.seen if again.by_reference else None
-    )
+    differences = pair.differences(again.expected, again.seen, only=frozenset(pair.task.outputs))
     for one, other, difference in zip(again.expected, again.seen, differences, strict=True):
         if difference is None:
             continue

@@ -175,9 +175,7 @@ def replayed(pair: Pair, answer: Mapping[str, Any], name: str) -> tuple[CheckRes
     compared = frozenset(pair.task.outputs)
     if again.by_reference:
         pair.watch.compared(expected, compared)
-    differences = pair.differences(
-        expected, seen, only=compared, along=seen if again.by_reference else None, counted=again.by_reference
-    )
+    differences = pair.differences(expected, seen, only=compared, counted=again.by_reference)
     for one, other, found in zip(expected, seen, differences, strict=True):
         if found is None:
             continue

@@ -112,7 +112,7 @@ def compared(pair: Pair, name: str, expected: Sequence[Trajectory], detail: str)
     room = (6 * pair.task.budgets.sequences, pair.task.budgets.sequence_length)
     parts = [expected[first : first + room[0]] for first in range(0, len(expected), room[0])]
     actual = [answer for part in parts for answer in pair.follow(part, room=room)]
-    differences = pair.differences(expected, actual, along=expected, counted=True)
+    differences = pair.differences(expected, actual, counted=True)
     for trajectory, difference in zip(expected, differences, strict=True):
         if difference is not None:
             divergence = localise(pair, trajectory, difference, level=LEVEL, check=name)

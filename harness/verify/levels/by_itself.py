@@ -57,7 +57,7 @@ def held_alone(pair: Pair, alone: Sequence[Trajectory]) -> tuple[list[Trajectory
     """
     asked = pair.reference_takes_draws
     led = pair.led(from_any_state(pair) if asked else pair.candidate.rollout, alone)
-    return led, pair.differences(led, alone, along=alone if asked else None, counted=asked)
+    return led, pair.differences(led, alone, counted=asked)
 
 
 def from_any_state(pair: Pair) -> Play:

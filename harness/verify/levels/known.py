@@ -88,7 +88,7 @@ def check_cases(
         apart = stack.enter_context(pair.apart(start_apart)) if any(map(may_be_made_up, usable)) else pair
         try:
             expected = _played(pair, apart, usable)
-            differences = apart.differences(expected, pair.follow(expected), along=expected, counted=True)
+            differences = apart.differences(expected, pair.follow(expected), counted=True)
         except Raised as refused:
             return CheckResult(NAME, Outcome.ERROR, detail=f"a known case cannot be played: {refused}")
         for trajectory, difference in zip(expected, differences, strict=True):

@@ -247,7 +247,7 @@ def _episodes(
     done = 0
     for expected in played_ahead(pair, policy, pair.seeds(f"episodes/{policy}", count)):
         actual = pair.follow(expected, room=(CHUNK, pair.task.budgets.horizon))
-        differences = pair.differences(expected, actual, along=expected, counted=True)
+        differences = pair.differences(expected, actual, counted=True)
         if second is not None and done == 0 and not any(differences):
             alone = actual[:repeated]
             if pair.resynchronised:
@@ -332,7 +332,7 @@ def _exploration(pair: Pair, explorer: Explorer, tally: Tally, times: int) -> Ch
     with closing(_ahead(explorer.waves(budget))) as waves:
         for wave, shown in waves:
             actual = pair.follow(wave, room=(CHUNK, pair.task.budgets.horizon))
-            found = zip(wave, pair.differences(wave, actual, along=wave, counted=True), strict=True)
+            found = zip(wave, pair.differences(wave, actual, counted=True), strict=True)
             failing = [(each, difference) for each, difference in found if difference is not None]
             done += len(wave)
             if failing:

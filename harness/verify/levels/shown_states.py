@@ -49,7 +49,7 @@ def first_wrong_step(
     for at_end, steps in both.items():
         actual = [one for _, one in steps]
         expected = from_any_state(pair)([one.case for one in actual]) if actual else []
-        differences = pair.differences(expected, actual, only=frozenset(of_ends if at_end else rows), along=expected)
+        differences = pair.differences(expected, actual, only=frozenset(of_ends if at_end else rows))
         found += [
             replace(difference, step=step - 1 + difference.step)
             for (step, _), difference in zip(steps, differences, strict=True)

@@ -151,7 +151,7 @@ class _Run:
         # The room is the same each time, so that it is compiled once.
         room = (self.together * self.contract.episodes, self.pair.task.budgets.horizon)
         followed = self.pair.follow(expected, room=room)
-        found = self.pair.differences(expected, followed, along=expected, counted=True)
+        found = self.pair.differences(expected, followed, counted=True)
         failing = [(one.step, number) for number, one in enumerate(found) if one is not None]
         if failing:
             number = min(failing)[1]

@@ -172,8 +172,8 @@ def test_a_benchmark_compares_each_step_from_the_references_state(walk: Walk, mo
     assert share is not None and (share > 1.0) == differ and share > 0.0
 
 
-def test_a_small_error_in_some_steps_is_no_fork(walk: Walk) -> None:
-    """Twenty-odd units in the last place: the reference comes to that from states beside these, and by no jump."""
+def test_a_small_error_in_some_steps_is_found(walk: Walk) -> None:
+    """Twenty-odd units in the last place: the reference comes to that from states beside these."""
     walk.edit("task.toml", TOLERANT)
     some = 'windy & (state["steps"] > 30) & (jnp.abs(after["place"]) < 4.5)'
     off = f'    after["place"] = after["place"] * jnp.where({some}, 1 + 3e-15, 1.0)\n'
@@ -183,21 +183,12 @@ def test_a_small_error_in_some_steps_is_no_fork(walk: Walk) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("place", "outcome"), [(None, Outcome.PASS), (9, Outcome.FAIL)])
-def test_a_step_that_the_reference_takes_either_way_is_no_fault_and_is_counted(
-    walk: Walk, place: int | None, outcome: Outcome
+@pytest.mark.parametrize(("tolerance", "outcome"), [("1e-9", Outcome.FAIL), ("1e-8", Outcome.PASS)])
+def test_a_step_that_hangs_on_the_last_digits_is_compared_like_any_other(
+    walk: Walk, tolerance: str, outcome: Outcome
 ) -> None:
-    """A candidate that goes the one way where the reference goes both passes; one that goes another way elsewhere does not."""
-    walk.edit("task.toml", [(old, new.replace("1e-14", "1e-9")) for old, new in TOLERANT])
+    """A tolerance has to cover what a reference does by rounding: nothing else does."""
+    walk.edit("task.toml", [(old, new.replace("1e-14", tolerance)) for old, new in TOLERANT])
     walk.edit("reference/adapter.py", [FORKED])
-    if place is not None:
-        further = f'jnp.where(windy & ((state["place"] * 1024).astype(int) % 256 == {place}), 3e-9, 0.0)'
-        walk.edit("candidate/env.py", [(MOVE, MOVE.replace("+ move", f"+ move + {further}"))])
     verdict = walk.verify()
     assert verdict.outcome is outcome, verdict.reason
-    if outcome is Outcome.PASS:
-        assert sum(report.forks for report in verdict.reports) > 0
-        told = [line for report in verdict.reports for _, line in report.floats_told if "at forks" in line]
-        assert len(told) == sum(report.forks > 0 for report in verdict.reports)
-    else:
-        assert verdict.reports[-1].divergences[0].path == "state/place"
