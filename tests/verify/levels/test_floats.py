@@ -192,3 +192,19 @@ def test_a_step_that_hangs_on_the_last_digits_is_compared_like_any_other(
     walk.edit("reference/adapter.py", [FORKED])
     verdict = walk.verify()
     assert verdict.outcome is outcome, verdict.reason
+
+
+SLIPS = "            self._place += self._gust(draws)\n            if before {} and self._steps % 4 == 3:\n                self._place += 5e-9\n"
+"""A gust carries five nanometres further from some places, in every fourth step; a walker often stands on exactly 2.0."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rule", "candidate"), [("== 2.0", None), ("> 2.0", ">= 2.0")])
+def test_a_rule_that_is_wrong_at_exactly_one_value_is_found(walk: Walk, rule: str, candidate: str | None) -> None:
+    """From places beside that one the reference comes to what the candidate comes to."""
+    walk.edit("task.toml", [(old, new.replace("1e-14", "1e-9")) for old, new in TOLERANT])
+    walk.edit("reference/adapter.py", [("            self._place += self._gust(draws)\n", SLIPS.format(rule))])
+    if candidate is not None:
+        slips = f'jnp.where(windy & (state["place"] {candidate}) & (state["steps"] % 4 == 3), 5e-9, 0.0)'
+        walk.edit("candidate/env.py", [(MOVE, MOVE.replace("+ move", f"+ move + {slips}"))])
+    assert found(walk).path == "state/place"
