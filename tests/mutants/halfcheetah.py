@@ -191,7 +191,14 @@ MUTANTS = (
         "MOST_SEARCHES = 1",
     ),
     _way("the line search is coarse", "solver.py", "SEARCH_TOLERANCE = 0.01", "SEARCH_TOLERANCE = 1e6"),
-    _solver("the solver is content too early", "solver.py", "TOLERANCE = 100, 1e-8", "TOLERANCE = 100, 1e-5"),
+    _fault(
+        "the solver is content too early",
+        "solver.py",
+        "TOLERANCE = 100, 1e-8",
+        "TOLERANCE = 100, 1e-5",
+        "state/warmstart|probe/solver/.*",
+        "solver",
+    ),
     _way("the solver goes on until nothing is won", "solver.py", " | (scale * to_win < TOLERANCE)", ""),
     _solver("rows that pull away are held", "solver.py", "jnp.where(slack < 0, strength, 0.0)", "strength"),
     _integration(
