@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.candidate.adapters.legal import ranked
+from harness.candidate.adapters.legal import legal_count, ranked
 
 GOLDEN = np.uint32(0x9E3779B9)
 MOST_CHOICES = 1 << 16
@@ -62,7 +62,7 @@ def random_bits(number: int, key_data: Any, env_index: Any, timestep: Any) -> An
 
 def random_legal(xp: Any, leaf: Mapping[str, Any], bits: Any, legal: Any) -> Any:
     """Uniform legal values of a leaf, int32 `[...]`, by `random_bits`; `legal` is `[..., values]`."""
-    return int(leaf.get("low") or 0) + ranked(xp, legal, _below(bits, legal.sum(-1, dtype=np.uint32)))
+    return int(leaf.get("low") or 0) + ranked(xp, legal, _below(bits, legal_count(xp, legal)))
 
 
 def random_action(

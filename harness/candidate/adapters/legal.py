@@ -13,6 +13,11 @@ WORD = 32
 """Bits of a word."""
 
 
+def legal_count(xp: Any, legal: Any) -> Any:
+    """How many values are legal, uint32 `[...]`, of a mask `[..., values]`."""
+    return _columns(legal).sum(0, dtype=np.uint32) if xp is np else legal.sum(-1, dtype=np.uint32)
+
+
 def ranked(xp: Any, legal: Any, rank: Any) -> Any:
     """The place of the legal value of this rank, int32 `[...]`; 0 where no value is legal.
 
@@ -21,8 +26,26 @@ def ranked(xp: Any, legal: Any, rank: Any) -> Any:
         legal: which values are, bool `[..., values]`.
         rank: uint32 `[...]`.
     """
+    return _ranked_by_columns(legal, rank) if xp is np else _ranked_by_words(xp, legal, rank)
+
+
+def _ranked_by_columns(legal: Any, rank: Any) -> Any:
     values = legal.shape[-1]
-    # Bits of words, of which a few operations count those below: XLA's running sum takes far longer than all the rest.
+    small = np.min_scalar_type(values)
+    counted = np.cumsum(_columns(legal), 0, dtype=small)
+    rank = np.minimum(rank, values).astype(small)
+    place = np.sum(counted <= rank, 0, dtype=small)
+    return np.where(counted[-1] > rank, place, 0).astype(np.int32)
+
+
+def _columns(legal: Any) -> Any:
+    """A mask's values before its rows: in numpy a sum along short rows takes several times as long as over columns."""
+    return np.ascontiguousarray(np.moveaxis(legal, -1, 0))
+
+
+def _ranked_by_words(xp: Any, legal: Any, rank: Any) -> Any:
+    """In JAX: bits of words, of which a few operations count those below; XLA's running sum takes far longer."""
+    values = legal.shape[-1]
     words = -(-values // WORD)
     flags = xp.pad(legal, [(0, 0)] * (legal.ndim - 1) + [(0, words * WORD - values)])
     flags = flags.reshape((*legal.shape[:-1], words, WORD))
@@ -49,5 +72,5 @@ def legal_action(xp: Any, action: Any, low: Any, legal: Any) -> Any:
     """
     first = int(low or 0)
     place = (action - first).astype(np.uint32)
-    rank = place * legal.sum(-1, dtype=np.uint32) // np.uint32(legal.shape[-1])
+    rank = place * legal_count(xp, legal) // np.uint32(legal.shape[-1])
     return xp.where(legal.any(-1), first + ranked(xp, legal, rank), action).astype(action.dtype)
