@@ -8,17 +8,17 @@ use crate::state::{Battle, MOVES, REPLACES, Side};
 /// Four moves, then who of the team comes in.
 pub type Mask = [bool; 10];
 
-/// Which actions are legal.
+/// Which actions are legal. Of what is random in a battle nothing branches here: it would be guessed wrong half the time.
 pub fn legal(battle: &Battle, side: usize) -> Mask {
     let side = &battle.sides[side];
+    let (moves, fights) = (moves(side), side.request == MOVES);
+    let leaves = (side.request == REPLACES) | (fights & !side.active.is_locked());
     let mut mask = [false; 10];
-    if side.request == MOVES {
-        mask[..4].copy_from_slice(&moves(side));
+    for (legal, usable) in mask.iter_mut().zip(moves) {
+        *legal = fights & usable;
     }
-    if side.request == REPLACES || (side.request == MOVES && !side.active.is_locked()) {
-        for (place, member) in side.team.iter().enumerate() {
-            mask[4 + place] = member.hp > 0 && place != usize::from(side.place);
-        }
+    for (place, (legal, member)) in mask[4..].iter_mut().zip(&side.team).enumerate() {
+        *legal = leaves & (member.hp > 0) & (place != usize::from(side.place));
     }
     mask
 }
@@ -40,24 +40,22 @@ pub fn act(battle: &mut Battle, side: usize, action: i32) -> Option<Action> {
 
 /// The slots among which a move is chosen. Where there is nothing to choose the first one stands for it.
 fn moves(side: &Side) -> [bool; 4] {
-    const ONE: [bool; 4] = [true, false, false, false];
     let active = &side.active;
     let maybe = maybe_locked(side);
-    let fights = side.member().sleeps_or_is_frozen() || (active.trapped > 0 && !maybe);
-    if active.is_locked() || (!maybe && active.is_bound()) || fights {
-        return ONE;
-    }
+    let fights = side.member().sleeps_or_is_frozen() | ((active.trapped > 0) & !maybe);
     let usable = active.usable();
-    if usable.contains(&true) { usable } else { ONE }
+    let none = !usable.iter().fold(false, |any, usable| any | usable);
+    let one = none | active.is_locked() | (!maybe & active.is_bound()) | fights;
+    std::array::from_fn(|slot| (one & (slot == 0)) | (!one & usable[slot]))
 }
 
 /// Whether the player cannot know if a move can be chosen.
 fn maybe_locked(side: &Side) -> bool {
     let active = &side.active;
-    let mut maybe = (active.trapped > 0 && active.trapped_maybe) || active.fake_trapped > 0;
+    let mut maybe = ((active.trapped > 0) & active.trapped_maybe) | (active.fake_trapped > 0);
     maybe &= !side.member().sleeps_or_is_frozen();
-    maybe |= active.trap_turns > 0 && active.trap_total > active.trap_turns + 1;
-    maybe && active.bide_turns == 0
+    maybe |= (active.trap_turns > 0) & (active.trap_total > active.trap_turns.wrapping_add(1));
+    maybe & (active.bide_turns == 0)
 }
 
 /// Select a move. Whoever is locked, asleep or frozen goes on with what was selected before.

@@ -22,7 +22,7 @@ mod teams;
 mod turn;
 mod use_move;
 
-use lockstep_env::{Draws, Environment, Options, Probe, Refused, Step};
+use lockstep_env::{Draws, Environment, Options, Probe, Refused, RowMut, Step};
 
 use leaves::State;
 use sight::SIGHT;
@@ -99,6 +99,15 @@ impl Environment for Pokemon {
             second_legal: choice::legal(&self.0, 1),
             first_moves: self.0.sides[0].request != WAITS,
             second_moves: self.0.sides[1].request != WAITS,
+        }
+    }
+
+    fn look(&self, row: &mut RowMut<'_, '_>) {
+        for side in [0, 1] {
+            let page = row.numbers::<i16>(side).first_chunk_mut().expect("room for what a player sees");
+            sight::write(&self.0, side, page);
+            row.set(2 + side, &choice::legal(&self.0, side));
+            row.set(4 + side, &(self.0.sides[side].request != WAITS));
         }
     }
 

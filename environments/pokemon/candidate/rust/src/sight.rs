@@ -12,73 +12,96 @@ const FOE_ACTIVE: usize = 25;
 /// What a player sees of a battle.
 pub fn see(battle: &Battle, side: usize) -> [i16; SIGHT] {
     let mut page = [0; SIGHT];
-    let (own, rest) = page.split_at_mut(6 * OWN);
-    let (own_active, rest) = rest.split_at_mut(OWN_ACTIVE);
-    let (foe, rest) = rest.split_at_mut(6 * FOE);
-    let (foe_active, turn) = rest.split_at_mut(FOE_ACTIVE);
-    let (mine, theirs) = (&battle.sides[side], &battle.sides[1 - side]);
-    for (place, row) in own.chunks_exact_mut(OWN).enumerate() {
-        row.copy_from_slice(&see_member(&mine.team[place], place == usize::from(mine.place)));
-    }
-    own_active.copy_from_slice(&see_active(mine));
-    for (place, row) in foe.chunks_exact_mut(FOE).enumerate() {
-        row.copy_from_slice(&see_foe(&theirs.team[place], place == usize::from(theirs.place)));
-    }
-    foe_active.copy_from_slice(&see_foe_active(theirs));
-    turn[0] = battle.turn as i16;
+    write(battle, side, &mut page);
     page
 }
 
-fn see_member(member: &Member, active: bool) -> [i16; OWN] {
-    let [a, b, c, d] = member.moves.map(i16::from);
-    let [w, x, y, z] = member.pp.map(i16::from);
-    let (hp, whole) = (member.hp as i16, member.max_hp as i16);
-    let about = [member.species, member.level, member.status].map(i16::from);
-    [about[0], about[1], hp, whole, about[2], i16::from(active), a, b, c, d, w, x, y, z]
-}
-
-fn see_active(side: &Side) -> [i16; OWN_ACTIVE] {
-    let active = &side.active;
-    let mut seen = [0; OWN_ACTIVE];
-    seen[..6].copy_from_slice(&active.boosts.map(i16::from));
-    seen[6..8].copy_from_slice(&active.types.map(i16::from));
-    seen[8..12].copy_from_slice(&active.modified.map(|stat| stat as i16));
-    seen[12..16].copy_from_slice(&active.moves.map(i16::from));
-    seen[16..20].copy_from_slice(&active.pp.map(i16::from));
-    seen[20] = i16::from(active.confusion > 0);
-    seen[21] = active.substitute as i16;
-    seen[22..33].copy_from_slice(&flags(active));
-    seen[33] = if active.disable_turns > 0 { i16::from(active.disable_slot) + 1 } else { 0 };
-    seen[34] = i16::from(active.toxic >= 0);
-    seen[35] = i16::from(active.trapped > 0);
-    seen
-}
-
-fn see_foe(member: &Member, active: bool) -> [i16; FOE] {
-    if !member.seen {
-        return [0; FOE];
+/// Write what a player sees of a battle, number by number at its place: arrays in between would be copied.
+pub fn write(battle: &Battle, side: usize, page: &mut [i16; SIGHT]) {
+    let (mine, theirs) = (&battle.sides[side], &battle.sides[1 - side]);
+    let mut rest = &mut page[..];
+    for (place, member) in mine.team.iter().enumerate() {
+        write_member(member, place == usize::from(mine.place), part(&mut rest));
     }
-    let percent = share(member.hp, member.max_hp);
-    [member.species, member.level, percent, member.status, u8::from(active)].map(i16::from)
+    write_active(mine, part(&mut rest));
+    for (place, member) in theirs.team.iter().enumerate() {
+        write_foe(member, place == usize::from(theirs.place), part(&mut rest));
+    }
+    write_foe_active(theirs, part(&mut rest));
+    *part(&mut rest) = [battle.turn as i16];
 }
 
-fn see_foe_active(side: &Side) -> [i16; FOE_ACTIVE] {
+/// The next part of a page; the rest of it is left.
+fn part<'a, const N: usize>(rest: &mut &'a mut [i16]) -> &'a mut [i16; N] {
+    let (part, others) = std::mem::take(rest).split_first_chunk_mut().expect("a page has room for all of it");
+    *rest = others;
+    part
+}
+
+fn write_member(member: &Member, active: bool, row: &mut [i16; OWN]) {
+    row[0] = i16::from(member.species);
+    row[1] = i16::from(member.level);
+    row[2] = member.hp as i16;
+    row[3] = member.max_hp as i16;
+    row[4] = i16::from(member.status);
+    row[5] = i16::from(active);
+    widen(&member.moves, &mut row[6..10]);
+    widen(&member.pp, &mut row[10..14]);
+}
+
+fn widen(numbers: &[u8], row: &mut [i16]) {
+    for (place, number) in row.iter_mut().zip(numbers) {
+        *place = i16::from(*number);
+    }
+}
+
+fn write_active(side: &Side, row: &mut [i16; OWN_ACTIVE]) {
     let active = &side.active;
-    let mut seen = [0; FOE_ACTIVE];
-    seen[..6].copy_from_slice(&active.boosts.map(i16::from));
-    seen[6..8].copy_from_slice(&active.types.map(i16::from));
-    seen[8] = i16::from(active.last_move);
-    seen[9] = i16::from(active.confusion > 0);
-    seen[10] = i16::from(active.substitute > 0);
-    seen[11..22].copy_from_slice(&flags(active));
-    seen[22] = i16::from(active.disable_turns > 0);
-    seen[23] = i16::from(active.toxic >= 0);
-    seen[24] = i16::from(active.trap_turns > 0);
-    seen
+    for (place, stage) in row.iter_mut().zip(active.boosts) {
+        *place = i16::from(stage);
+    }
+    widen(&active.types, &mut row[6..8]);
+    for (place, stat) in row[8..12].iter_mut().zip(active.modified) {
+        *place = stat as i16;
+    }
+    widen(&active.moves, &mut row[12..16]);
+    widen(&active.pp, &mut row[16..20]);
+    row[20] = i16::from(active.confusion > 0);
+    row[21] = active.substitute as i16;
+    write_flags(active, &mut row[22..33]);
+    row[33] = if active.disable_turns > 0 { i16::from(active.disable_slot) + 1 } else { 0 };
+    row[34] = i16::from(active.toxic >= 0);
+    row[35] = i16::from(active.trapped > 0);
+}
+
+fn write_foe(member: &Member, active: bool, row: &mut [i16; FOE]) {
+    *row = [0; FOE];
+    if member.seen {
+        row[0] = i16::from(member.species);
+        row[1] = i16::from(member.level);
+        row[2] = i16::from(share(member.hp, member.max_hp));
+        row[3] = i16::from(member.status);
+        row[4] = i16::from(active);
+    }
+}
+
+fn write_foe_active(side: &Side, row: &mut [i16; FOE_ACTIVE]) {
+    let active = &side.active;
+    for (place, stage) in row.iter_mut().zip(active.boosts) {
+        *place = i16::from(stage);
+    }
+    widen(&active.types, &mut row[6..8]);
+    row[8] = i16::from(active.last_move);
+    row[9] = i16::from(active.confusion > 0);
+    row[10] = i16::from(active.substitute > 0);
+    write_flags(active, &mut row[11..22]);
+    row[22] = i16::from(active.disable_turns > 0);
+    row[23] = i16::from(active.toxic >= 0);
+    row[24] = i16::from(active.trap_turns > 0);
 }
 
 /// What can be seen of whoever is in battle.
-fn flags(active: &Active) -> [i16; 11] {
+fn write_flags(active: &Active, row: &mut [i16]) {
     let flags = [
         active.leech_seed,
         active.focus_energy,
@@ -92,7 +115,9 @@ fn flags(active: &Active) -> [i16; 11] {
         active.bide_turns > 0,
         active.rage > 0,
     ];
-    flags.map(i16::from)
+    for (place, flag) in row.iter_mut().zip(flags) {
+        *place = i16::from(flag);
+    }
 }
 
 /// Percent of HP, rounded up, and yet 100 only of who lost nothing.

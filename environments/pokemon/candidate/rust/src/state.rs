@@ -108,7 +108,7 @@ pub struct Battle {
 
 impl Member {
     pub fn sleeps_or_is_frozen(&self) -> bool {
-        self.status == ASLEEP || self.status == FROZEN
+        (self.status == ASLEEP) | (self.status == FROZEN)
     }
 
     pub fn cure(&mut self) {
@@ -153,12 +153,12 @@ impl Active {
 
     /// Can neither choose a move nor leave.
     pub fn is_locked(&self) -> bool {
-        self.recharge || self.rage > 0 || self.thrash_move > 0 || self.two_turn > 0
+        self.recharge | (self.rage > 0) | (self.thrash_move > 0) | (self.two_turn > 0)
     }
 
     /// Cannot choose a move, but may leave.
     pub fn is_bound(&self) -> bool {
-        self.trap_turns > 0 || self.bide_turns > 0
+        (self.trap_turns > 0) | (self.bide_turns > 0)
     }
 
     pub fn clear_boosts(&mut self) {
@@ -207,8 +207,8 @@ impl Active {
     /// Which slots hold a move that can be chosen.
     pub fn usable(&self) -> [bool; 4] {
         std::array::from_fn(|slot| {
-            let disabled = self.disable_turns > 0 && usize::from(self.disable_slot) == slot;
-            self.moves[slot] != 0 && self.pp[slot] > 0 && !disabled
+            let disabled = (self.disable_turns > 0) & (usize::from(self.disable_slot) == slot);
+            (self.moves[slot] != 0) & (self.pp[slot] > 0) & !disabled
         })
     }
 }
