@@ -749,7 +749,7 @@ CALLS = frozenset(
         "open", "spec", "reset", "step", "restore", "render", "rollout", "drive", "choose", "probe", "vector", "advance",
         "close",
         # of candidates only
-        "sample", "autoreset", "train", "bench_prepare", "bench_run", "bench_envs", "bench_trace", "program",
+        "sample", "drawn", "autoreset", "train", "bench_prepare", "bench_run", "bench_envs", "bench_trace", "program",
         "judge",
         # of a task's own code only
         "show", "search", "searched",

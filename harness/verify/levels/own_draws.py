@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from harness.errors import BadAnswer
 from harness.model import Array, Case, Draw
 from harness.task.contract import TaskDraw
 from harness.verify.levels import autoreset
@@ -22,6 +23,8 @@ STEPS = 500
 TOTAL = 50_000
 """Steps of a candidate's own episodes in which the draws that it makes are looked at."""
 STREAM = "own draws"
+RESETS = 1000
+"""So many are asked for in one message."""
 REPEATS = 4
 """So often a candidate draws where the reference drew once."""
 
@@ -36,7 +39,7 @@ def own_timesteps(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
         EnvironmentFailure: the candidate could not play, or answered something else.
     """
     if moment == "reset":
-        return _of_resets(pair)
+        return _drawn_in_resets(pair)
     steps, episodes = _size(pair)
     if pair.task.masked:
         return _in_a_batch(pair, steps, max(1, min(episodes, MOST_DRAWS // ((steps + 1) * bytes_drawn(pair)))))
@@ -50,7 +53,9 @@ def driven_timesteps(pair: Pair, moment: str) -> list[tuple[Draw, ...]]:
         EnvironmentFailure: it could not play.
     """
     if moment == "reset":
-        return _of_resets(pair)
+        none = {path: leaf.zeros(0) for path, leaf in pair.task.actions.items()}
+        begun = pair.candidate.rollout([Case(seed, none) for seed in pair.seeds(STREAM, pair.task.budgets.samples)])
+        return [timestep for played in begun for timestep in (played.draws or ())[:1]]
     steps, episodes = _size(pair)
     driven = pair.candidate.drive("random", pair.seeds(STREAM, episodes), steps)
     return [timestep for played in driven for timestep in (played.draws or ())[1:]]
@@ -95,10 +100,18 @@ def _played(pair: Pair, cases: Sequence[Case]) -> list[tuple[Draw, ...]]:
     return [timestep for played in pair.candidate.rollout(cases) for timestep in (played.draws or ())[1:]]
 
 
-def _of_resets(pair: Pair) -> list[tuple[Draw, ...]]:
-    none = {path: leaf.zeros(0) for path, leaf in pair.task.actions.items()}
-    cases = [Case(seed, none) for seed in pair.seeds(STREAM, pair.task.budgets.samples)]
-    return [timestep for played in pair.candidate.rollout(cases) for timestep in (played.draws or ())[:1]]
+def _drawn_in_resets(pair: Pair) -> list[tuple[Draw, ...]]:
+    """Asked for alone: what a reset leads to may be a thousand times as large as what it draws."""
+    seeds = pair.seeds(STREAM, pair.task.budgets.samples)
+    drawn: list[tuple[Draw, ...]] = []
+    for begin in range(0, len(seeds), RESETS):
+        asked = seeds[begin : begin + RESETS]
+        answer = pair.candidate.ask("drawn", seeds=asked)
+        if not isinstance(answer, list) or len(answer) != len(asked):
+            expected = f"the draws of {len(asked)} resets"
+            raise BadAnswer("it does not tell what each reset drew", where="drawn", expected=expected)
+        drawn += pair.candidate.tape(answer, len(asked), "drawn")
+    return drawn
 
 
 def _size(pair: Pair) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from harness.candidate.adapters.batch_keys import batch_key_data
+from harness.candidate.adapters.columns import cases_of, in_columns
 from harness.candidate.adapters.contract import UNUSABLE, CandidateMistakes, Mistake
 from harness.candidate.adapters.legal import legal_action
 from harness.candidate.adapters.rust.bench import RustBench
@@ -33,7 +34,6 @@ class RustCandidate(SingleEnvironment):
     """Answers the protocol's calls with a module that was compiled from a candidate; see docs/protocol.md."""
 
     answers_batches = True
-    answered_here = SingleEnvironment.answered_here - {"columns"}
 
     def __init__(self) -> None:
         self._module: ModuleType = None  # type: ignore[assignment]  # until `open`
@@ -91,16 +91,27 @@ class RustCandidate(SingleEnvironment):
             raise ProtocolError(f"{episodes.count} sub-environments need an action each, and a next seed each")
         return episodes.advance(given, next)
 
-    # What a candidate is asked has modes, what a reference is asked has columns.
+    # What a candidate is asked has modes besides.
     def rollout(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, cases: list[dict[str, Any]], mode: str = "single", room: Any = None
-    ) -> list[Answer]:
+        self, cases: Any, mode: str = "single", room: Any = None, columns: bool = False
+    ) -> Any:
         """Whole cases; `mode` is `single` (one instance, call by call), `batched` (instances that step together on one
         thread) or `scanned` (on all, among others, with auto-reset).
         """
         if mode == "single":
-            return super().rollout(cases)
-        return self._together(cases, *{"batched": (DISABLED, 1, 0), "scanned": (SAME_STEP, 0, IDLE)}[mode])
+            return super().rollout(cases, columns)
+        way = {"batched": (DISABLED, 1, 0), "scanned": (SAME_STEP, 0, IDLE)}[mode]
+        answers = self._together(cases_of(cases) if columns else cases, *way)
+        return in_columns(answers) if columns else answers
+
+    def drawn(self, seeds: Sequence[int]) -> list[Any]:
+        """What a reset from each of these seeds draws, without what it leads to."""
+        answers = []
+        for seed in seeds:
+            self._demand_seed(seed)
+            self._opened()._adapter.reset(seed)
+            answers.append(self._taken(True))
+        return answers
 
     def probe(self, name: str, inputs: dict[str, Any]) -> Answer:
         """Outputs of a probe for inputs stacked along the first axis."""
