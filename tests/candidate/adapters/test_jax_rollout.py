@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from harness.candidate.adapters.jax import rollout
-from harness.candidate.adapters.jax.batch import SEGMENT
+from harness.candidate.adapters.jax.batch import SEGMENT, bucket, size_within
 from harness.candidate.adapters.jax.candidate import JaxCandidate
 from tests.candidate.adapters.contracts import assert_equal, dice_case, dice_expected, lcg_expected
 
@@ -82,6 +82,32 @@ def test_many_cases_are_played_in_parts_that_fit_into_memory(
     monkeypatch.setattr(rollout, "MAX_CHUNK_BYTES", 4000)
     for one, other in zip(whole, dice.rollout(cases), strict=True):
         assert_equal(one["leaves"], other["leaves"])
+
+
+def test_neither_padding_nor_room_takes_more_memory_than_is_allowed(
+    dice: JaxCandidate, rng: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[int, int]] = []
+
+    class Noted(rollout.Batch):
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            super().__init__(*arguments, **named)
+            made.append((self.size, self.length))
+
+    monkeypatch.setattr(rollout, "Batch", Noted)
+    lengths = [1] * 40 + [10] * 9 + [100]
+    cases = [dice_case(rng, length) for length in lengths]
+    monkeypatch.setattr(rollout, "MAX_CHUNK_BYTES", 1 << 13)
+    dice.rollout(cases, room=(1000, 100))
+    assert all(size <= max(1, rollout._together(dice._env, length)) for size, length in made)
+    assert {length for _, length in made} == {1, 10, 100} and max(size for size, _ in made) > 8
+
+
+@pytest.mark.parametrize(
+    ("most", "size"), [(0, 1), (1, 1), (7, 1), (8, 8), (127, 32), (128, 128), (255, 128), (256, 256), (1000, 512)]
+)
+def test_the_largest_size_within_a_limit(most: int, size: int) -> None:
+    assert size_within(most) == size and bucket(size) == size
 
 
 def test_no_cases_get_no_answers(dice: JaxCandidate) -> None:

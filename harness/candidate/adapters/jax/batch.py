@@ -17,16 +17,24 @@ from harness.candidate.faces.jax_env import JaxEnv
 Array = np.ndarray[Any, Any]
 Case = Mapping[str, Any]
 
+SIZES = 1, 8, 32, 128
 SEGMENT = 128
 """Steps in one compiled scan. A longer case goes through it again, until every instance has ended."""
 
 
 def bucket(count: int) -> int:
     """The padded size for a count: 1, 8, 32, 128, and then powers of two."""
-    for size in (1, 8, 32, 128):
+    for size in SIZES:
         if count <= size:
             return size
     return 1 << (count - 1).bit_length()
+
+
+def size_within(most: int) -> int:
+    """The largest padded size that is no larger than that; of less than one, one."""
+    if most >= 2 * SIZES[-1]:
+        return 1 << most.bit_length() - 1
+    return max(size for size in SIZES if size <= max(most, 1))
 
 
 def key_data_of(seed: int) -> Array:

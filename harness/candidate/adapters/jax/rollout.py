@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from harness.candidate.adapters.jax import tape as jax_tape
-from harness.candidate.adapters.jax.batch import Array, Batch, Case, length_of
+from harness.candidate.adapters.jax.batch import Array, Batch, Case, bucket, length_of, size_within
 from harness.candidate.faces.jax_env import Arrays, JaxEnv, State, output_leaves
 from harness.candidate.faces.leaves import OF_STEP, pack_action, root
 
@@ -25,7 +25,10 @@ Part = tuple[dict[str, Array], dict[str, Array], dict[str, Array]]
 ...]`.
 """
 
-MAX_CHUNK_BYTES = 256 << 20
+MAX_CHUNK_BYTES = 128 << 20
+"""Of the timesteps of a batch with its padding. While it is answered there are several times as many: as they come, put
+together, in columns, and on the wire.
+"""
 
 
 def rollout(env: JaxEnv, cases: Sequence[Case], mode: str, room: Sequence[int] = (0, 0)) -> list[dict[str, Any]]:
@@ -37,7 +40,8 @@ def rollout(env: JaxEnv, cases: Sequence[Case], mode: str, room: Sequence[int] =
         env: a candidate that has been checked against its contract.
         cases: `seed` and `actions`, and where they have them `start` and `draws`, as the protocol gives them.
         mode: `single`, `batched` or `scanned`.
-        room: cases, and steps in each, for which there is to be room in a batch however few there are.
+        room: cases, and steps in each, for which there is to be room in a batch however few there are, as far as memory is
+            allowed.
 
     Raises:
         ValueError: there is no such mode, or a case does not fit the contract.
@@ -47,7 +51,9 @@ def rollout(env: JaxEnv, cases: Sequence[Case], mode: str, room: Sequence[int] =
         raise ValueError(f"there is no mode {mode!r}; expected one of {sorted(ways)}")
     answers: list[Any] = [None] * len(cases)
     for chunk in _chunks(env, cases, one_by_one=mode == "single"):
-        batch = Batch(env, [cases[index] for index in chunk], padded=mode != "single", room=room)
+        allowed = min(room[0], size_within(_together(env, length_of(cases[chunk[-1]]))))
+        played = [cases[index] for index in chunk]
+        batch = Batch(env, played, padded=mode != "single", room=(allowed, room[1]))
         first, *rest = ways[mode](env, batch)
         for index, answer in zip(chunk, _answers(env, batch, first, rest), strict=True):
             answers[index] = answer
@@ -55,21 +61,27 @@ def rollout(env: JaxEnv, cases: Sequence[Case], mode: str, room: Sequence[int] =
 
 
 def _chunks(env: JaxEnv, cases: Sequence[Case], one_by_one: bool) -> Iterator[list[int]]:
-    """Indices of cases that are played together: of one kind and of like length, within the memory allowed."""
-    timestep_bytes = sum(_bytes(leaf) for leaf in env.leaves.values())
-    timestep_bytes += sum(draw["capacity"] * _bytes(draw) for draw in env.step_draws.values())
+    """Indices of cases that are played together: of one kind and of like length, the longest last, within the memory
+    allowed.
+    """
     kinds: dict[Any, list[int]] = {}
     for index in sorted(range(len(cases)), key=lambda index: length_of(cases[index])):
         kinds.setdefault((cases[index].get("start") is None, cases[index].get("draws") is None), []).append(index)
     for indices in kinds.values():
         chunk: list[int] = []
         for index in indices:
-            needed = (len(chunk) + 1) * (length_of(cases[index]) + 1) * timestep_bytes
-            if chunk and (one_by_one or needed > MAX_CHUNK_BYTES):
+            if chunk and (one_by_one or bucket(len(chunk) + 1) > _together(env, length_of(cases[index]))):
                 yield chunk
                 chunk = []
             chunk.append(index)
         yield chunk
+
+
+def _together(env: JaxEnv, length: int) -> int:
+    """How many cases of a length fit into the memory allowed."""
+    timestep_bytes = sum(_bytes(leaf) for leaf in env.leaves.values())
+    timestep_bytes += sum(draw["capacity"] * _bytes(draw) for draw in env.step_draws.values())
+    return max(1, MAX_CHUNK_BYTES // ((length + 1) * timestep_bytes))
 
 
 def _bytes(leaf: Mapping[str, Any]) -> int:
