@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    battle_engines,
     battles,
     border_cost,
     breadth,
@@ -32,6 +33,7 @@ from benchmarks import (
 
 BENCHMARKS = {
     "battles": battles.main,
+    "battle_engines": battle_engines.main,
     "border_cost": border_cost.main,
     "breadth": breadth.main,
     "cards": cards.main,
