@@ -27,8 +27,8 @@ import numpy as np
 import psutil
 
 import sandboxes
-from benchmarks.common import ENVIRONMENTS, report, spread
-from harness.candidate.adapters.legal import legal_count, ranked
+from benchmarks.common import ENVIRONMENTS, report, spread, took
+from harness.candidate.adapters.bench_random import random_legal
 from harness.candidate.crates.build import build
 from harness.candidate.crates.toolchain import cargo_here
 from harness.candidate.faces.leaves import mask_of
@@ -42,14 +42,10 @@ from harness.task.load import load_task
 BATTLES, TEAMS = 256, 256
 ROUNDS, STEPS = 7, 200
 CRATE = Path(__file__).parent / "poke_engine"
-IDS = """
+NUMBERS = Path(__file__).parents[1] / "examples" / "showdown" / "numbers.mjs"
+TELL = """
 const { Dex } = require("@pkmn/sim");
-const dex = Dex.forGen(1);
-const upTo = (all, most) => all.filter((one) => one.num >= 1 && one.num <= most && !one.forme);
-const byNumber = (all, field) => Object.fromEntries(all.map((one) => [one.num, one[field]]));
-const species = upTo(dex.species.all(), 151), moves = upTo(dex.moves.all(), 165);
-const found = { species: byNumber(species, "id"), types: byNumber(species, "types"), moves: byNumber(moves, "id") };
-console.log(JSON.stringify(found));
+import(process.argv[1]).then(({ numbers }) => console.log(JSON.stringify(numbers(Dex.forGen(1)))));
 """
 STATE_LEAVES = ("species", "level", "max_hp", "stats", "moves", "pp")
 
@@ -60,6 +56,15 @@ class Run:
 
     seconds: float
     ended: int | None = None
+
+
+@dataclass(frozen=True)
+class _Ids:
+    """Showdown's ids of species and moves in capitals, as poke-engine has them, and the types of species, by number."""
+
+    species: dict[int, str]
+    types: dict[int, list[str]]
+    moves: dict[int, str]
 
 
 Contender = Callable[[int], Run]
@@ -109,7 +114,7 @@ def _showdown(peer: Asked) -> Contender:
     def run(seed: int) -> Run:
         # The worker, and Node below it, are below the process that keeps its sandbox.
         workers = [begun, *begun.children(recursive=True)]
-        return Run(_timed(lambda: peer.asked.ask("bench_run", **named, seed=seed, repeats=1), lambda: _cpu(workers)))
+        return Run(took(lambda: peer.asked.ask("bench_run", **named, seed=seed, repeats=1), lambda: _cpu(workers)))
 
     return run
 
@@ -128,7 +133,7 @@ def _poke_engine(stack: ExitStack, program: Path, teams: list[str]) -> Contender
             return told.readline()
 
         answers: list[str] = []
-        seconds = _timed(lambda: answers.append(made()), lambda: _cpu([process]))
+        seconds = took(lambda: answers.append(made()), lambda: _cpu([process]))
         if not answers[0].startswith("made "):
             raise RuntimeError(f"poke-engine has ended with status {engine.wait()}")
         return Run(seconds, int(answers[0].split()[1]))
@@ -141,11 +146,11 @@ def _candidate(module: Any) -> Contender:
     battles.reset(range(BATTLES))
 
     def run(seed: int) -> Run:
-        bits = np.random.default_rng(seed).integers(0, 1 << 16, (STEPS, BATTLES, 2), np.uint32)
+        bits = np.random.default_rng(seed).integers(0, 1 << 32, (STEPS, BATTLES, 2), np.uint32)
         seconds, ended = 0.0, 0
         for row in bits:
             actions = _chosen(battles, row)
-            seconds += _timed(partial(battles.step, actions), time.process_time)
+            seconds += took(partial(battles.step, actions), time.process_time)
             ended += int(battles.outcome["terminated"].sum())
         return Run(seconds, ended)
 
@@ -154,17 +159,10 @@ def _candidate(module: Any) -> Contender:
 
 def _chosen(battles: RustBatch, bits: np.ndarray) -> dict[str, np.ndarray]:
     """Legal actions at random."""
-    actions = {}
-    for player, path in enumerate(("action/p1", "action/p2")):
-        legal = battles.seen[mask_of(path)]
-        actions[path] = ranked(np, legal, bits[:, player] * legal_count(np, legal) >> np.uint32(16))
-    return actions
-
-
-def _timed(run: Callable[[], object], clock: Callable[[], float]) -> float:
-    begin = clock()
-    run()
-    return clock() - begin
+    paths = ("action/p1", "action/p2")
+    return {
+        path: random_legal(np, {"low": 0}, bits[:, at], battles.seen[mask_of(path)]) for at, path in enumerate(paths)
+    }
 
 
 def _cpu(processes: list[psutil.Process]) -> float:
@@ -193,26 +191,25 @@ def _teams(task: Task, module: Any) -> list[str]:
     return teams
 
 
-def _pokemon(ids: dict[str, Any], species: int, level: int, hp: int, stats: Any, moves: Any, pp: Any) -> str:
-    types = [*map(str.upper, ids["types"][str(species)]), "TYPELESS"][:2]
+def _pokemon(ids: _Ids, species: int, level: int, hp: int, stats: Any, moves: Any, pp: Any) -> str:
+    types = [*ids.types[species], "TYPELESS"][:2]
     attack, defence, speed, special = stats
-    named = [
-        f"{ids['moves'][str(move)].upper() if move else 'NONE'};false;{points}"
-        for move, points in zip(moves, pp, strict=True)
-    ]
-    whole = [ids["species"][str(species)].upper(), level, *types, *types, hp, hp, "NONE", "NONE", "NONE", "SERIOUS", ""]
+    named = [f"{ids.moves[move]};false;{points}" for move, points in zip(moves, pp, strict=True)]
+    whole = [ids.species[species], level, *types, *types, hp, hp, "NONE", "NONE", "NONE", "SERIOUS", ""]
     whole += [attack, defence, special, special, speed, "NONE", 0, 0, 1, *named, "false", "false", "NORMAL"]
     return ",".join(map(str, whole))
 
 
-def _ids(task: Task) -> dict[str, Any]:
-    """Showdown's ids of species and moves, and the types of species, by number."""
+def _ids(task: Task) -> _Ids:
     prefix = setup(task).python.parents[1]
     variables = os.environ | {"NODE_PATH": str(prefix / "npm" / "node_modules")}
-    told = subprocess.run(
-        [prefix / "bin" / "node", "-e", IDS], env=variables, capture_output=True, text=True, check=True
+    command = [prefix / "bin" / "node", "-e", TELL, NUMBERS]
+    told = json.loads(subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout)
+    return _Ids(
+        species={one["number"]: name.upper() for name, one in told["species"].items()},
+        types={one["number"]: [kind.upper() for kind in one["types"]] for one in told["species"].values()},
+        moves={0: "NONE"} | {one["number"]: name.upper() for name, one in told["moves"].items()},
     )
-    return json.loads(told.stdout)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import resource
 import shutil
 import statistics
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,13 @@ def peak_memory_mb() -> dict[str, float]:
     """Largest resident set so far of this process and of any one of its children that has ended."""
     sizes = {"harness": resource.RUSAGE_SELF, "largest_child": resource.RUSAGE_CHILDREN}
     return {name: resource.getrusage(who).ru_maxrss / 1024 for name, who in sizes.items()}
+
+
+def took(run: Callable[[], object], clock: Callable[[], float]) -> float:
+    """How long something takes by a clock."""
+    begin = clock()
+    run()
+    return clock() - begin
 
 
 def spread(values: Sequence[float]) -> str:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import psutil
 
 import sandboxes
-from benchmarks.common import ENVIRONMENTS, report, spread
+from benchmarks.common import ENVIRONMENTS, report, spread, took
 from harness.candidate.crates.build import build
 from harness.candidate.faces.rust_batch import SAME_STEP, RustBatch, load_module
 from harness.measure.profile.contenders import Contender
@@ -71,7 +70,7 @@ def _beside(peer: Contender, module: Any, batch: int) -> dict[str, Any]:
 
     theirs()
     ours()
-    pairs = [(_took(theirs, c_clock), _took(ours, time.process_time)) for _ in range(ROUNDS)]
+    pairs = [(took(theirs, c_clock), took(ours, time.process_time)) for _ in range(ROUNDS)]
     c, rust = (statistics.median(pair[side] for pair in pairs) for side in (0, 1))
     return {
         "batch": batch,
@@ -80,9 +79,3 @@ def _beside(peer: Contender, module: Any, batch: int) -> dict[str, Any]:
         "Rust / C": c / rust,
         "of each round": spread([c / rust for c, rust in pairs]),
     }
-
-
-def _took(run: Callable[[], None], clock: Callable[[], float]) -> float:
-    begin = clock()
-    run()
-    return clock() - begin

@@ -31,7 +31,7 @@ def test_each_legal_action_and_no_other_is_taken(dtype: type) -> None:
     assert np.array_equal(legal_action(jnp, jnp.asarray(planned), LOW, jnp.asarray(legal)), taken)
 
 
-@pytest.mark.parametrize("values", [1, 31, 32, 33, 64, 255, 300])
+@pytest.mark.parametrize("values", [1, 31, 32, 33, 64, 100, 255, 300])
 def test_a_rank_is_found_among_few_and_many_values(values: int) -> None:
     rng = np.random.default_rng(values)
     legal = rng.random((60, values)) < rng.random((60, 1))

@@ -50,17 +50,18 @@ def rollout(env: JaxEnv, cases: Sequence[Case], mode: str, room: Sequence[int] =
     if mode not in ways:
         raise ValueError(f"there is no mode {mode!r}; expected one of {sorted(ways)}")
     answers: list[Any] = [None] * len(cases)
-    for chunk in _chunks(env, cases, one_by_one=mode == "single"):
-        allowed = min(room[0], size_within(_together(env, length_of(cases[chunk[-1]]))))
+    timestep_bytes = _timestep_bytes(env)
+    for chunk in _chunks(timestep_bytes, cases, one_by_one=mode == "single"):
         played = [cases[index] for index in chunk]
-        batch = Batch(env, played, padded=mode != "single", room=(allowed, room[1]))
+        allowed = size_within(_together(timestep_bytes, length_of(played[-1])))
+        batch = Batch(env, played, padded=mode != "single", room=(min(room[0], allowed), room[1]))
         first, *rest = ways[mode](env, batch)
         for index, answer in zip(chunk, _answers(env, batch, first, rest), strict=True):
             answers[index] = answer
     return answers
 
 
-def _chunks(env: JaxEnv, cases: Sequence[Case], one_by_one: bool) -> Iterator[list[int]]:
+def _chunks(timestep_bytes: int, cases: Sequence[Case], one_by_one: bool) -> Iterator[list[int]]:
     """Indices of cases that are played together: of one kind and of like length, the longest last, within the memory
     allowed.
     """
@@ -70,17 +71,20 @@ def _chunks(env: JaxEnv, cases: Sequence[Case], one_by_one: bool) -> Iterator[li
     for indices in kinds.values():
         chunk: list[int] = []
         for index in indices:
-            if chunk and (one_by_one or bucket(len(chunk) + 1) > _together(env, length_of(cases[index]))):
+            if chunk and (one_by_one or bucket(len(chunk) + 1) > _together(timestep_bytes, length_of(cases[index]))):
                 yield chunk
                 chunk = []
             chunk.append(index)
         yield chunk
 
 
-def _together(env: JaxEnv, length: int) -> int:
+def _timestep_bytes(env: JaxEnv) -> int:
+    leaves = sum(_bytes(leaf) for leaf in env.leaves.values())
+    return leaves + sum(draw["capacity"] * _bytes(draw) for draw in env.step_draws.values())
+
+
+def _together(timestep_bytes: int, length: int) -> int:
     """How many cases of a length fit into the memory allowed."""
-    timestep_bytes = sum(_bytes(leaf) for leaf in env.leaves.values())
-    timestep_bytes += sum(draw["capacity"] * _bytes(draw) for draw in env.step_draws.values())
     return max(1, MAX_CHUNK_BYTES // ((length + 1) * timestep_bytes))
 
 

@@ -106,10 +106,11 @@ class RustCandidate(SingleEnvironment):
 
     def drawn(self, seeds: Sequence[int]) -> list[Any]:
         """What a reset from each of these seeds draws, without what it leads to."""
+        self._opened()
         answers = []
         for seed in seeds:
             self._demand_seed(seed)
-            self._opened()._adapter.reset(seed)
+            self._adapter.reset(seed)
             answers.append(self._taken(True))
         return answers
 
