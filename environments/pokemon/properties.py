@@ -28,11 +28,11 @@ def _of_active(trajectory: Trajectory, name: str) -> Array:
 
 
 def _any(flags: Array) -> Array:
-    return flags.reshape(len(flags), -1).any(axis=1)
+    return flags.any(axis=tuple(range(1, flags.ndim)))
 
 
 def _all(flags: Array) -> Array:
-    return flags.reshape(len(flags), -1).all(axis=1)
+    return flags.all(axis=tuple(range(1, flags.ndim)))
 
 
 def _follows(trajectory: Trajectory, name: str, rule: Any) -> Array:

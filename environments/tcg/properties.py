@@ -21,7 +21,7 @@ def _per_player(values: Array) -> Array:
 
 
 def _any(values: Array) -> Array:
-    return values.reshape(len(values), -1).any(axis=1)
+    return values.any(axis=tuple(range(1, values.ndim)))
 
 
 def _changed(trajectory: Trajectory, name: str, rule: str = "rises") -> Array:

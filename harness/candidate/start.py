@@ -42,7 +42,7 @@ TRUSTED_CODE = (
     WORKER,
 )
 """What of the harness a candidate's interpreter sees: what serves it, what users train on, and the trainer."""
-JAX_ADAPTER = "harness.candidate.adapters.jax.candidate:JaxCandidate"
+JAX_ADAPTER = "harness.candidate.adapters.jax.in_columns:JaxInColumns"
 RUST_ADAPTER = "harness.candidate.adapters.rust.candidate:RustCandidate"
 JUDGE = "harness.candidate.adapters.judge:Judge"
 # The worker imports numpy and msgpack before it reads its arguments, so the paths are set before it starts.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.candidate.jax_process import jax_environment
-from harness.candidate.start import lay_trusted
+from harness.candidate.start import JAX_ADAPTER, lay_trusted
 from harness.protocol.worker import decode, encode
 
 
@@ -23,7 +23,7 @@ class Worker:
         self.process = subprocess.Popen(
             [
                 sys.executable, "-I", directory / "worker.py",
-                "--path", directory, "harness.candidate.adapters.jax.candidate:JaxCandidate",
+                "--path", directory, JAX_ADAPTER,
             ],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"PATH": os.defpath} | jax_environment(xla_flags),
         )  # fmt: skip

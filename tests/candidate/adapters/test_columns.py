@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness.candidate.adapters import columns
-from harness.candidate.adapters.jax.candidate import JaxCandidate
+from harness.candidate.adapters.jax.in_columns import JaxInColumns
 from harness.model import Case, Draw, Leaf
 from harness.protocol.columns import packed, unpacked
 from harness.protocol.environment import _case_to_wire
@@ -20,6 +20,13 @@ OUTPUTS = {
     for path, each in DICE["leaves"].items()
     if not path.startswith("action/")
 }
+
+
+@pytest.fixture(scope="module")
+def served() -> JaxInColumns:
+    candidate = JaxInColumns()
+    assert "columns" in candidate.open(DICE)["capabilities"]
+    return candidate
 
 
 @pytest.fixture
@@ -50,11 +57,11 @@ def _bytes_of(answer: Any) -> Any:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("part_bytes", [1, 1 << 24])
 def test_cases_in_columns_are_answered_as_one_by_one(
-    dice: JaxCandidate, cases: list[Case], mode: str, part_bytes: int, monkeypatch: pytest.MonkeyPatch
+    served: JaxInColumns, cases: list[Case], mode: str, part_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(columns, "PART_BYTES", part_bytes)
-    alone = dice.rollout([_case_to_wire(case) for case in cases], mode)
-    answer = dice.rollout(packed(cases), mode, columns=True)
+    alone = served.rollout([_case_to_wire(case) for case in cases], mode)
+    answer = served.rollout(packed(cases), mode, columns=True)
     assert len(answer["parts"]) == (len(cases) if part_bytes == 1 else 1)
     together = list(unpacked(answer, OUTPUTS, {}, "rollout"))
     assert [_bytes_of(one) for one in together] == [_bytes_of(one) for one in alone]

@@ -20,8 +20,8 @@ def test_the_spec_is_the_contract(dice: JaxCandidate, lcg: JaxCandidate) -> None
     spec = dice.spec()
     assert spec["leaves"] == DICE["leaves"]
     assert spec["draws"]["roll"] == {"dtype": "int32", "shape": [], "at": "step"}
-    assert spec["capabilities"] == ["restore", "probe", "draws", "force_draws", "columns", "vector"]
-    assert lcg.spec()["capabilities"] == ["restore", "columns", "vector"]
+    assert spec["capabilities"] == ["restore", "probe", "draws", "force_draws", "vector"]
+    assert lcg.spec()["capabilities"] == ["restore", "vector"]
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Replaces how arrays become bytes by something that sends zeros of the right length."""
+"""Replaces how arrays become bytes by something that sends zeros, for the lengths of its episodes, too."""
 
 import sys
 

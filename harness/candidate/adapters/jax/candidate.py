@@ -17,7 +17,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from harness.candidate.adapters.batch_keys import batch_key_data
-from harness.candidate.adapters.columns import cases_of, in_columns
 from harness.candidate.adapters.contract import UNUSABLE, CandidateMistakes, Mistake
 from harness.candidate.adapters.jax.batch import Batch, Case, bucket, fitting, key_data_of
 from harness.candidate.adapters.jax.bench import Bench
@@ -85,16 +84,15 @@ class JaxCandidate:
         return {
             "protocol": PROTOCOL,
             "leaves": env.leaves,
-            "capabilities": [*capabilities, *["draws", "force_draws"] * bool(draws), "columns", "vector"],
+            "capabilities": [*capabilities, *["draws", "force_draws"] * bool(draws), "vector"],
             "probes": env.contract["probes"],
             "draws": {name: {key: draw[key] for key in ("dtype", "shape", "at")} for name, draw in draws.items()},
             "policies": [],
         }
 
-    def rollout(self, cases: Any, mode: str = "scanned", room: Sequence[int] = (0, 0), columns: bool = False) -> Any:
+    def rollout(self, cases: Sequence[Case], mode: str = "scanned", room: Sequence[int] = (0, 0)) -> list[Answer]:
         """Whole cases; `mode` is `single`, `batched` or `scanned`, `room` how many cases and steps to be ready for."""
-        answers = rollout(self._env, cases_of(cases) if columns else cases, mode, room)
-        return in_columns(answers) if columns else answers
+        return rollout(self._env, cases, mode, room)
 
     def probe(self, name: str, inputs: Mapping[str, Any]) -> Answer:
         """Outputs of a probe for inputs stacked along the first axis."""
