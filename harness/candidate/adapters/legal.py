@@ -5,6 +5,7 @@ This module imports neither JAX nor the harness.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,20 @@ def ranked(xp: Any, legal: Any, rank: Any) -> Any:
 def _ranked_by_columns(legal: Any, rank: Any) -> Any:
     values = legal.shape[-1]
     small = np.min_scalar_type(values)
-    counted = np.cumsum(_columns(legal), 0, dtype=small)
+    counted = _running(_columns(legal), small)
     rank = np.minimum(rank, values).astype(small)
     place = np.sum(counted <= rank, 0, dtype=small)
     return np.where(counted[-1] > rank, place, 0).astype(np.int32)
+
+
+def _running(columns: Any, dtype: Any) -> Any:
+    """The running sum over the first axis. Numpy's own takes tens of times as long as additions where rows are long."""
+    if columns[0].size < len(columns):
+        return np.cumsum(columns, 0, dtype=dtype)
+    counted = columns.astype(dtype)
+    for before, row in pairwise(counted):
+        np.add(before, row, out=row)
+    return counted
 
 
 def _columns(legal: Any) -> Any:
