@@ -42,6 +42,11 @@ COLOURS = {"survived": "bold yellow", "unjudged": "bold magenta", "argued": "yel
     help="The highest level to run; level 4 trains, and only judges what survives the others.",
 )
 @click.option("--every-level", is_flag=True, help="Run each level alone on every mutant, to see what each would find.")
+@click.option(
+    "--by-coverage",
+    is_flag=True,
+    help="Of a crate: judge all from one seed, and run no mutant whose fault lies in code that is not reached from it.",
+)
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="So many mutants, at random; default: all.")
 @click.option("--only", multiple=True, metavar="ID", help="Only this mutant; may be given several times.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="How many at once; default: one for each core.")
@@ -81,6 +86,7 @@ def strength(
     where: str,
     level: int,
     every_level: bool,
+    by_coverage: bool,
     sample: int | None,
     only: tuple[str, ...],
     jobs: int | None,
@@ -118,12 +124,16 @@ def strength(
     of_rare = {"predicates": predicates, "steps": steps, "runs": runs, "exploring": exploring or None, "plant": plant}
     of_rare = {name: value for name, value in of_rare.items() if value is not None}
     if rare:
-        if level != 3 or every_level or sample or only or jobs or at_least is not None:
-            raise click.UsageError("--rare takes no --level, --every-level, --sample, --only, --jobs or --at-least")
+        if level != 3 or every_level or by_coverage or sample or only or jobs or at_least is not None:
+            raise click.UsageError(
+                "--rare takes no --level, --every-level, --by-coverage, --sample, --only, --jobs or --at-least"
+            )
         return _rare(output, where, {**of_rare, "fresh": fresh}, seed, candidate, sandbox, on)
     if of_rare:
         raise click.UsageError(f"--{next(iter(of_rare))} belongs to --rare")
-    settings = Settings(level=level, every_level=every_level, sample=sample, only=only, jobs=jobs, fresh=fresh)
+    settings = Settings(
+        level=level, every_level=every_level, sample=sample, only=only, jobs=jobs, fresh=fresh, by_coverage=by_coverage
+    )
     output.kept = "what was found so far is kept: the same command goes on with it"
     found = session_rather_than_task(where)
     if found is not None:

@@ -19,6 +19,7 @@ from harness.support.progress import Progress, silent
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verdict import Outcome
+from harness.verify.questions import MAX_BYTES
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import copy_candidate
 from sandboxes import Driver
@@ -186,7 +187,7 @@ def _measured(
     seed = secrets.randbits(63) if seed is None else seed
     chosen = sorted(level for level in (levels or task.levels) if level <= LONGEST_LEVEL)
     rust = task.candidate.kind == "rust"
-    with MeasuringVerifier(task, driver, progress=progress, record_questions=rust) as verifier:
+    with MeasuringVerifier(task, driver, progress=progress, record_questions=MAX_BYTES if rust else 0) as verifier:
         verdict = verifier.verify(tree, LevelsRequest(chosen, seed))
         reached = verifier.coverage(chosen, seconds)
         of_candidate = verifier.candidate_coverage(tree, seconds) if rust else None

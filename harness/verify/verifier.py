@@ -56,7 +56,7 @@ class Verifier:
         prepare: start the next candidate's worker ahead, so that the import of JAX is over when a tree comes.
         workers: how many references step in parallel; 0 takes what the task says, or as many as the engine has slots.
         policies: where level 4 keeps what it trained, so that an interrupted one goes on; None keeps nothing.
-        record_questions: keep what is put to the candidate too.
+        record_questions: so many bytes at most are kept of what each level puts to the candidate.
         engine: where references are placed; None has them on this machine. It stays open when this is closed.
 
     Attributes:
@@ -75,7 +75,7 @@ class Verifier:
         prepare: bool = False,
         workers: int = 0,
         policies: Path | None = None,
-        record_questions: bool = False,
+        record_questions: int = 0,
         engine: Engine | None = None,
     ) -> None:
         self.task = task
@@ -207,7 +207,8 @@ class Verifier:
             environment.listener = listen
         candidate.listener = None
         if self._records_candidate and level < TRAINING_LEVEL:
-            candidate.listener = self.put_to_candidate.setdefault(level, Questions()).add
+            kept = self.put_to_candidate.setdefault(level, Questions(self._records_candidate))
+            candidate.listener = kept.add
 
     def reference(self) -> Pool:
         """The reference's workers, started when they are first needed.

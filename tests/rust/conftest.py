@@ -9,7 +9,10 @@ import pytest
 
 import sandboxes
 from harness.candidate.crates.build import build
+from harness.candidate.crates.toolchain import toolchain
 from harness.candidate.faces.rust_batch import load_module
+from harness.errors import SetupError
+from harness.measure.coverage import llvm
 from harness.task.contract import Task
 from harness.task.load import load_task
 from tests.paths import ENVIRONMENTS
@@ -21,6 +24,16 @@ PONG = ENVIRONMENTS / "pong"
 @pytest.fixture(scope="session", autouse=True)
 def without_a_compiler_nothing_here_can_run(cargo: None) -> None:
     """See `cargo`."""
+
+
+@pytest.fixture(scope="session")
+def readers(cargo: None) -> None:
+    """Without LLVM's tools nobody reads what a crate counts; CI installs them."""
+    driver = sandboxes.choose(None)
+    try:
+        llvm.tools(driver, toolchain(driver))
+    except SetupError as missing:
+        pytest.skip(str(missing))
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,11 @@ import sandboxes
 from harness.measure.strength.equivalence import Programs
 from harness.measure.strength.mutants import enumerate_mutants
 from harness.measure.strength.run import Settings, measure
-from harness.measure.strength.statuses import COMPILED, KILLED, PROVED, STILLBORN
+from harness.measure.strength.statuses import COMPILED, KILLED, PROVED, STILLBORN, SURVIVED
 from harness.task.contract import Task
+from harness.task.load import load_task
 from harness.verify.verifier import copy_candidate
+from tests.rust.games import write_walk
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]
 
@@ -52,3 +54,36 @@ def test_the_same_module_is_a_proof_and_another_one_is_none(task: Task, tmp_path
     programs = Programs(task, sandboxes.choose(None), trees["original"])
     assert programs.proof(trees["same"])["proof"] == COMPILED
     assert programs.proof(trees["other"])["proof"] == ""
+
+
+def test_by_coverage_what_no_test_runs_survives_and_is_not_run(readers: None, tmp_path: Path) -> None:
+    """But what the compiler runs is no such code, and what does not compile is no mutant wherever it lies."""
+    walk = write_walk(tmp_path / "walk")
+    source = walk / "candidate" / "rust" / "src" / "lib.rs"
+    changes = {
+        "        self.0.steps += 1;\n": """        self.0.steps += 1;
+        if self.0.steps > 50 {
+            let push: u8 = 255;
+            self.0.place -= f64::from(push);
+        }
+""",
+        "self.steps >= 40": "self.steps >= LIMIT",
+        "/// One walker.\n": "const LIMIT: i32 = limit();\n\nconst fn limit() -> i32 {\n    40\n}\n\n/// One walker.\n",
+    }
+    text = source.read_text()
+    for old, new in changes.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    source.write_text(text)
+    faults = {(each.before, each.after): each.id for each in enumerate_mutants(walk / "candidate", "rust")}
+    expected = {
+        ("255", "254"): (SURVIVED, True),
+        ("self.0.place -= f64::from(push)", "self.0.place += f64::from(push)"): (SURVIVED, True),
+        ("50", "51"): (SURVIVED, False),
+        ("255", "256"): (STILLBORN, False),
+        ("40", "41"): (KILLED, False),
+    }
+    wanted = {faults[change]: what for change, what in expected.items()}
+    settings = Settings(level=2, only=tuple(wanted), jobs=1, by_coverage=True)
+    found = measure(load_task(walk), walk, sandboxes.choose(None), settings, seed=3, journals=tmp_path / "journals")
+    assert {each.mutant.id: (each.status, each.unreached) for each in found.judged} == wanted

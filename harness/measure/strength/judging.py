@@ -14,6 +14,7 @@ from harness.verify.request import LevelsRequest
 from harness.verify.verifier import CONTRACT
 
 MAX_WHY = 300
+UNREACHED = "no test runs this code"
 
 
 class Judge(Protocol):
@@ -64,9 +65,15 @@ class Finding:
         )
 
 
-def judge(verifier: Judge, tree: Path, levels: list[int], seed: int) -> list[Finding]:
-    """Run some levels on a mutant's tree, lowest first, until one does not pass it."""
-    return read(verifier.verify(tree, LevelsRequest(levels, seed, stop_at_failure=True)), levels)
+def judge(verifier: Judge, tree: Path, levels: list[int], seed: int, *, unreached: bool = False) -> list[Finding]:
+    """Run some levels on a mutant's tree, lowest first, until one does not pass it.
+
+    Args:
+        unreached: none of them would run its fault. So it is only loaded, and survives them if it can be.
+    """
+    verdict = verifier.verify(tree, LevelsRequest([] if unreached else levels, seed, stop_at_failure=True))
+    found = read(verdict, levels)
+    return [Finding(level, SURVIVED, 0.0, why=UNREACHED) for level in levels] if unreached and not found else found
 
 
 def read(verdict: Verdict, levels: list[int]) -> list[Finding]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.measure.strength.explanations import EQUIVALENT, Explanation
-from harness.measure.strength.judging import Finding
+from harness.measure.strength.judging import UNREACHED, Finding
 from harness.measure.strength.mutants import Mutant
 from harness.measure.strength.statuses import ARGUED, DETECTED, ERROR, KILLED, PROVED, STILLBORN, SURVIVED, UNJUDGED
 from harness.support.document import Document, whole
@@ -56,6 +56,11 @@ class Judged:
         if self.explanation is not None and self.explanation.verdict == EQUIVALENT:
             return ARGUED
         return SURVIVED
+
+    @property
+    def unreached(self) -> bool:
+        """Whether it was not run, as none of the levels would run its fault."""
+        return any(finding.why == UNREACHED for finding in self.findings)
 
     @property
     def killed_by(self) -> int | None:

@@ -22,6 +22,7 @@ from harness.measure.strength.mutants import Mutant, enumerate_mutants, sampled
 from harness.measure.strength.python_faults import same_bytecode
 from harness.measure.strength.result import Judged, Strength
 from harness.measure.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURVIVED
+from harness.measure.strength.unreached import Regions
 from harness.measure.strength.worker import recipe
 from harness.record.judge import source_digest
 from harness.record.machine import conditions
@@ -36,8 +37,10 @@ from harness.verify.verifier import copy_candidate
 from sandboxes import Driver
 from sandboxes.removal import scratch_directory
 
-BASELINE, FOUND, PROGRAM = "baseline", "found", "program"
+BASELINE, REACHED, FOUND, PROGRAM = "baseline", "reached", "found", "program"
 ORIGINAL = "the candidate itself"
+OF_ORIGINAL = "original"
+"""The name of its seed."""
 
 
 class StrengthError(LockstepError):
@@ -56,6 +59,8 @@ class Settings:
         only: the ids of the mutants to judge, for someone who has written a test against them; none takes all.
         jobs: how many mutants are judged at once; None takes as many as the engine has slots.
         fresh: start from the beginning where an interrupted measurement of the same things could go on.
+        by_coverage: judge all from the one seed of the candidate's own run, and run none whose fault lies in code that this
+            run does not reach: it survives.
     """
 
     level: int = 3
@@ -64,6 +69,7 @@ class Settings:
     only: tuple[str, ...] = ()
     jobs: int | None = None
     fresh: bool = False
+    by_coverage: bool = False
 
 
 def measure(
@@ -89,14 +95,18 @@ def measure(
         engine: where mutants are judged; by default in processes of this machine.
 
     Raises:
-        StrengthError: the task has no such level, its candidate has no such mutant, or the candidate
-            itself does not pass.
+        StrengthError: the task has no such level, its candidate has no such mutant, what this candidate runs cannot be
+            counted, or the candidate itself does not pass.
         TaskError: `survivors.toml` is wrong, or speaks of no mutant of the task's own candidate.
         SetupError, SandboxError: the reference or a sandbox cannot be set up.
     """
     if settings.level not in task.levels:
         raise StrengthError(
             f"the task has no level {settings.level}", where=task.name, expected=f"one of {list(task.levels)}"
+        )
+    if settings.by_coverage and task.candidate.kind != "rust":
+        raise StrengthError(
+            "what this candidate runs is not counted", where=task.name, expected="a candidate in Rust for --by-coverage"
         )
     began = time.monotonic()
     with ExitStack() as stack:
@@ -160,6 +170,7 @@ class _Run:
         self._found: dict[str, dict[int, Finding]] = {mutant.id: {} for mutant in self._chosen}
         self._proofs: dict[str, dict[str, Any]] = {}
         self._baseline: dict[int, float] = {}
+        self._regions: Regions | None = None
         self._take_known()
 
     def result(self) -> Strength:
@@ -192,12 +203,14 @@ class _Run:
                 self._baseline[each["level"]] = each["seconds"]
             elif each["kind"] == FOUND and each["mutant"] in self._found and each["outcome"] != ERROR:
                 self._found[each["mutant"]][each["level"]] = Finding.from_json(each)
+            elif each["kind"] == REACHED:
+                self._regions = Regions.from_json(each["regions"])
             elif each["kind"] == PROGRAM:
                 self._proofs[each["mutant"]] = {name: each[name] for name in ("proof", "seconds")}
 
     def _judge_all(self) -> None:
         self._unknown = {each.id for each in self._chosen if not self._found[each.id] and each.id not in self._proofs}
-        waiting = [piece for mutant in self._chosen for piece in self._next(mutant)]
+        waiting = self._waiting()
         self._settled = len(self._chosen) - len(waiting)
         by_key = {mutant.id: mutant for mutant in self._chosen}
         missing = [level for level in self._levels if level not in self._baseline]
@@ -212,7 +225,7 @@ class _Run:
             if piece.key == ORIGINAL:
                 self._passed(*answer)
                 self._judging_since = time.monotonic()
-                return waiting
+                return self._waiting()
             mutant = by_key[piece.arguments[0].id]
             self._note(mutant, piece, answer)
             following = self._next(mutant)
@@ -229,12 +242,17 @@ class _Run:
             return done(piece, [Finding(piece.arguments[1][0], ERROR, 0.0, why=said).to_json()])
 
         self._judging_since = time.monotonic()
-        if not missing:
+        counts = self._settings.by_coverage and self._regions is None
+        if not missing and not counts:
             crew.work(waiting, done, deadly)
             return
         # Strength is measured on a candidate that passes: a test that fails anyway kills everything.
         self._progress(ORIGINAL, 0, len(self._chosen))
-        crew.work([Piece(ORIGINAL, "pass_original", (missing, self._streams.derive("original")))], done, deadly)
+        asked = (self._levels if counts else missing, self._streams.derive(OF_ORIGINAL))
+        crew.work([Piece(ORIGINAL, "reach_original" if counts else "pass_original", asked)], done, deadly)
+
+    def _waiting(self) -> list[Piece]:
+        return [piece for mutant in self._chosen for piece in self._next(mutant)]
 
     def _began(self, piece: Piece) -> None:
         if piece.key == ORIGINAL or (mutant := piece.arguments[0]).id in self._begun:
@@ -244,7 +262,7 @@ class _Run:
         remains = left(time.monotonic() - self._judging_since, len(self._ended), len(self._unknown))
         self._progress(f"mutant {done + 1} of {total}{remains}: {mutant.file}:{mutant.line}", done, total)
 
-    def _passed(self, seconds: dict[int, float], why: str) -> None:
+    def _passed(self, seconds: dict[int, float], why: str, regions: Any = None) -> None:
         if why:
             raise StrengthError(
                 f"the candidate itself does not pass ({why})",
@@ -255,6 +273,9 @@ class _Run:
         for level, took in seconds.items():
             self._baseline[level] = took
             self._journal.write(BASELINE, [{"level": level, "seconds": took}])
+        if regions is not None:
+            self._regions = Regions.from_json(regions)
+            self._journal.write(REACHED, [{"regions": regions}])
 
     def _next(self, mutant: Mutant) -> list[Piece]:
         """What is to be asked next of a mutant; nothing where all is known."""
@@ -279,10 +300,17 @@ class _Run:
                 if proof["proof"]:
                     continue  # training for minutes would show nothing
             named = " and ".join(map(str, levels))
-            arguments = (mutant, levels, self._streams.derive(mutant.id))
+            unreached = levels != [TRAINING_LEVEL] and self._is_unreached(mutant)
+            seed = self._streams.derive(OF_ORIGINAL if self._settings.by_coverage else mutant.id)
+            arguments = (mutant, levels, seed, unreached)
             return [Piece(f"{mutant.name} ({mutant.id}), level {named}", "judge", arguments)]
         whole = known.keys() >= set(self._levels) and all(f.outcome not in DETECTED for f in known.values())
         return prove if whole and proof is None else []
+
+    def _is_unreached(self, mutant: Mutant) -> bool:
+        if self._regions is None:
+            return False
+        return self._regions.leave_out(mutant, (self._original / CANDIDATE_DIRECTORY / mutant.file).read_bytes())
 
     def _note(self, mutant: Mutant, piece: Piece, answer: Any) -> None:
         if piece.method == "prove":

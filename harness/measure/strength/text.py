@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from harness.measure.strength.judging import UNREACHED
 from harness.measure.strength.mutants import Mutant
 from harness.measure.strength.result import Judged, Strength
 from harness.measure.strength.statuses import (
@@ -61,6 +62,8 @@ def summary(measured: Strength) -> list[str]:
         f"proved to be equivalent, {counts[STILLBORN]} never ran"
         + (f", {counts[UNJUDGED]} not judged" if counts[UNJUDGED] else "")
     ]
+    if unreached := sum(each.unreached for each in measured.judged):
+        lines.append(f"{unreached} of those that were not killed lie in code that no test runs")
     names = {
         "non_equivalent": "killed of those not proved to be equivalent",
         "argued": "killed of those neither proved nor argued to be equivalent",
@@ -102,7 +105,7 @@ def why(judged: Judged) -> str:
         return f"{judged.explanation.verdict}: {judged.explanation.because}"
     if judged.status == UNJUDGED:
         return next(finding.why for finding in judged.findings if finding.outcome == ERROR)
-    return "not explained"
+    return f"not explained{f': {UNREACHED}' if judged.unreached else ''}"
 
 
 def verdict(measured: Strength, at_least: float | None = None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import Any
 
 from harness.farm.engine import Recipe, name_of
 from harness.farm.parcel import Parcel
+from harness.measure.coverage.verifier import MeasuringVerifier
 from harness.measure.strength.equivalence import Programs
 from harness.measure.strength.judging import judge
 from harness.measure.strength.mutants import Mutant
 from harness.measure.strength.statuses import ERROR
+from harness.measure.strength.unreached import Regions
 from harness.policy.floor import permitted
 from harness.support.files import make_writable
 from harness.task.contract import CANDIDATE_DIRECTORY, Task, caches
@@ -22,6 +25,9 @@ from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier, copy_candidate
 from sandboxes import Driver
 from sandboxes.removal import scratch_directory
+
+MOST_QUESTIONS = 1 << 30
+"""Bytes: all that a level puts to a candidate is asked again, or it is not known what it runs."""
 
 
 def recipe(task: Task, original: Path, driver: Driver) -> Recipe:
@@ -50,7 +56,7 @@ class MutantJudge:
     def __init__(self, *, task: Task, files: Path, tree: Path, sandbox: str) -> None:
         self._task, self._original = task_there(task, files), tree
         make_writable(tree)  # an exported tree is read-only, and so are copies of it
-        driver = permitted(sandbox)
+        driver = self._driver = permitted(sandbox)
         with ExitStack() as stack:
             self._verifier = stack.enter_context(Verifier(self._task, driver, prepare=True, workers=1))
             self._programs = Programs(self._task, driver, tree)
@@ -59,7 +65,19 @@ class MutantJudge:
 
     def pass_original(self, levels: Sequence[int], seed: int) -> tuple[dict[int, float], str]:
         """How many seconds each level took on the candidate itself, and why it does not pass; "" where it does."""
-        verdict = self._verifier.verify(self._original, LevelsRequest(levels, seed, stop_at_failure=True))
+        return self._passed(self._verifier, levels, seed)
+
+    def reach_original(self, levels: Sequence[int], seed: int) -> tuple[dict[int, float], str, dict[str, Any]]:
+        """As `pass_original`, and which code of the candidate these levels run (`Regions.to_json`); {} of one that fails."""
+        with MeasuringVerifier(self._task, self._driver, workers=1, record_questions=MOST_QUESTIONS) as verifier:
+            seconds, why = self._passed(verifier, levels, seed)
+            if why:
+                return seconds, why, {}
+            coverage = verifier.candidate_coverage(self._original, math.inf)
+            return seconds, why, Regions.of(coverage, self._original).to_json()
+
+    def _passed(self, verifier: Verifier, levels: Sequence[int], seed: int) -> tuple[dict[int, float], str]:
+        verdict = verifier.verify(self._original, LevelsRequest(levels, seed, stop_at_failure=True))
         seconds = {report.level: report.duration_s for report in verdict.reports}
         if verdict.outcome is Outcome.PASS:
             return seconds, ""
@@ -67,13 +85,13 @@ class MutantJudge:
         why = verdict.reason or (f"{found[0].check}, {found[0].address}" if found else "no verdict")
         return seconds, f"{verdict.outcome}: {why}"
 
-    def judge(self, mutant: Mutant, levels: list[int], seed: int) -> list[dict[str, Any]]:
+    def judge(self, mutant: Mutant, levels: list[int], seed: int, unreached: bool) -> list[dict[str, Any]]:
         """What the levels find, lowest first, until one does not pass (`Finding.to_json`)."""
         with scratch_directory("lockstep-mutant-") as tree:
             self._plant(mutant, tree)
-            findings = judge(self._verifier, tree, levels, seed)
+            findings = judge(self._verifier, tree, levels, seed, unreached=unreached)
             if any(finding.outcome == ERROR for finding in findings):
-                findings = judge(self._verifier, tree, levels, seed)
+                findings = judge(self._verifier, tree, levels, seed, unreached=unreached)
         return [finding.to_json() for finding in findings]
 
     def prove(self, mutant: Mutant) -> dict[str, Any]:

@@ -23,6 +23,11 @@ def test_a_level_that_the_task_has_not_is_refused(task: Task, tmp_path: Path) ->
         measure(task, task.directory, sandboxes.choose(None), Settings(level=4), journals=tmp_path)
 
 
+def test_of_a_candidate_in_jax_nobody_counts_what_it_runs(task: Task, tmp_path: Path) -> None:
+    with pytest.raises(StrengthError, match="a candidate in Rust for --by-coverage"):
+        measure(task, task.directory, sandboxes.choose(None), Settings(by_coverage=True), journals=tmp_path)
+
+
 def test_an_unknown_mutant_is_named(task: Task, tmp_path: Path) -> None:
     with pytest.raises(StrengthError, match="no mutant 0123"):
         measure(task, task.directory, sandboxes.choose(None), Settings(only=("0123",)), journals=tmp_path)
