@@ -35,11 +35,12 @@ test: $(DEV_STAMP) ## the default test loop
 test-slow: $(DEV_STAMP) ## the tests that `make test` leaves out; SPLITS=4 GROUP=1 runs the first quarter of them
 	$(BIN)/pytest -n 2 --dist worksteal --durations=30 -m "(slow or docker or browser) and not nightly" $(SPLIT)
 
-test-rust: $(DEV_STAMP) ## format, lints and tests of the Rust workspace, and of the candidates in Rust
+test-rust: $(DEV_STAMP) ## format, lints and tests of all that is Rust: the workspace, candidates, a benchmark
 	@command -v cargo >/dev/null || { echo "the Rust workspace needs cargo: install Rust 1.85 or newer"; exit 1; }
 	cd rust && cargo fmt --check && cargo clippy --locked --all-targets -- -D warnings && cargo test --locked
 	cd rust/gameboy && cargo fmt -p lockstep-gameboy -p lockstep-gameboy-batch -- --check && cargo clippy --locked --workspace --all-targets -- -D warnings && cargo test --locked --workspace
 	$(BIN)/python -m tests.rust.crates
+	cd benchmarks/poke_engine && cargo fmt -- --check --config-path ../../rust && cargo clippy --locked --target-dir ../../rust/target -- -D warnings
 
 test-gpu: $(GPU_STAMP) ## the tests that need an NVIDIA GPU
 	@JAX_PLATFORMS= $(BIN)/python -c 'import jax; jax.devices("gpu")' || { echo "JAX finds no NVIDIA GPU on this machine: install its driver, or run this on one that has it"; exit 1; }
