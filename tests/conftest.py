@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,13 @@ LONGEST_FIRST = (
     "mcp_server/test_recipe.py", "verify/levels/test_transfer.py", "training", "assurance/replay", "mcp_server", "mutants",
 )  # fmt: skip
 """Where tests last for minutes. They go first: at the end only short ones are left, which all processes can share."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def narrow_types() -> None:
+    """JAX's switch for 64-bit types as it is when JAX starts: candidates that other tests opened in this process turn it."""
+    if "jax" in sys.modules:
+        sys.modules["jax"].config.update("jax_enable_x64", False)
 
 
 @pytest.fixture(scope="session")

@@ -45,7 +45,7 @@ COLOURS = {"survived": "bold yellow", "unjudged": "bold magenta", "argued": "yel
 @click.option(
     "--by-coverage",
     is_flag=True,
-    help="Of a crate: judge all from one seed, and run no mutant whose fault lies in code that is not reached from it.",
+    help="Of a crate: judge all from one seed, and run no level on a mutant in a function that is not run from it.",
 )
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="So many mutants, at random; default: all.")
 @click.option("--only", multiple=True, metavar="ID", help="Only this mutant; may be given several times.")

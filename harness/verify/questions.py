@@ -51,9 +51,14 @@ class Questions:
             if call in GOES_ON:
                 begun = self._open.get(source)
                 # What goes on from a question that was not kept means nothing either.
-                if begun is not None and begun[0][0] in GOES_ON[call] and size <= self._left:
+                if begun is None or begun[0][0] not in GOES_ON[call]:
+                    return
+                if size <= self._left:
                     begun.append((call, arguments))
                     self._left -= size
+                else:  # the rest of it is a question that is not kept
+                    self.asked += 1
+                    del self._open[source]
                 return
             self.asked += 1
             self._open.pop(source, None)

@@ -56,19 +56,33 @@ def test_the_same_module_is_a_proof_and_another_one_is_none(task: Task, tmp_path
     assert programs.proof(trees["other"])["proof"] == ""
 
 
-def test_by_coverage_what_no_test_runs_survives_and_is_not_run(readers: None, tmp_path: Path) -> None:
+def test_by_coverage_what_no_level_runs_survives_and_is_not_run(readers: None, tmp_path: Path) -> None:
     """But what the compiler runs is no such code, and what does not compile is no mutant wherever it lies."""
     walk = write_walk(tmp_path / "walk")
     source = walk / "candidate" / "rust" / "src" / "lib.rs"
     changes = {
         "        self.0.steps += 1;\n": """        self.0.steps += 1;
         if self.0.steps > 50 {
-            let push: u8 = 255;
-            self.0.place -= f64::from(push);
+            self.0.place -= pushed(2);
         }
 """,
         "self.steps >= 40": "self.steps >= LIMIT",
-        "/// One walker.\n": "const LIMIT: i32 = limit();\n\nconst fn limit() -> i32 {\n    40\n}\n\n/// One walker.\n",
+        "/// One walker.\n": """const LIMIT: i32 = limit();
+
+const fn limit() -> i32 {
+    40
+}
+
+fn pushed(by: u8) -> f64 {
+    let most: u8 = 255;
+    match by {
+        3..=9 => 7.0,
+        by => f64::from(most - by),
+    }
+}
+
+/// One walker.
+""",
     }
     text = source.read_text()
     for old, new in changes.items():
@@ -78,8 +92,10 @@ def test_by_coverage_what_no_test_runs_survives_and_is_not_run(readers: None, tm
     faults = {(each.before, each.after): each.id for each in enumerate_mutants(walk / "candidate", "rust")}
     expected = {
         ("255", "254"): (SURVIVED, True),
-        ("self.0.place -= f64::from(push)", "self.0.place += f64::from(push)"): (SURVIVED, True),
+        ("most - by", "most + by"): (SURVIVED, True),
+        ("3", "2"): (SURVIVED, True),
         ("50", "51"): (SURVIVED, False),
+        ("self.0.place -= pushed(2)", "self.0.place += pushed(2)"): (SURVIVED, False),
         ("255", "256"): (STILLBORN, False),
         ("40", "41"): (KILLED, False),
     }

@@ -126,7 +126,7 @@ class _Measured:
 
 
 def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8", errors="replace").split("\n")  # as the compiler counts them
+    return path.read_bytes().decode("utf-8", "replace").split("\n")  # as the compiler counts them: `\r` alone ends none
 
 
 def _ask(candidate: Environment, question: Question) -> None:

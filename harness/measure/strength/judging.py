@@ -14,7 +14,7 @@ from harness.verify.request import LevelsRequest
 from harness.verify.verifier import CONTRACT
 
 MAX_WHY = 300
-UNREACHED = "no test runs this code"
+UNREACHED = "no level runs this code from this seed"
 
 
 class Judge(Protocol):
@@ -36,6 +36,7 @@ class Finding:
         seconds: how long the level took; with what it took to load the candidate, where that came first.
         check, rule, address: the check that failed, the rule that was broken, and the leaf; empty where none did.
         why: in words, where no leaf says it.
+        ran: False where the level was left out, as it would not run the fault.
     """
 
     level: int
@@ -45,6 +46,7 @@ class Finding:
     rule: str = ""
     address: str = ""
     why: str = ""
+    ran: bool = True
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in a document and in a journal."""
@@ -62,6 +64,7 @@ class Finding:
             rule=document.text("rule", ""),
             address=document.text("address", ""),
             why=document.text("why", ""),
+            ran=document.flag_or_none("ran") is not False,
         )
 
 
@@ -73,7 +76,9 @@ def judge(verifier: Judge, tree: Path, levels: list[int], seed: int, *, unreache
     """
     verdict = verifier.verify(tree, LevelsRequest([] if unreached else levels, seed, stop_at_failure=True))
     found = read(verdict, levels)
-    return [Finding(level, SURVIVED, 0.0, why=UNREACHED) for level in levels] if unreached and not found else found
+    if unreached and not found:
+        return [Finding(level, SURVIVED, 0.0, why=UNREACHED, ran=False) for level in levels]
+    return found
 
 
 def read(verdict: Verdict, levels: list[int]) -> list[Finding]:

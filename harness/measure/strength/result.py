@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.measure.strength.explanations import EQUIVALENT, Explanation
-from harness.measure.strength.judging import UNREACHED, Finding
+from harness.measure.strength.judging import Finding
 from harness.measure.strength.mutants import Mutant
 from harness.measure.strength.statuses import ARGUED, DETECTED, ERROR, KILLED, PROVED, STILLBORN, SURVIVED, UNJUDGED
 from harness.support.document import Document, whole
@@ -59,8 +59,8 @@ class Judged:
 
     @property
     def unreached(self) -> bool:
-        """Whether it was not run, as none of the levels would run its fault."""
-        return any(finding.why == UNREACHED for finding in self.findings)
+        """Whether it survives because no level would run its fault."""
+        return any(not finding.ran for finding in self.findings)
 
     @property
     def killed_by(self) -> int | None:
@@ -74,6 +74,7 @@ class Judged:
             **self.mutant.to_json(),
             "status": self.status,
             "killed_by": self.killed_by,
+            "unreached": self.unreached,
             "kills": {str(finding.level): _without_level(finding) for finding in self.findings},
             "proof": self.proof,
             "seconds": self.proof_seconds,
@@ -144,7 +145,7 @@ class LevelFigures:
     """What one level found. `alone` and `only_here` are None unless every level ran on every mutant.
 
     Attributes:
-        judged: mutants that it ran on, but for those that never ran.
+        judged: mutants that it was run on, but for those that cannot be.
         killed, cumulative: mutants of which it is the lowest level that detects them; with those of all levels below.
         total: mutants that could be killed, the whole of the rates.
         median_seconds: to detection, over the mutants that it detects; None where there are none.
@@ -310,7 +311,7 @@ class Strength:
             only = [each for each, _ in alone if sum(finding.outcome in DETECTED for finding in each.findings) == 1]
             figures = LevelFigures(
                 level=level,
-                judged=sum(each.status != STILLBORN for each, _ in ran),
+                judged=sum(each.status != STILLBORN and finding.ran for each, finding in ran),
                 killed=len(first),
                 cumulative=before,
                 total=total,

@@ -22,7 +22,7 @@ from harness.measure.strength.mutants import Mutant, enumerate_mutants, sampled
 from harness.measure.strength.python_faults import same_bytecode
 from harness.measure.strength.result import Judged, Strength
 from harness.measure.strength.statuses import BYTECODE, DETECTED, ERROR, STILLBORN, SURVIVED
-from harness.measure.strength.unreached import Regions
+from harness.measure.strength.unreached import RunLines
 from harness.measure.strength.worker import recipe
 from harness.record.judge import source_digest
 from harness.record.machine import conditions
@@ -59,8 +59,8 @@ class Settings:
         only: the ids of the mutants to judge, for someone who has written a test against them; none takes all.
         jobs: how many mutants are judged at once; None takes as many as the engine has slots.
         fresh: start from the beginning where an interrupted measurement of the same things could go on.
-        by_coverage: judge all from the one seed of the candidate's own run, and run none whose fault lies in code that this
-            run does not reach: it survives.
+        by_coverage: judge all from the one seed of the candidate's own run, and run no level on those whose fault lies in a
+            function that this run does not reach: they survive. Up to level 3.
     """
 
     level: int = 3
@@ -95,18 +95,20 @@ def measure(
         engine: where mutants are judged; by default in processes of this machine.
 
     Raises:
-        StrengthError: the task has no such level, its candidate has no such mutant, what this candidate runs cannot be
-            counted, or the candidate itself does not pass.
+        StrengthError: the task has no such level, its candidate has no such mutant or is none whose code is counted, or it
+            does not pass itself.
         TaskError: `survivors.toml` is wrong, or speaks of no mutant of the task's own candidate.
-        SetupError, SandboxError: the reference or a sandbox cannot be set up.
+        SetupError, SandboxError: the reference or a sandbox cannot be set up, or what the candidate runs cannot be counted.
     """
     if settings.level not in task.levels:
         raise StrengthError(
             f"the task has no level {settings.level}", where=task.name, expected=f"one of {list(task.levels)}"
         )
-    if settings.by_coverage and task.candidate.kind != "rust":
+    if settings.by_coverage and (task.candidate.kind != "rust" or settings.level == TRAINING_LEVEL):
         raise StrengthError(
-            "what this candidate runs is not counted", where=task.name, expected="a candidate in Rust for --by-coverage"
+            "what is run cannot be counted",
+            where=task.name,
+            expected="a candidate in Rust and levels 1 to 3 for --by-coverage",
         )
     began = time.monotonic()
     with ExitStack() as stack:
@@ -170,7 +172,7 @@ class _Run:
         self._found: dict[str, dict[int, Finding]] = {mutant.id: {} for mutant in self._chosen}
         self._proofs: dict[str, dict[str, Any]] = {}
         self._baseline: dict[int, float] = {}
-        self._regions: Regions | None = None
+        self._run_lines: RunLines | None = None
         self._take_known()
 
     def result(self) -> Strength:
@@ -204,7 +206,7 @@ class _Run:
             elif each["kind"] == FOUND and each["mutant"] in self._found and each["outcome"] != ERROR:
                 self._found[each["mutant"]][each["level"]] = Finding.from_json(each)
             elif each["kind"] == REACHED:
-                self._regions = Regions.from_json(each["regions"])
+                self._run_lines = RunLines.from_json(each["lines"])
             elif each["kind"] == PROGRAM:
                 self._proofs[each["mutant"]] = {name: each[name] for name in ("proof", "seconds")}
 
@@ -242,7 +244,7 @@ class _Run:
             return done(piece, [Finding(piece.arguments[1][0], ERROR, 0.0, why=said).to_json()])
 
         self._judging_since = time.monotonic()
-        counts = self._settings.by_coverage and self._regions is None
+        counts = self._settings.by_coverage and self._run_lines is None
         if not missing and not counts:
             crew.work(waiting, done, deadly)
             return
@@ -262,7 +264,7 @@ class _Run:
         remains = left(time.monotonic() - self._judging_since, len(self._ended), len(self._unknown))
         self._progress(f"mutant {done + 1} of {total}{remains}: {mutant.file}:{mutant.line}", done, total)
 
-    def _passed(self, seconds: dict[int, float], why: str, regions: Any = None) -> None:
+    def _passed(self, seconds: dict[int, float], why: str, lines: Any = None) -> None:
         if why:
             raise StrengthError(
                 f"the candidate itself does not pass ({why})",
@@ -273,9 +275,9 @@ class _Run:
         for level, took in seconds.items():
             self._baseline[level] = took
             self._journal.write(BASELINE, [{"level": level, "seconds": took}])
-        if regions is not None:
-            self._regions = Regions.from_json(regions)
-            self._journal.write(REACHED, [{"regions": regions}])
+        if lines is not None:
+            self._run_lines = RunLines.from_json(lines)
+            self._journal.write(REACHED, [{"lines": lines}])
 
     def _next(self, mutant: Mutant) -> list[Piece]:
         """What is to be asked next of a mutant; nothing where all is known."""
@@ -300,17 +302,16 @@ class _Run:
                 if proof["proof"]:
                     continue  # training for minutes would show nothing
             named = " and ".join(map(str, levels))
-            unreached = levels != [TRAINING_LEVEL] and self._is_unreached(mutant)
             seed = self._streams.derive(OF_ORIGINAL if self._settings.by_coverage else mutant.id)
-            arguments = (mutant, levels, seed, unreached)
+            arguments = (mutant, levels, seed, self._is_unreached(mutant))
             return [Piece(f"{mutant.name} ({mutant.id}), level {named}", "judge", arguments)]
         whole = known.keys() >= set(self._levels) and all(f.outcome not in DETECTED for f in known.values())
         return prove if whole and proof is None else []
 
     def _is_unreached(self, mutant: Mutant) -> bool:
-        if self._regions is None:
+        if self._run_lines is None:
             return False
-        return self._regions.leave_out(mutant, (self._original / CANDIDATE_DIRECTORY / mutant.file).read_bytes())
+        return self._run_lines.leave_out(mutant, (self._original / CANDIDATE_DIRECTORY / mutant.file).read_bytes())
 
     def _note(self, mutant: Mutant, piece: Piece, answer: Any) -> None:
         if piece.method == "prove":

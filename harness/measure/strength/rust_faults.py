@@ -85,6 +85,24 @@ def rust_faults(file: str, source: bytes) -> list[Fault]:
     ]
 
 
+def rust_functions(source: bytes) -> list[tuple[int, int]]:
+    """The first and last line of each function of a file that lies in no other, without those that the compiler itself may
+    run: what is a `const fn`, or holds one.
+    """
+    return [(first, last) for first, last, const in _functions(_parser().parse(source).root_node) if not const]
+
+
+def _functions(node: Node) -> Iterator[tuple[int, int, bool]]:
+    for child in node.children:
+        inner = list(_functions(child))
+        if child.type != "function_item":
+            yield from inner
+            continue
+        modifiers = [_text(each) for each in child.children if each.type == "function_modifiers"]
+        const = any("const" in each.split() for each in modifiers) or any(each for _, _, each in inner)
+        yield child.start_point.row + 1, child.end_point.row + 1, const
+
+
 Found = tuple[str, str, tuple[Edit, ...], Node]
 
 
@@ -266,7 +284,7 @@ def _floats(node: Node) -> Iterator[bytes]:
     value = float(number.replace(b"_", b""))
     for other in (value * SMALL, value * TINY, -value) if value else (1.0,):
         text = repr(other).encode()
-        yield (text if other >= 0 else b"(" + text + b")") + (suffix if other >= 0 else b"")
+        yield text + suffix if other >= 0 else b"(" + text + suffix + b")"
 
 
 def _parts(node: Node) -> tuple[bytes, bytes]:

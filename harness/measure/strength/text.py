@@ -24,7 +24,7 @@ from harness.measure.strength.statuses import (
 
 LEVEL_HEADER = ("level", "judged", "killed first", "so far", "rate", "to detection")
 EVERY_HEADER = (*LEVEL_HEADER, "kills alone", "only it kills")
-KEPT = ("id", "file", "line", "function", "operator", "before", "after", "status", "proof", "explanation")
+KEPT = ("id", "file", "line", "function", "operator", "before", "after", "status", "unreached", "proof", "explanation")
 LEFT = (SURVIVED, UNJUDGED, ARGUED, PROVED)
 """The statuses of mutants that ran and were not killed."""
 LONGEST = 160
@@ -63,7 +63,7 @@ def summary(measured: Strength) -> list[str]:
         + (f", {counts[UNJUDGED]} not judged" if counts[UNJUDGED] else "")
     ]
     if unreached := sum(each.unreached for each in measured.judged):
-        lines.append(f"{unreached} of those that were not killed lie in code that no test runs")
+        lines.append(f"{unreached} of those that survived lie in functions that no level runs from this seed")
     names = {
         "non_equivalent": "killed of those not proved to be equivalent",
         "argued": "killed of those neither proved nor argued to be equivalent",

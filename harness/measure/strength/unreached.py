@@ -1,48 +1,48 @@
-"""Which faults lie in code of a crate that a verification never runs: none of its answers shows them."""
+"""Which faults lie in functions of a crate that a verification never runs: none of its answers shows them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.errors import SetupError
+from harness.measure.coverage.reading import line_of
 from harness.measure.coverage.result import Coverage
 from harness.measure.strength.mutants import Mutant
+from harness.measure.strength.rust_faults import rust_files, rust_functions
 from harness.support.document import Document
+from harness.support.foreign import toml_of
 from harness.task.contract import CANDIDATE_DIRECTORY
 
-_REGION = re.compile(r"(\d+):(\d+)-(\d+):(\d+)")
-_CONST_FN = re.compile(r'\bconst\s+(?:unsafe\s+)?(?:extern\s+(?:"[^"]*"\s+)?)?fn\b')
-
-Place = tuple[int, int]
-"""A line and a column, both from 1, as the compiler counts them."""
-Region = tuple[Place, Place, bool]
-"""Its begin, the first place after it, and whether it ran."""
+_ENDS_OTHERWISE = re.compile(r"\bcatch_unwind\b|\bthread::")
 
 
 @dataclass(frozen=True)
-class Regions:
-    """The stretches of a crate's code that run as a whole, and whether a verification ran them.
+class RunLines:
+    """Where a crate has code that is counted, and where a verification ran it.
+
+    Whole functions are told apart, nothing smaller: within one, what the compiler counts as a region is not always what it
+    looks like. That of a range in a pattern, or of the last word of a guard, counts what follows; and a branch that is
+    never taken may give a number in another one its type.
 
     Attributes:
-        by_file: of each file below `candidate/`, in order. One may lie in another: the innermost one says what holds.
+        by_file: below `candidate/`, each line on which code begins, and whether any of it ran.
     """
 
-    by_file: Mapping[str, tuple[Region, ...]]
+    by_file: Mapping[str, Mapping[int, bool]]
 
     @staticmethod
-    def of(coverage: Coverage, tree: Path) -> Regions:
+    def of(coverage: Coverage, tree: Path) -> RunLines:
         """What was counted of the crate in a tree, all levels together.
 
-        Functions that the compiler itself may run (`const fn`) are left out: it does not count.
-
         Raises:
-            SetupError: it could not be counted, or not all that the candidate was asked was asked again.
+            SetupError: it could not be counted, not all that the candidate was asked was asked again, or the crate has what
+                makes counts say too little.
         """
-        lacks = list(coverage.not_measured)
+        lacks = [*coverage.not_measured, *_uncountable(tree / CANDIDATE_DIRECTORY)]
         for number, level in coverage.levels.items():
             if level.error or level.repeated < level.asked:
                 lacks.append(
@@ -50,70 +50,56 @@ class Regions:
                 )
         if lacks or not coverage.levels:
             raise SetupError(
-                f"what the candidate runs cannot be counted ({'; '.join(lacks) or 'no level was measured'})",
+                f"what the candidate runs cannot be counted: {'; '.join(lacks) or 'no level was measured'}",
                 where=f"{CANDIDATE_DIRECTORY}/",
                 next_step="leave --by-coverage out: then each mutant is run",
             )
-        found = {}
+        by_file = {}
         for name, file in coverage.files.items():
-            ran = frozenset().union(*(level.branches.get(name, frozenset()) for level in coverage.levels.values()))
-            text = (tree / name).read_text(encoding="utf-8", errors="replace").split("\n")
-            spans = {span for spans in coverage.modules.values() for span in spans if span[0] == name}
-            const = [(first, last) for _, first, last in spans if _CONST_FN.search(text[first - 1])]
-            regions = sorted((*_places(region), region in ran) for region in file.branches)
-            found[name.removeprefix(f"{CANDIDATE_DIRECTORY}/")] = tuple(
-                each for each in regions if not any(first <= each[0][0] <= last for first, last in const)
-            )
-        return Regions(found)
+            lines = dict.fromkeys(file.lines | {line_of(region) for region in file.branches}, False)
+            for level in coverage.levels.values():
+                lines |= dict.fromkeys(level.lines.get(name, frozenset()), True)
+                lines |= {line_of(region): True for region in level.branches.get(name, frozenset())}
+            by_file[name.removeprefix(f"{CANDIDATE_DIRECTORY}/")] = lines
+        return RunLines(by_file)
 
     def leave_out(self, mutant: Mutant, source: bytes) -> bool:
-        """Whether all that a mutant changes of its file's text lies in code that was never run.
+        """Whether all that a mutant changes of its file's text lies in one function that was counted and never ran.
 
-        What no region holds (constants, tables, types) counts as run, and so does a line that is not ASCII, of which
-        columns are counted in more than one way.
+        Functions in it count with it. What lies in none (constants, tables, types), or in one that the compiler may run
+        (`const fn`), counts as run.
         """
-        regions = self.by_file.get(mutant.file, ())
-        return all(
-            _is_unreached(regions, _place(source, begin), _place(source, max(begin, end - 1)))
-            for begin, end, _ in mutant.edits
-        )
+        begin, end = min(edit[0] for edit in mutant.edits), max(edit[1] for edit in mutant.edits)
+        first, last = source.count(b"\n", 0, begin) + 1, source.count(b"\n", 0, end) + 1
+        around = [each for each in rust_functions(source) if each[0] <= first and last <= each[1]]
+        ran = [
+            ran
+            for line, ran in self.by_file.get(mutant.file, {}).items()
+            if around and around[0][0] <= line <= around[0][1]
+        ]
+        return bool(ran) and not any(ran)
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in a journal."""
-        return {file: [[*begin, *end, ran] for begin, end, ran in found] for file, found in self.by_file.items()}
+        return {file: sorted(lines.items()) for file, lines in self.by_file.items()}
 
     @staticmethod
-    def from_json(described: object) -> Regions:
+    def from_json(described: object) -> RunLines:
         """The inverse of `to_json`."""
-        content = Document(described, "regions").content
-        return Regions(
-            {file: tuple(((a, b), (c, d), ran) for a, b, c, d, ran in found) for file, found in content.items()}
-        )
+        return RunLines({file: dict(map(tuple, lines)) for file, lines in Document(described, "lines").content.items()})
 
 
-def _is_unreached(regions: Sequence[Region], first: Place | None, last: Place | None) -> bool:
-    """Whether none of the code between two places was run."""
-    if first is None or last is None:
-        return False
-    begun = [region for region in regions if region[0] <= first]
-    around = [region for region in begun if first < region[1]]
-    if not around or max(around, key=lambda region: (region[0], (-region[1][0], -region[1][1])))[2]:
-        return False
-    return not any(ran for begin, _, ran in regions[len(begun) :] if begin <= last)
-
-
-def _places(region: str) -> tuple[Place, Place]:
-    match = _REGION.fullmatch(region)
-    if match is None:
-        raise ValueError(f"{region[:40]} is not a region of code")
-    line, column, last_line, last_column = map(int, match.groups())
-    return (line, column), (last_line, last_column)
-
-
-def _place(source: bytes, offset: int) -> Place | None:
-    """The line and column of a byte; None in a line that is not ASCII."""
-    start = source.rfind(b"\n", 0, offset) + 1
-    end = source.find(b"\n", offset)
-    if not source[start : end if end >= 0 else None].isascii():
-        return None
-    return source.count(b"\n", 0, offset) + 1, offset - start + 1
+def _uncountable(candidate: Path) -> list[str]:
+    """What in the crates of a candidate makes counts say too little, a line each."""
+    found = []
+    for manifest in sorted(candidate.rglob("Cargo.toml")):
+        described = toml_of(manifest.read_text(encoding="utf-8"))
+        package, library = described.get("package", {}), described.get("lib", {})
+        name = manifest.relative_to(candidate).as_posix()
+        if package.get("build") or (manifest.parent / "build.rs").exists() or library.get("proc-macro"):
+            found.append(f"{name} has a build script or macros, which may run its code while it is compiled")
+    for file in rust_files(candidate):
+        if match := _ENDS_OTHERWISE.search(file.read_text(encoding="utf-8", errors="replace")):
+            name = file.relative_to(candidate).as_posix()
+            found.append(f"{name} has `{match[0]}`: functions that end by a panic, or not at all, are not counted well")
+    return found

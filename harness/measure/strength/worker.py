@@ -8,14 +8,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from harness.candidate.crates.toolchain import toolchain
 from harness.farm.engine import Recipe, name_of
 from harness.farm.parcel import Parcel
+from harness.measure.coverage import llvm
 from harness.measure.coverage.verifier import MeasuringVerifier
 from harness.measure.strength.equivalence import Programs
 from harness.measure.strength.judging import judge
 from harness.measure.strength.mutants import Mutant
 from harness.measure.strength.statuses import ERROR
-from harness.measure.strength.unreached import Regions
+from harness.measure.strength.unreached import RunLines
 from harness.policy.floor import permitted
 from harness.support.files import make_writable
 from harness.task.contract import CANDIDATE_DIRECTORY, Task, caches
@@ -68,13 +70,18 @@ class MutantJudge:
         return self._passed(self._verifier, levels, seed)
 
     def reach_original(self, levels: Sequence[int], seed: int) -> tuple[dict[int, float], str, dict[str, Any]]:
-        """As `pass_original`, and which code of the candidate these levels run (`Regions.to_json`); {} of one that fails."""
+        """As `pass_original`, and which code of the candidate these levels run (`RunLines.to_json`); {} of one that fails.
+
+        Raises:
+            SetupError: that cannot be counted.
+        """
+        llvm.tools(self._driver, toolchain(self._driver))  # what is missing is said before anything runs
         with MeasuringVerifier(self._task, self._driver, workers=1, record_questions=MOST_QUESTIONS) as verifier:
             seconds, why = self._passed(verifier, levels, seed)
             if why:
                 return seconds, why, {}
             coverage = verifier.candidate_coverage(self._original, math.inf)
-            return seconds, why, Regions.of(coverage, self._original).to_json()
+            return seconds, why, RunLines.of(coverage, self._original).to_json()
 
     def _passed(self, verifier: Verifier, levels: Sequence[int], seed: int) -> tuple[dict[int, float], str]:
         verdict = verifier.verify(self._original, LevelsRequest(levels, seed, stop_at_failure=True))
@@ -86,7 +93,11 @@ class MutantJudge:
         return seconds, f"{verdict.outcome}: {why}"
 
     def judge(self, mutant: Mutant, levels: list[int], seed: int, unreached: bool) -> list[dict[str, Any]]:
-        """What the levels find, lowest first, until one does not pass (`Finding.to_json`)."""
+        """What the levels find, lowest first, until one does not pass (`Finding.to_json`).
+
+        Args:
+            unreached: no level runs its fault, so none is run on it.
+        """
         with scratch_directory("lockstep-mutant-") as tree:
             self._plant(mutant, tree)
             findings = judge(self._verifier, tree, levels, seed, unreached=unreached)

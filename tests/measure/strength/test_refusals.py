@@ -24,7 +24,7 @@ def test_a_level_that_the_task_has_not_is_refused(task: Task, tmp_path: Path) ->
 
 
 def test_of_a_candidate_in_jax_nobody_counts_what_it_runs(task: Task, tmp_path: Path) -> None:
-    with pytest.raises(StrengthError, match="a candidate in Rust for --by-coverage"):
+    with pytest.raises(StrengthError, match="a candidate in Rust and levels 1 to 3 for --by-coverage"):
         measure(task, task.directory, sandboxes.choose(None), Settings(by_coverage=True), journals=tmp_path)
 
 

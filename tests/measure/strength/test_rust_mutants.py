@@ -29,7 +29,7 @@ def faults(tmp_path: Path, body: str) -> list[tuple[str, str]]:
         ("0x1F", [("constant", "32"), ("constant", "30")]),
         ("0", [("constant", "1"), ("constant", "(-1)")]),
         ("t[3]", [("index", "4"), ("index", "2")]),
-        ("2.0_f32", [("constant", "2.002_f32"), ("constant", "1.999998_f32"), ("constant", "(-2.0)")]),
+        ("2.0_f32", [("constant", "2.002_f32"), ("constant", "1.999998_f32"), ("constant", "(-2.0_f32)")]),
         ("true", [("constant", "false")]),
         ("a < b", [("comparison", "a <= b"), ("comparison", "a > b")]),
         ("a + b", [("dropped operand", "(a)"), ("arithmetic", "a - b")]),
