@@ -24,7 +24,9 @@ ASLEEP, POISONED, BURNED, FROZEN, PARALYSED, BADLY_POISONED = 1, 2, 3, 4, 5, 6
 FLY, BIND, WRAP, THRASH, COUNTER, PETAL_DANCE, FIRE_SPIN, DIG, RAGE, MIMIC = 19, 20, 35, 37, 68, 80, 83, 91, 99, 102
 HAZE, BIDE, METRONOME, MIRROR_MOVE, TRANSFORM, EXPLOSION, REST = 114, 117, 118, 119, 144, 153, 156
 SUBSTITUTE, SOLAR_BEAM, DISABLE, RECOVER, LEECH_SEED, TOXIC = 164, 76, 50, 105, 73, 92
-HYPER_BEAM, SWIFT = 63, 129
+POUND, HYPER_BEAM, SWIFT, STRUGGLE = 1, 63, 129, 165
+NOTHING = -1
+"""Stands for a side that has chosen nothing, until a state is whole; 0 is what nobody has spoken of."""
 ODD = (
     METRONOME,
     MIRROR_MOVE,
@@ -53,6 +55,8 @@ ATTACKS = (29, 44, 23, 51, 132, 61, 94, 53, 87, 58, 34, 60, 138, 162, 3, 24, 41,
 """Moves that make flinch, lower, burn, paralyse, freeze, confuse, drain, hit more than once, and others."""
 HARD = ("recharge", "thrash_move", "two_turn", "rage")
 """Who has one of these may not leave either."""
+DAMAGES = (0, 1, 37, 40, 200, 300, 65535)
+"""What was done last; a move that takes all does the most."""
 PER_PLACE = ("species", "level", "max_hp", "hp", "status", "sleep", "slept_by_foe", "sub_fainted", "seen")
 
 
@@ -61,7 +65,7 @@ def _battle(random: Random) -> State:
     state: State = {name: [value, value] for name, value in PER_SIDE.items()}
     state |= {name: [[0] * 6 for _ in range(2)] for name in PER_PLACE}
     state |= {name: [[[0] * 4 for _ in range(6)] for _ in range(2)] for name in ("stats", "moves", "pp")}
-    state |= {"turn": random.choice([2, 40, 999]), "last_damage": random.choice([0, 1, 37, 200])}
+    state |= {"turn": random.choice([2, 40, 999, 1000]), "last_damage": random.choice(DAMAGES)}
     state |= {name: [[0] * 4, [0] * 4] for name in ("stored", "modified", "act_moves", "act_pp")}
     state |= {"types": [[0] * 2, [0] * 2], "boosts": [[0] * 6, [0] * 6]}
     for side in range(2):
@@ -144,7 +148,7 @@ def _substitute(state: State, side: int, random: Random) -> None:
 def _seeded(state: State, side: int, random: Random) -> None:
     state["leech_seed"][side] = True
     if random.random() < 0.4:
-        state["toxic"][side] = random.choice([0, 1, 3])
+        state["toxic"][side] = random.choice([0, 1, 3, 14])
 
 
 def _screens(state: State, side: int, random: Random) -> None:
@@ -173,7 +177,7 @@ def _charging(state: State, side: int, random: Random) -> None:
     move = random.choice([FLY, DIG, SOLAR_BEAM])
     _teach(state, side, random.randrange(4), move)
     state["two_turn"][side] = move
-    state["invulnerable"][side] = move != SOLAR_BEAM
+    state["invulnerable"][side] |= move != SOLAR_BEAM
 
 
 def _left_hidden(state: State, side: int, random: Random) -> None:
@@ -183,7 +187,9 @@ def _left_hidden(state: State, side: int, random: Random) -> None:
 
 def _biding(state: State, side: int, random: Random) -> None:
     _teach(state, side, random.randrange(4), BIDE)
-    state["bide_turns"][side], state["bide_damage"][side] = random.randint(1, 3), random.choice([0, 1, 40, 300])
+    state["bide_turns"][side], state["bide_damage"][side] = random.randint(1, 3), random.choice([0, 1, 40, 300, 40000])
+    if random.random() < 0.3:
+        _called(state, side, random)
 
 
 def _raging(state: State, side: int, random: Random) -> None:
@@ -199,6 +205,17 @@ def _trapping(state: State, side: int, random: Random) -> None:
     state["trap_turns"][side], state["trap_total"][side] = left, total
     state["trap_damage"][side], state["trap_move"][side] = random.choice([0, 1, 50]), move
     state["trapped"][1 - side], state["trapped_maybe"][1 - side] = random.randint(1, 2), left < total
+    if random.random() < 0.4:
+        _called(state, side, random)
+
+
+def _called(state: State, side: int, random: Random) -> None:
+    """What it is in the middle of was called: another move stands in its slot, perhaps without points."""
+    slot = state["slot"][side]
+    for moves in (state["moves"][side][0], state["act_moves"][side]):
+        moves[slot] = random.choice([METRONOME, MIRROR_MOVE])
+    for points in (state["pp"][side][0], state["act_pp"][side]):
+        points[slot] = random.choice([0, 1, 8])
 
 
 def _was_trapping(state: State, side: int, random: Random) -> None:
@@ -209,6 +226,9 @@ def _disabled(state: State, side: int, random: Random) -> None:
     slot = random.randrange(4)
     state["disable_turns"][side], state["disable_slot"][side] = random.randint(1, 8), slot
     state["disable_move"][side] = state["act_moves"][side][slot]
+    if random.random() < 0.3:  # it is all that has points
+        for points in (state["pp"][side][0], state["act_pp"][side]):
+            points[:] = [left if place == slot else 0 for place, left in enumerate(points)]
 
 
 def _flinching(state: State, side: int, random: Random) -> None:
@@ -234,11 +254,13 @@ def _remembers(state: State, side: int, random: Random) -> None:
 def _countering(state: State, side: int, random: Random) -> None:
     """It counters; the other may not come to move, and what it used and what it chose last are two moves."""
     _teach(state, side, random.randrange(4), COUNTER)
-    state["last_damage"] = random.choice([0, 40, 300])
+    state["last_damage"] = random.choice(DAMAGES)
     state["side_last"][1 - side] = random.choice([0, 1, 34, COUNTER, SWIFT, 120])
     state["selected"][1 - side] = random.choice([0, 1, 34, COUNTER, SWIFT, 85])
     if random.random() < 0.6:
         _status(state, 1 - side, random)
+    if random.random() < 0.3:
+        _substitute(state, 1 - side, random)
 
 
 def _transforming(state: State, side: int, random: Random) -> None:
@@ -286,6 +308,10 @@ def _thrashing_confused(state: State, side: int, random: Random) -> None:
     state["thrash_turns"][side], state["confusion"][side] = 1, random.randint(0, 5)
 
 
+def _ghost(state: State, side: int, random: Random) -> None:
+    state["species"][side][0], state["types"][side] = 94, list(KINDS[94])
+
+
 def _asleep(state: State, side: int, random: Random) -> None:
     state["status"][side][0], state["sleep"][side][0] = ASLEEP, random.randint(1, 7)
     state["slept_by_foe"][side][0] = random.random() < 0.5
@@ -293,6 +319,33 @@ def _asleep(state: State, side: int, random: Random) -> None:
 
 def _frozen(state: State, side: int, random: Random) -> None:
     state["status"][side][0] = FROZEN
+
+
+def _stale(state: State, side: int, random: Random) -> None:
+    """It cannot choose, and its side chose last what another one knew, or nothing yet."""
+    random.choice((_asleep, _frozen))(state, side, random)
+    state["slot"][side], state["selected"][side] = 0, random.choice([NOTHING, 34, 85, HYPER_BEAM, 166])
+
+
+def _few(state: State, side: int, random: Random) -> None:
+    """Two of a team live, and what these can do may bring no battle to an end."""
+    kind = random.choice(["transform", "ghosts", "spent", "frozen", "any"])
+    state["hp"][side][2:] = [0] * 4
+    for place in range(2):
+        if kind == "transform":
+            state["moves"][side][place], state["pp"][side][place] = [TRANSFORM, 0, 0, 0], [8, 0, 0, 0]
+        if kind == "ghosts":
+            state["species"][side][place] = 94
+        if kind in ("spent", "ghosts") and random.random() < 0.8:
+            state["pp"][side][place] = [0] * 4
+        if kind == "frozen" and state["hp"][side][place]:
+            state["status"][side][place] = FROZEN
+    _enter(state, side)
+    if random.random() < 0.3:
+        _another(state, side, random)
+        state["act_pp"][side] = random.choice([[0] * 4, state["act_pp"][side]])
+        if random.random() < 0.3:
+            state["act_moves"][side], state["act_pp"][side] = [TRANSFORM, 0, 0, 0], [5, 0, 0, 0]
 
 
 def _telling(state: State, side: int, random: Random) -> None:
@@ -321,9 +374,12 @@ TELLING: tuple[tuple[int, tuple[Change, ...]], ...] = (
     (LEECH_SEED, (_substitute,)), (TOXIC, (_substitute,)), (93, (_substitute, _confused)), (48, (_substitute, _confused)),
     (DISABLE, (_raging,)), (149, (_raging,)), (3, (_substitute, _raging)), (38, (_substitute,)), (71, (_substitute,)),
     (HAZE, (_status, _charging)), (WRAP, (_recharging, _substitute)), (162, (_substitute,)),
-    (26, (_left_hidden, _substitute)),
+    (26, (_left_hidden, _substitute)), (147, (_recharging, _status)), (147, (_recharging, _confused)),
+    (FIRE_SPIN, (_frozen,)), (LEECH_SEED, (_another,)), (TOXIC, (_another,)), (TOXIC, (_seeded,)), (SWIFT, (_left_hidden,)),
+    (28, (_status,)), (149, (_raging, _substitute)), (EXPLOSION, (_left_hidden, _raging)), (RAGE, (_substitute,)),
+    (53, (_stale,)), (126, (_stale,)), (HAZE, (_stale,)), (137, (_ghost,)), (49, (_ghost,)), (STRUGGLE, ()),
 )  # fmt: skip
-MIDDLES: tuple[Change, ...] = (*LOCKS, _interrupted, _thrashing_confused)
+MIDDLES: tuple[Change, ...] = (*LOCKS, _interrupted, _thrashing_confused, _stale)
 OTHERS: tuple[Change, ...] = (
     _status, _bench_asleep, _confused, _substitute, _seeded, _screens, _stages, _left_hidden, _disabled, _flinching,
     _another, _remembers, _was_trapping,
@@ -334,7 +390,12 @@ def _case(state: State, random: Random, steps: int) -> dict[str, Any]:
     def choice(side: int) -> int:
         if random.random() < 0.15 and not any(state[name][side] for name in HARD):
             return 4 + random.choice([place for place in range(1, 6) if state["hp"][side][place]] or [0])
-        usable = [slot for slot in range(4) if state["act_pp"][side][slot]]
+        barred = state["disable_slot"][side] if state["disable_turns"][side] else -1
+        usable = [
+            slot
+            for slot in range(4)
+            if state["act_pp"][side][slot] and state["act_moves"][side][slot] and slot != barred
+        ]
         if not usable or any(_locked(state, side)):
             return 0
         return state["slot"][side] if state["slot"][side] in usable and random.random() < 0.8 else random.choice(usable)
@@ -354,7 +415,9 @@ def _finish(state: State, random: Random) -> State:
     for side in range(2):
         if not state["transformed"][side]:
             state["act_pp"][side] = list(state["pp"][side][0])
-        if state["selected"][side] == 0 and random.random() < 0.9:
+        if state["selected"][side] == NOTHING:
+            state["selected"][side] = 0
+        elif state["selected"][side] == 0 and random.random() < 0.9:
             state["slot"][side] = random.randrange(4)
             state["selected"][side] = state["act_moves"][side][state["slot"][side]]
         if not state["disable_turns"][side]:
@@ -471,3 +534,41 @@ def replacement(task: Task) -> st.SearchStrategy[dict[str, Any]]:
         return case
 
     return st.builds(build, SEEDS, st.integers(1, 3))
+
+
+@sequence("who is held leaves")
+def held_leaves(task: Task) -> st.SearchStrategy[dict[str, Any]]:
+    """By choice; or it falls, and is replaced."""
+
+    def build(seed: int) -> dict[str, Any]:
+        random = Random(seed)
+        state = _battle(random)
+        side = random.randrange(2)
+        _trapping(state, 1 - side, random)
+        falls = random.random() < 0.5
+        if falls:
+            state["status"][side][0], state["hp"][side][0] = POISONED, 1
+        state["hp"][side][1] = state["max_hp"][side][1]
+        case = _case(_finish(state, random), random, 1 + falls)
+        for action in case["actions"]:
+            action |= {f"action/p{side + 1}": 0, f"action/p{2 - side}": 0}
+        case["actions"][-1][f"action/p{side + 1}"] = 5
+        return case
+
+    return st.builds(build, SEEDS)
+
+
+@sequence("few are left")
+def few(task: Task) -> st.SearchStrategy[dict[str, Any]]:
+    """One who fights can still hurt: Showdown takes no battle that is at its end already."""
+
+    def build(seed: int, steps: int) -> dict[str, Any]:
+        random = Random(seed)
+        state = _battle(random)
+        for side in range(2):
+            _few(state, side, random)
+        able = random.randrange(2)
+        _teach(state, able, 0, random.choice([EXPLOSION, EXPLOSION, POUND]))
+        return _case(_finish(state, random), random, steps)
+
+    return st.builds(build, SEEDS, st.integers(1, 4))

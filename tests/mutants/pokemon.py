@@ -33,6 +33,8 @@ PROBED = (
     _probe("the bonus of the own type is rounded up", "damage", "damage += damage / 2;", "damage += (damage + 1) / 2;", "damage", "damage"),
     _probe("damage of 1 is rolled for", "damage", "if damage > 1 {", "if damage > 0 {", "damage", "damage"),
     _probe("the roll is of 256", "damage", "damage * roll() / 255", "damage * roll() / 256", "damage", "damage"),
+    _probe("Struggle costs a quarter", "tables", "recoil: 2, ..NO_MOVE },\n    NO_MOVE,", "recoil: 4, ..NO_MOVE },\n    NO_MOVE,", "move_data", "teams"),
+    _probe("Twineedle poisons one time less of 256", "tables", "hits: 2,\n        secondary: Secondary { chance: 52", "hits: 2,\n        secondary: Secondary { chance: 51", "move_data", "teams"),
 )  # fmt: skip
 """What a probe shows."""
 
@@ -119,4 +121,16 @@ TURNS = (
 )  # fmt: skip
 """What turns show."""
 
-MUTANTS = (*PROBED, *TURNS)
+TRAPS = "if traps && foe.active.moves[usize::from(foe.slot & 3)] == METRONOME {"
+AGAIN = f"{TRAPS}\n            foe.selected = METRONOME;\n            if self.queue.will_move(1 - side) {{\n                self.change(1 - side, METRONOME);"
+RARE = (
+    in_crate("who thaws moves on with what another one chose", "use_move", "if !locked && (number == 0 || who.active.moves.get(usize::from(who.slot)) != Some(&number)) {", "if !locked && number == 0 {"),
+    in_crate("Mirror Move's Wrap begins again as Metronome's does", "turn", AGAIN, AGAIN.replace(TRAPS, "let caller = foe.active.moves[usize::from(foe.slot & 3)];\n        if traps && (caller == METRONOME || caller == 119) {").replace("= METRONOME;", "= caller;").replace("side, METRONOME)", "side, caller)")),
+    in_crate("Metronome's Wrap goes on though the held one left", "turn", TRAPS, TRAPS.replace("{", "&& self.battle.turn > 2000 {")),
+    in_crate("Metronome's Wrap begins again only before its move", "turn", "foe.selected = METRONOME;\n            if self.queue.will_move(1 - side) {\n", "if self.queue.will_move(1 - side) {\n                self.battle.sides[1 - side].selected = METRONOME;\n"),
+    in_crate("Bide stores 16 bits", "before", "active.bide_damage += damage;", "active.bide_damage = (active.bide_damage + damage) & 0xffff;"),
+    in_crate("who has one move left that is disabled does not struggle", "choice", "} else if !active.usable().contains(&true) {", "} else if active.pp == [0; 4] {"),
+)  # fmt: skip
+"""What shows in states to which battles come once in millions of turns, if at all: level 2 begins in them."""
+
+MUTANTS = (*PROBED, *TURNS, *RARE)

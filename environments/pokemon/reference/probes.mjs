@@ -1,6 +1,7 @@
 // The rules one by one: each probe asks Showdown's own functions about numbers.
 
 import { FORMAT, MOVES, SPECIES, TYPES, forgetLog, four, typesOf } from "./canonical.mjs";
+import { moveNumbers } from "./moves.mjs";
 import { Battle, DRAWS, Rolls, dex } from "./rolls.mjs";
 import { generated, learnset, learnsetBytes, parts, trained } from "./teams.mjs";
 
@@ -79,6 +80,7 @@ function accuracy(move, stage, evasion) {
   return [threshold("hit", () => battle.actions.tryMoveHit(asked.target === "self" ? own : foe, own, Object.assign(asked, plain)))];
 }
 
+
 // The points of a move with all that raises them.
 export const mostPoints = (move) => battle.calculatePP(move, 3);
 
@@ -122,9 +124,18 @@ const RULES = [
     const { hp, atk, def, spe, spa } = species.baseStats;
     return [...typesOf(species.types), hp, atk, def, spe, spa, ...learnsetBytes(learnset(species))];
   }],
-  ["move_data", { number: 0 }, { type: 0, power: 0, accuracy: 0, pp: 0, priority: 0, max_pp: 0 }, (number) => {
-    const move = MOVES[number - 1];
-    return [TYPES.indexOf(move.type) + 1, move.basePower, move.accuracy === true ? 0 : move.accuracy, move.pp, move.priority, mostPoints(move)];
+  ["move_data", { number: 0 }, {
+    type: 0, power: 0, accuracy: 0, pp: 0, priority: 0, max_pp: 0, category: 0, sharp: 0, own: 0, ignores_immunity: 0, hits: 0, recoil: 0, drain: 0,
+    status: 0, boost: 2, chance: 0, also_status: 0, also_flinch: 0, also_confusion: 0, also_boost: 2,
+  }, (number) => {
+    const one = MOVES[number - 1];
+    const move = moveNumbers(one);
+    const { secondary: also } = move;
+    return [
+      move.type, move.power, move.accuracy, move.pp, move.priority, mostPoints(one), move.category, Number(move.crit_ratio === 2), move.self_target,
+      move.ignore_immunity, move.hits, move.recoil, move.drain, move.status, ...move.boost,
+      also.chance, also.status, also.flinch, also.confusion, ...also.boost,
+    ];
   }],
   ["team_data", { number: 0, place: 0 }, { species: 0, level: 0, moves: 4, dv: 4, effort: 5 }, (number, place) => {
     const { species, level, moves, dv, effort } = teamOf(number)[place];

@@ -9,75 +9,18 @@
 import { writeFileSync } from "node:fs";
 
 import { MOVES, SPECIES, TYPES, four, typesOf } from "./canonical.mjs";
+import { CATEGORIES, check, moveNumbers } from "./moves.mjs";
 import { mostPoints, tenths } from "./probes.mjs";
 import { dex } from "./rolls.mjs";
 import { generated, hpDv, learnset, learnsetBytes, parts } from "./teams.mjs";
 
 const POOL = 256;
-const CATEGORIES = ["Physical", "Special", "Status"];
-const STATUSES = ["", "slp", "psn", "brn", "frz", "par", "tox"];
-const BOOSTS = ["atk", "def", "spe", "spa", "accuracy", "evasion"];
-const TWO_TO_FIVE = 5;
-
-function check(condition, message) {
-  if (!condition) throw new Error(message);
-}
-
-const typeNumber = (name) => TYPES.indexOf(name) + 1;
-
 function speciesTable() {
   return SPECIES.map((one) => {
     const { hp, atk, def, spe, spa, spd } = one.baseStats;
     check(spa === spd, `${one.name} has two special stats`);
     return { number: one.num, name: one.name, types: typesOf(one.types), base: [hp, atk, def, spe, spa], learnset: learnset(one) };
   });
-}
-
-// One change of stages; both special stats are one.
-function boost(boosts) {
-  if (!boosts) return [0, 0];
-  const names = Object.keys(boosts).filter((name) => name !== "spd");
-  check(names.length === 1, "a move changes one stage");
-  return [BOOSTS.indexOf(names[0]), boosts[names[0]]];
-}
-
-function secondary(move) {
-  const nothing = { chance: 0, status: 0, flinch: 0, confusion: 0, boost: [0, 0] };
-  if (!move.secondaries) return nothing;
-  check(move.secondaries.length === 1, "a move has one secondary effect");
-  const [effect] = move.secondaries;
-  const confusion = Number(effect.volatileStatus === "confusion");
-  return {
-    chance: Math.ceil((effect.chance * 256) / 100) - confusion,
-    status: STATUSES.indexOf(effect.status ?? ""),
-    flinch: Number(effect.volatileStatus === "flinch"),
-    confusion,
-    boost: boost(effect.boosts),
-  };
-}
-
-function moveTable() {
-  return MOVES.map((one) => ({
-    number: one.num,
-    name: one.name,
-    type: typeNumber(one.type),
-    power: one.basePower,
-    accuracy: one.accuracy === true ? 0 : one.accuracy,
-    pp: one.pp,
-    priority: one.priority,
-    max_pp: mostPoints(one),
-    category: CATEGORIES.indexOf(one.category),
-    crit_ratio: one.critRatio,
-    self_target: Number(one.target === "self"),
-    ignore_immunity: Number(one.ignoreImmunity === true || one.category === "Status" && one.ignoreImmunity === undefined),
-    // 0 once, 2 twice, 5 two to five times.
-    hits: Array.isArray(one.multihit) ? TWO_TO_FIVE : one.multihit ?? 0,
-    recoil: one.recoil ? one.recoil[1] / one.recoil[0] : 0,
-    drain: one.drain ? one.drain[1] / one.drain[0] : 0,
-    status: STATUSES.indexOf(one.status ?? ""),
-    boost: boost(one.boosts),
-    secondary: secondary(one),
-  }));
 }
 
 // Tenths by which a type's damage is multiplied: the row attacks, the column defends.
@@ -106,7 +49,7 @@ function teams() {
 }
 
 const species = speciesTable();
-const moves = moveTable();
+const moves = MOVES.map((one) => ({ ...moveNumbers(one), max_pp: mostPoints(one) }));
 const document = { types: TYPES, chart: chart(), species, moves, metronome: metronome(), teams: teams() };
 
 // Fields of a move in the order of the flat tables.

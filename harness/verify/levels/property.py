@@ -246,10 +246,10 @@ def _steps(pair: Pair, module: Module, later: Sequence[Module]) -> CheckResult:
 
 
 def playable(
-    pair: Pair, cases: list[Any], only: Collection[str] | None, *, with_episodes: bool = False, further: int = 0
+    pair: Pair, cases: list[Any], only: Collection[str] | None, *, with_episodes: bool = False
 ) -> tuple[list[Any], int]:
     """Play cases of which the reference may refuse some; returns what was played and how many were refused."""
-    answers = answered(partial(pair.play, only=only, with_episodes=with_episodes, further=further), cases)
+    answers = answered(partial(pair.play, only=only, with_episodes=with_episodes), cases)
     played = [answer for answer in answers if answer is not None]
     return played, len(answers) - len(played)
 

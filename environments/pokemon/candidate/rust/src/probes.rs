@@ -10,7 +10,30 @@ use crate::teams;
 
 leaves! { struct Number { number: i32 } }
 leaves! { struct SpeciesData { types: [i32; 2], base: [i32; 5], learnset: [i32; 21] } }
-leaves! { struct MoveData { kind: i32 => "type", power: i32, accuracy: i32, pp: i32, priority: i32, max_pp: i32 } }
+leaves! {
+    struct MoveData {
+        kind: i32 => "type",
+        power: i32,
+        accuracy: i32,
+        pp: i32,
+        priority: i32,
+        max_pp: i32,
+        category: i32,
+        sharp: i32,
+        own: i32,
+        ignores_immunity: i32,
+        hits: i32,
+        recoil: i32,
+        drain: i32,
+        status: i32,
+        boost: [i32; 2],
+        chance: i32,
+        also_status: i32,
+        also_flinch: i32,
+        also_confusion: i32,
+        also_boost: [i32; 2],
+    }
+}
 leaves! { struct Place { number: i32, place: i32 } }
 leaves! { struct TeamData { species: i32, level: i32, moves: [i32; 4], dv: [i32; 4], effort: [i32; 5] } }
 leaves! { struct Born { kind: i32, grade: i32, dv: [i32; 4], effort: [i32; 5] } }
@@ -63,6 +86,7 @@ fn species_data(given: Number) -> SpeciesData {
 
 fn move_data(given: Number) -> MoveData {
     let it = lookup(byte(given.number));
+    let also = &it.secondary;
     MoveData {
         kind: it.kind.into(),
         power: it.power.into(),
@@ -70,6 +94,20 @@ fn move_data(given: Number) -> MoveData {
         pp: it.pp.into(),
         priority: it.priority.into(),
         max_pp: it.max_pp.into(),
+        category: it.category as i32,
+        sharp: it.sharp.into(),
+        own: it.own.into(),
+        ignores_immunity: it.ignores_immunity.into(),
+        hits: it.hits.into(),
+        recoil: it.recoil.into(),
+        drain: it.drain.into(),
+        status: it.status.into(),
+        boost: [it.boost.0.into(), it.boost.1.into()],
+        chance: also.chance.into(),
+        also_status: also.status.into(),
+        also_flinch: also.flinch.into(),
+        also_confusion: also.confusion.into(),
+        also_boost: [also.boost.0.into(), also.boost.1.into()],
     }
 }
 
