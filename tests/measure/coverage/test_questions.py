@@ -47,3 +47,12 @@ def test_of_what_is_over_the_cap_only_the_number_is_kept() -> None:
     questions.add("a", "reset", {"seed": 1})
     questions.add("a", "step", {"action": {}})
     assert (questions.asked, questions.kept) == (6, 3), "nothing small is kept after that either"
+
+
+def test_what_goes_on_beyond_the_cap_is_a_question_that_is_not_kept() -> None:
+    questions = Questions(max_bytes=1000)
+    questions.add("a", "reset", {"seed": 1})
+    for _ in range(3):
+        questions.add("a", "step", {"action": np.zeros(100)})
+    assert calls(questions) == [["reset", "step"]]
+    assert (questions.asked, questions.kept) == (2, 1), "it would look as if all had been asked again"
