@@ -14,14 +14,10 @@ def _move_data(inputs):
     move, pp = move_of(inputs["number"]), look(PP, inputs["number"])
     numbers = {
         name: getattr(move, name)
-        for name in ("type", "power", "accuracy", "category", "hits", "recoil", "drain", "status")
+        for name in ("type", "power", "accuracy", "category", "crit_ratio", "hits", "recoil", "drain", "status")
     }
     numbers |= {"pp": pp[0], "priority": look(PRIORITY, inputs["number"]), "max_pp": pp[1]}
-    numbers |= {
-        "sharp": jnp.int32(move.crit_ratio == 2),
-        "own": move.self_target,
-        "ignores_immunity": move.ignore_immunity,
-    }
+    numbers |= {"own": move.self_target, "ignores_immunity": move.ignore_immunity}
     numbers |= {"boost": jnp.stack([move.boost_stat, move.boost_stages]), "chance": move.secondary_chance}
     numbers |= {f"also_{name}": getattr(move, f"secondary_{name}") for name in ("status", "flinch", "confusion")}
     return numbers | {"also_boost": jnp.stack([move.secondary_boost_stat, move.secondary_boost_stages])}

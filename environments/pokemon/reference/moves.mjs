@@ -36,8 +36,8 @@ function secondary(move) {
   };
 }
 
-// All of a move that is a number, as the tables of the candidates have it.
-export function moveNumbers(one) {
+// All of a move that is a number, as the tables of the candidates have it; `mostPoints` are those with all that raises them.
+export function moveNumbers(one, mostPoints) {
   return {
     number: one.num,
     name: one.name,
@@ -46,6 +46,7 @@ export function moveNumbers(one) {
     accuracy: one.accuracy === true ? 0 : one.accuracy,
     pp: one.pp,
     priority: one.priority,
+    max_pp: mostPoints,
     category: CATEGORIES.indexOf(one.category),
     crit_ratio: one.critRatio,
     self_target: Number(one.target === "self"),
@@ -58,4 +59,14 @@ export function moveNumbers(one) {
     boost: boost(one.boosts),
     secondary: secondary(one),
   };
+}
+
+// The same in a row, in the order of the flat tables and of the probe.
+export function moveRow(move) {
+  const { secondary: effect } = move;
+  return [
+    move.type, move.power, move.accuracy, move.pp, move.priority, move.max_pp, move.category, move.crit_ratio,
+    move.self_target, move.ignore_immunity, move.hits, move.recoil, move.drain, move.status, ...move.boost,
+    effect.chance, effect.status, effect.flinch, effect.confusion, ...effect.boost,
+  ];
 }

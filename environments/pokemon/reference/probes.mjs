@@ -1,7 +1,7 @@
 // The rules one by one: each probe asks Showdown's own functions about numbers.
 
 import { FORMAT, MOVES, SPECIES, TYPES, forgetLog, four, typesOf } from "./canonical.mjs";
-import { moveNumbers } from "./moves.mjs";
+import { moveNumbers, moveRow } from "./moves.mjs";
 import { Battle, DRAWS, Rolls, dex } from "./rolls.mjs";
 import { generated, learnset, learnsetBytes, parts, trained } from "./teams.mjs";
 
@@ -81,8 +81,7 @@ function accuracy(move, stage, evasion) {
 }
 
 
-// The points of a move with all that raises them.
-export const mostPoints = (move) => battle.calculatePP(move, 3);
+export const numbersOf = (move) => moveNumbers(move, battle.calculatePP(move, 3));
 
 // By how many tenths a type's damage to another is multiplied.
 export function tenths(type, target) {
@@ -125,18 +124,9 @@ const RULES = [
     return [...typesOf(species.types), hp, atk, def, spe, spa, ...learnsetBytes(learnset(species))];
   }],
   ["move_data", { number: 0 }, {
-    type: 0, power: 0, accuracy: 0, pp: 0, priority: 0, max_pp: 0, category: 0, sharp: 0, own: 0, ignores_immunity: 0, hits: 0, recoil: 0, drain: 0,
+    type: 0, power: 0, accuracy: 0, pp: 0, priority: 0, max_pp: 0, category: 0, crit_ratio: 0, own: 0, ignores_immunity: 0, hits: 0, recoil: 0, drain: 0,
     status: 0, boost: 2, chance: 0, also_status: 0, also_flinch: 0, also_confusion: 0, also_boost: 2,
-  }, (number) => {
-    const one = MOVES[number - 1];
-    const move = moveNumbers(one);
-    const { secondary: also } = move;
-    return [
-      move.type, move.power, move.accuracy, move.pp, move.priority, mostPoints(one), move.category, Number(move.crit_ratio === 2), move.self_target,
-      move.ignore_immunity, move.hits, move.recoil, move.drain, move.status, ...move.boost,
-      also.chance, also.status, also.flinch, also.confusion, ...also.boost,
-    ];
-  }],
+  }, (number) => moveRow(numbersOf(MOVES[number - 1]))],
   ["team_data", { number: 0, place: 0 }, { species: 0, level: 0, moves: 4, dv: 4, effort: 5 }, (number, place) => {
     const { species, level, moves, dv, effort } = teamOf(number)[place];
     return [species, level, ...four(moves), ...dv, ...effort];

@@ -9,8 +9,8 @@
 import { writeFileSync } from "node:fs";
 
 import { MOVES, SPECIES, TYPES, four, typesOf } from "./canonical.mjs";
-import { CATEGORIES, check, moveNumbers } from "./moves.mjs";
-import { mostPoints, tenths } from "./probes.mjs";
+import { CATEGORIES, check, moveRow } from "./moves.mjs";
+import { numbersOf, tenths } from "./probes.mjs";
 import { dex } from "./rolls.mjs";
 import { generated, hpDv, learnset, learnsetBytes, parts } from "./teams.mjs";
 
@@ -49,18 +49,8 @@ function teams() {
 }
 
 const species = speciesTable();
-const moves = MOVES.map((one) => ({ ...moveNumbers(one), max_pp: mostPoints(one) }));
+const moves = MOVES.map(numbersOf);
 const document = { types: TYPES, chart: chart(), species, moves, metronome: metronome(), teams: teams() };
-
-// Fields of a move in the order of the flat tables.
-function moveRow(move) {
-  const { secondary: effect } = move;
-  return [
-    move.type, move.power, move.accuracy, move.pp, move.priority, move.max_pp, move.category, move.crit_ratio,
-    move.self_target, move.ignore_immunity, move.hits, move.recoil, move.drain, move.status, ...move.boost,
-    effect.chance, effect.status, effect.flinch, effect.confusion, ...effect.boost,
-  ];
-}
 
 const memberRow = (one) => [one.species, one.level, ...one.moves, ...one.dv, ...one.effort];
 const hex = (bytes) => bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,25 +35,21 @@ class RunLines:
     by_file: Mapping[str, Mapping[int, bool]]
 
     @staticmethod
-    def of(coverage: Coverage, tree: Path) -> RunLines:
-        """What was counted of the crate in a tree, all levels together.
+    def of(coverage: Coverage) -> RunLines:
+        """What was counted of a crate, all levels together.
 
         Raises:
-            SetupError: it could not be counted, not all that the candidate was asked was asked again, or the crate has what
-                makes counts say too little.
+            SetupError: it could not be counted, or not all that the candidate was asked was asked again.
         """
-        lacks = [*coverage.not_measured, *_uncountable(tree / CANDIDATE_DIRECTORY)]
+        lacks = list(coverage.not_measured)
         for number, level in coverage.levels.items():
             if level.error or level.repeated < level.asked:
                 lacks.append(
                     f"level {number}: {level.error or f'{level.repeated} of {level.asked} questions asked again'}"
                 )
-        if lacks or not coverage.levels:
-            raise SetupError(
-                f"what the candidate runs cannot be counted: {'; '.join(lacks) or 'no level was measured'}",
-                where=f"{CANDIDATE_DIRECTORY}/",
-                next_step="leave --by-coverage out: then each mutant is run",
-            )
+        if not coverage.levels:
+            lacks.append("no level was measured")
+        _demand_none(lacks)
         by_file = {}
         for name, file in coverage.files.items():
             lines = dict.fromkeys(file.lines | {line_of(region) for region in file.branches}, False)
@@ -71,12 +67,10 @@ class RunLines:
         """
         begin, end = min(edit[0] for edit in mutant.edits), max(edit[1] for edit in mutant.edits)
         first, last = source.count(b"\n", 0, begin) + 1, source.count(b"\n", 0, end) + 1
-        around = [each for each in rust_functions(source) if each[0] <= first and last <= each[1]]
-        ran = [
-            ran
-            for line, ran in self.by_file.get(mutant.file, {}).items()
-            if around and around[0][0] <= line <= around[0][1]
-        ]
+        around = next(((a, b) for a, b in rust_functions(source) if a <= first and last <= b), None)
+        if around is None:
+            return False
+        ran = [ran for line, ran in self.by_file.get(mutant.file, {}).items() if around[0] <= line <= around[1]]
         return bool(ran) and not any(ran)
 
     def to_json(self) -> dict[str, Any]:
@@ -89,8 +83,12 @@ class RunLines:
         return RunLines({file: dict(map(tuple, lines)) for file, lines in Document(described, "lines").content.items()})
 
 
-def _uncountable(candidate: Path) -> list[str]:
-    """What in the crates of a candidate makes counts say too little, a line each."""
+def demand_countable(candidate: Path) -> None:
+    """Refuse a candidate whose crates have what makes counts say too little.
+
+    Raises:
+        SetupError: it names what, and in which file.
+    """
     found = []
     for manifest in sorted(candidate.rglob("Cargo.toml")):
         described = toml_of(manifest.read_text(encoding="utf-8"))
@@ -102,4 +100,13 @@ def _uncountable(candidate: Path) -> list[str]:
         if match := _ENDS_OTHERWISE.search(file.read_text(encoding="utf-8", errors="replace")):
             name = file.relative_to(candidate).as_posix()
             found.append(f"{name} has `{match[0]}`: functions that end by a panic, or not at all, are not counted well")
-    return found
+    _demand_none(found)
+
+
+def _demand_none(lacks: Sequence[str]) -> None:
+    if lacks:
+        raise SetupError(
+            f"what the candidate runs cannot be counted: {'; '.join(lacks)}",
+            where=f"{CANDIDATE_DIRECTORY}/",
+            next_step="leave --by-coverage out: then each mutant is run",
+        )

@@ -17,7 +17,7 @@ from harness.measure.strength.equivalence import Programs
 from harness.measure.strength.judging import judge
 from harness.measure.strength.mutants import Mutant
 from harness.measure.strength.statuses import ERROR
-from harness.measure.strength.unreached import RunLines
+from harness.measure.strength.unreached import RunLines, demand_countable
 from harness.policy.floor import permitted
 from harness.support.files import make_writable
 from harness.task.contract import CANDIDATE_DIRECTORY, Task, caches
@@ -75,13 +75,15 @@ class MutantJudge:
         Raises:
             SetupError: that cannot be counted.
         """
-        llvm.tools(self._driver, toolchain(self._driver))  # what is missing is said before anything runs
+        # What is missing is said before anything runs.
+        demand_countable(self._original / CANDIDATE_DIRECTORY)
+        llvm.tools(self._driver, toolchain(self._driver))
         with MeasuringVerifier(self._task, self._driver, workers=1, record_questions=MOST_QUESTIONS) as verifier:
             seconds, why = self._passed(verifier, levels, seed)
             if why:
                 return seconds, why, {}
             coverage = verifier.candidate_coverage(self._original, math.inf)
-            return seconds, why, RunLines.of(coverage, self._original).to_json()
+            return seconds, why, RunLines.of(coverage).to_json()
 
     def _passed(self, verifier: Verifier, levels: Sequence[int], seed: int) -> tuple[dict[int, float], str]:
         verdict = verifier.verify(self._original, LevelsRequest(levels, seed, stop_at_failure=True))

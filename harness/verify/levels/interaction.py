@@ -18,9 +18,9 @@ from harness.verdict import CheckResult, Divergence, Outcome
 from harness.verify import strategies
 from harness.verify.levels import boundaries, draw_limits
 from harness.verify.levels.by_itself import strayed
+from harness.verify.levels.property import playable
 from harness.verify.localise import localise
 from harness.verify.pair import Pair
-from harness.verify.refusals import answered
 from harness.verify.statistics.laws import compare_outcomes, verdict
 
 LEVEL = 2
@@ -72,7 +72,7 @@ def _search(pair: Pair, name: str, search: Callable[..., tuple[Case | None, int]
     """What a search over cases finds; it is called with the judgement, and with the settings of one search."""
 
     def fails(case: Case) -> bool:
-        played, _ = _accepted(pair, [case])
+        played, _ = playable(pair, [case])
         return any(difference is not None for _, difference in played)
 
     simplest, judged = search(
@@ -83,7 +83,7 @@ def _search(pair: Pair, name: str, search: Callable[..., tuple[Case | None, int]
     )
     if simplest is None:
         return CheckResult(name, Outcome.PASS, examples=judged)
-    [(expected, difference)], _ = _accepted(pair, [simplest])
+    [(expected, difference)], _ = playable(pair, [simplest])
     if difference is None:
         divergence = Divergence(
             simplest, 0, "trajectory", "the same answer twice", "another answer the second time", "determinism", LEVEL,
@@ -139,7 +139,7 @@ def _judged(pair: Pair, name: str, cases: list[Case], length: int, *, further: i
     together = max(1, MOST_BYTES // (2 * (length + 1) * pair.task.timestep_bytes))
     judged, refused = 0, 0
     for start in range(0, len(cases), together):
-        played, unplayed = _accepted(pair, cases[start : start + together], further=further)
+        played, unplayed = playable(pair, cases[start : start + together], further=further)
         judged, refused = judged + len(played), refused + unplayed
         failing = [(difference.step, n) for n, (_, difference) in enumerate(played) if difference is not None]
         if failing:
@@ -151,22 +151,6 @@ def _judged(pair: Pair, name: str, cases: list[Case], length: int, *, further: i
             return CheckResult(name, Outcome.FAIL, examples=judged, divergences=(stray,))
     detail = f"{refused} sequences were refused by the reference" if refused else ""
     return CheckResult(name, Outcome.PASS, examples=judged, detail=detail)
-
-
-def _accepted(pair: Pair, cases: list[Case], *, further: int = 0) -> tuple[list[Any], int]:
-    """Play cases; of one that the reference refuses, as an action in it is not legal, the first half, and so on.
-
-    Returns:
-        What was played (`Pair.play`), and how many cases have no beginning that it accepts.
-    """
-    played: list[Any] = []
-    waiting = cases
-    while waiting:
-        answers = answered(partial(pair.play, further=further), waiting)
-        played += [answer for answer in answers if answer is not None]
-        refused = [case for case, answer in zip(waiting, answers, strict=True) if answer is None]
-        waiting = [case.cut(case.length // 2) for case in refused if case.length > 1]
-    return played, len(cases) - len(played)
 
 
 def _laws(pair: Pair) -> CheckResult:

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.compare import compare_leaves
+from harness.compare import Difference, compare_leaves
 from harness.errors import Raised, Side
-from harness.model import Array, Case, Leaves
+from harness.model import Array, Case, Leaves, Trajectory
 from harness.task.contract import Module, TaskProbe
 from harness.task.every_input import count_inputs, every_input
 from harness.task.leaf_values import inputs_anywhere
@@ -246,12 +246,27 @@ def _steps(pair: Pair, module: Module, later: Sequence[Module]) -> CheckResult:
 
 
 def playable(
-    pair: Pair, cases: list[Any], only: Collection[str] | None, *, with_episodes: bool = False
-) -> tuple[list[Any], int]:
-    """Play cases of which the reference may refuse some; returns what was played and how many were refused."""
-    answers = answered(partial(pair.play, only=only, with_episodes=with_episodes), cases)
-    played = [answer for answer in answers if answer is not None]
-    return played, len(answers) - len(played)
+    pair: Pair,
+    cases: list[Case],
+    only: Collection[str] | None = None,
+    *,
+    with_episodes: bool = False,
+    further: int = 0,
+) -> tuple[list[tuple[Trajectory, Difference | None]], int]:
+    """Play cases as `Pair.play` does; of one that the reference refuses, as an action is illegal, the first half, and so on.
+
+    Returns:
+        What was played, and how many cases have no beginning that it accepts.
+    """
+    play = partial(pair.play, only=only, with_episodes=with_episodes, further=further)
+    played: list[tuple[Trajectory, Difference | None]] = []
+    waiting = cases
+    while waiting:
+        answers = answered(play, waiting)
+        played += [answer for answer in answers if answer is not None]
+        refused = [case for case, answer in zip(waiting, answers, strict=True) if answer is None]
+        waiting = [case.cut(case.length // 2) for case in refused if case.length > 1]
+    return played, len(cases) - len(played)
 
 
 def _invariants(pair: Pair, module: str | None) -> Iterator[CheckResult]:

@@ -11,7 +11,7 @@ from harness.errors import SetupError
 from harness.measure.coverage.result import Coverage, File, Level
 from harness.measure.strength.faults import Edit
 from harness.measure.strength.mutants import Mutant
-from harness.measure.strength.unreached import RunLines
+from harness.measure.strength.unreached import RunLines, demand_countable
 
 SOURCE = b"""// one\rcomment
 const TABLE: i32 = 1;
@@ -107,13 +107,12 @@ def coverage(*levels: Level, not_measured: tuple[str, ...] = ()) -> Coverage:
     return Coverage(files, {}, dict(enumerate(levels, 1)), not_measured)
 
 
-def test_what_any_level_ran_was_run(tmp_path: Path) -> None:
-    tree = crate(tmp_path)
+def test_what_any_level_ran_was_run() -> None:
     by_line = Level(lines={"candidate/src/lib.rs": frozenset({2})})
     by_region = Level(branches={"candidate/src/lib.rs": frozenset({"1:1-3:2"})})
-    assert RunLines.of(coverage(Level(), Level()), tree).by_file == {"src/lib.rs": {1: False, 2: False}}
-    assert RunLines.of(coverage(Level(), by_line), tree).by_file == {"src/lib.rs": {1: False, 2: True}}
-    assert RunLines.of(coverage(by_region, Level()), tree).by_file == {"src/lib.rs": {1: True, 2: False}}
+    assert RunLines.of(coverage(Level(), Level())).by_file == {"src/lib.rs": {1: False, 2: False}}
+    assert RunLines.of(coverage(Level(), by_line)).by_file == {"src/lib.rs": {1: False, 2: True}}
+    assert RunLines.of(coverage(by_region, Level())).by_file == {"src/lib.rs": {1: True, 2: False}}
 
 
 @pytest.mark.parametrize(
@@ -125,9 +124,9 @@ def test_what_any_level_ran_was_run(tmp_path: Path) -> None:
         (coverage(), "no level was measured"),
     ],
 )
-def test_half_a_count_says_nothing(counted: Coverage, said: str, tmp_path: Path) -> None:
+def test_half_a_count_says_nothing(counted: Coverage, said: str) -> None:
     with pytest.raises(SetupError, match=said) as refused:
-        RunLines.of(counted, crate(tmp_path))
+        RunLines.of(counted)
     assert "leave --by-coverage out" in str(refused.value)
 
 
@@ -143,4 +142,4 @@ def test_half_a_count_says_nothing(counted: Coverage, said: str, tmp_path: Path)
 )
 def test_a_crate_whose_counts_say_too_little_is_refused(changed: dict[str, str], said: str, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=said):
-        RunLines.of(coverage(Level()), crate(tmp_path, **changed))
+        demand_countable(crate(tmp_path, **changed) / "candidate")

@@ -10,7 +10,7 @@ import pytest
 
 from harness.errors import Raised, Side
 from harness.model import Case
-from harness.verify.levels import interaction
+from harness.verify.levels.property import playable
 
 ILLEGAL = 9
 
@@ -18,7 +18,7 @@ ILLEGAL = 9
 class Refusing:
     """A stand-in for a pair of sides: the reference refuses an action, and both differ in the step after a 5."""
 
-    def play(self, cases: Sequence[Case], *, further: int = 0) -> list[tuple[Case, Any]]:
+    def play(self, cases: Sequence[Case], **_: object) -> list[tuple[Case, Any]]:
         actions = [case.actions["action"].tolist() for case in cases]
         if any(ILLEGAL in each for each in actions):
             raise Raised("ValueError: action 9 is not legal", side=Side.REFERENCE)
@@ -42,12 +42,12 @@ def case(*actions: int) -> Case:
 )
 def test_as_much_of_it_as_halving_leaves(given: list[int], played: list[int] | None, refused: int) -> None:
     pair: Any = Refusing()
-    found, left_out = interaction._accepted(pair, [case(7), case(*given)])
+    found, left_out = playable(pair, [case(7), case(*given)])
     assert [each.actions["action"].tolist() for each, _ in found] == [[7]] + ([played] if played else [])
     assert left_out == refused
 
 
 def test_what_shows_in_the_beginning_is_found() -> None:
     pair: Any = Refusing()
-    found, _ = interaction._accepted(pair, [case(1, 5, 3, ILLEGAL), case(2, 2)])
+    found, _ = playable(pair, [case(1, 5, 3, ILLEGAL), case(2, 2)])
     assert sorted(str(difference) for _, difference in found) == ["None", "a difference"]
