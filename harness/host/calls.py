@@ -33,6 +33,9 @@ TELL_OF_OTHERS = frozenset(
 COSTS = frozenset({"compare", "profile", "replay", "run_command"})
 """Calls that take this machine's time and so need something left of the budgets; a verification asks for itself."""
 
+RECORDED = COSTS | {"write_file", "edit_file"}
+"""Calls that are events of the record once they are done; a verification asks for itself."""
+
 
 class Calls(Answering):
     """The calls on one open session.
@@ -85,6 +88,8 @@ class Calls(Answering):
     def answer(self, call: str, arguments: Mapping[str, Any], client: str) -> dict[str, Any]:
         function = self._function(call, client)
         given = checked(call, function, arguments)
+        if call in RECORDED:
+            self._session.demand_events()
         if call in COSTS:
             found = self._session.directory
             demand_budget(self._home, client_of(found), found.task)

@@ -25,6 +25,8 @@ MAX_REF_BYTES = 1000
 """The name of a ref, or a line about one."""
 MAX_EVENTS = 50_000
 """Events of one log, each of which is a commit."""
+LAST_EVENTS = 100
+"""So many more fit where nothing new may begin: what has begun is still recorded."""
 MAX_STORED = 500_000
 """Files of a git directory: packs, objects of their own, refs."""
 MAX_BUNDLE_BYTES = 4 << 30

@@ -32,6 +32,7 @@ MAIN = "refs/heads/main"
 NOTES = "refs/notes/lockstep"
 ATTESTATIONS = "refs/lockstep/attestations/"
 
+FULL = "begin another session from what this one committed (`lockstep export`)"
 HARNESS = "Lockstep harness <harness@lockstep.invalid>"
 
 
@@ -187,10 +188,14 @@ class EventLog:
         """Record one event; when this returns it is durable, and the refs that follow from it are moved.
 
         Raises:
-            RecordError: it could not be written; then nothing has happened, except where the error came from moving a
-                ref that only follows from the log, which the next opening moves.
+            RecordError: it could not be written, or the log is as long as one may be; then nothing has happened, except
+                where the error came from moving a ref that only follows from the log, which the next opening moves.
         """
         store = self._store
+        if len(self.events) >= MAX_EVENTS:  # nobody could read it any more
+            raise RecordError(
+                f"the log has {MAX_EVENTS} events, and cannot grow", where=str(store.path), next_step=FULL
+            )
         last = self.events[-1] if self.events else None
         files = dict(attached or {})
         event = Event(

@@ -6,6 +6,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -80,25 +81,25 @@ def snapshot(
 
 def _taken(workspace: Path, store: Store | None, may_be_checkout: bool) -> _Reader:
     reader = _Reader(store)
-    try:
-        root = os.open(workspace, DIRECTORY)
-    except OSError as error:
-        raise SessionError(
-            f"the workspace cannot be read: {error.strerror}",
-            where=str(workspace),
-            next_step="reopen the session: a workspace that is gone is restored from the record",
-        ) from error
-    try:
+    with ExitStack() as held:
+        try:
+            root = os.open(workspace, DIRECTORY)
+            held.callback(os.close, root)
+            listed = list(_listing(root))
+        except OSError as error:
+            raise SessionError(
+                f"the workspace cannot be read: {error.strerror}",
+                where=str(workspace),
+                next_step="reopen the session: a workspace that is gone is restored from the record",
+            ) from error
         entries = [
             (name, location)
-            for name, location in _listing(root)
+            for name, location in listed
             if not left_out(name) or (objection_to_new(name) and not may_be_checkout)
         ]
         reader.refuse_clashes("", (name for name, _ in entries))
         for name, location in entries:
             reader.take(root, name, name, location)
-    finally:
-        os.close(root)
     if reader.refused:
         raise SessionError(
             f"the workspace cannot be recorded: {_list(reader.refused)}",
@@ -201,7 +202,11 @@ class _Reader:
             self._directories += 1
             if self._directories > MAX_FILES:
                 raise _too_much(f"more than {MAX_FILES} directories")
-            entries = list(_listing(directory))
+            try:
+                entries = list(_listing(directory))
+            except OSError as error:  # it can be read, and not be searched
+                self.refused.append(f"{path!r} cannot be read ({error.strerror})")
+                return
             if any(below == CACHE_TAG for below, _ in entries):
                 return
             self.refuse_clashes(path, (below for below, _ in entries))

@@ -25,7 +25,7 @@ from git import Git
 from git.exc import CommandError, GitCommandNotFound
 
 from harness.errors import RecordError
-from harness.record.bounds import MAX_DEPTH, MAX_FILES, MAX_REFS, demand_object, too_large
+from harness.record.bounds import MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_REFS, demand_object, too_large
 from harness.record.names import objection
 from harness.record.objects import (
     EXECUTABLE,
@@ -280,8 +280,14 @@ class Store:
         """Store a file's content, and return its id.
 
         Raises:
-            RecordError: the object cannot be written, or another content is stored under its id.
+            RecordError: the object cannot be written, is larger than one may be, or another content is stored under its id.
         """
+        if len(content) > MAX_FILE_BYTES:  # nobody could read it any more
+            raise RecordError(
+                f"a file of {len(content)} bytes is too large for a record",
+                where=str(self.path),
+                expected=f"at most {MAX_FILE_BYTES >> 20} MiB",
+            )
         digest = sha256(content).hexdigest()
         identifier = object_id("blob", content)
         if self._has(identifier):

@@ -31,6 +31,7 @@ from harness.session import coverage, recipe
 from harness.session.recipe import State, Step
 from harness.session.recorder import Recorder
 from harness.session.request import VerificationRequest
+from harness.session.same_tree import decides_seed
 from harness.session.spending import client_of
 from harness.support.progress import Progress
 from harness.task.contract import CASES_DIRECTORY, TRAINING_LEVEL
@@ -115,6 +116,13 @@ def asked_step(state: State, request: VerificationRequest) -> Step:
     return Step(level, module)
 
 
+def _not_the_same(failed: recipe.Attempt) -> str:
+    return (
+        f"this very tree failed level {failed.failed_level} with this very seed (event {failed.seq}: {failed.finding}), "
+        "and passes now: it does not always do the same. Look for what hangs on time, threads or memory, and change it"
+    )
+
+
 class Attempts:
     """The verifications of one open session, one at a time.
 
@@ -169,6 +177,7 @@ class Attempts:
     def _verify(self, step: Step, request: VerificationRequest, asked: Mapping[str, str]) -> Verification:
         recorder, given = self._recorder, request.seed
         recorder.settle("the attempt ended without a verdict")
+        recorder.demand_events()
         recorder.write_cases()
         home, found = recorder.directory.home, recorder.directory
         client = client_of(found)
@@ -184,8 +193,8 @@ class Attempts:
         began = time.monotonic()
         taken = recorder.take_snapshot(arguments)
         # Drawn only now: no candidate can have been written for it.
-        seed = self._interrupted_seed(arguments, taken) if given is None else given
-        seed = secrets.randbits(63) if seed is None else seed
+        before = decides_seed(self._history.events, self._history.state.attempts, taken.tree) if given is None else None
+        seed = given if given is not None else before.seed if before is not None else secrets.randbits(63)
         detail = {**asked, "drawn": given is None}
         with one_at_a_time(home):
             demand_budget(home, client, found.task)
@@ -196,6 +205,8 @@ class Attempts:
             with recorder.exported(taken, str(attempt.seq)) as tree:
                 verdict = self._judge().verify(tree, LevelsRequest(levels, seed, step.module))
             verdict = self._believe(verdict, levels, seed)
+            if verdict.passed and before is not None and before.contradicts(levels, step.module, conditions()):
+                verdict = replace(verdict, error=_not_the_same(before.attempt))
             return self._conclude(step, arguments, taken, verdict, given is None, time.monotonic() - began)
         except BaseException as error:
             with suppress(RecordError):  # then the next verification, or the next opening, settles it
@@ -203,21 +214,6 @@ class Attempts:
                 # With its time: whoever cancels just before the end has spent it all the same.
                 recorder.settle(why, time.monotonic() - began)
             raise
-
-    def _interrupted_seed(self, arguments: Mapping[str, Any], taken: Snapshot) -> int | None:
-        """The seed with which the last attempt at this went on until it was interrupted, if it judged this very tree.
-
-        It was drawn after that tree was fixed, so it is as good as a fresh one; with it, level 4 finds what it had trained,
-        and nobody can interrupt what goes badly in the hope of a better seed.
-        """
-        last = next((event for event in reversed(self._history.events) if event.kind == recipe.ATTEMPT), None)
-        if last is None or not last.detail.get("drawn") or TRAINING_LEVEL not in arguments["levels"]:
-            return None
-        interrupted = self._history.state.attempts[-1].outcome == recipe.INTERRUPTED
-        same = last.workspace is not None and last.workspace["gitTree"] == taken.tree
-        asked = ("level", "levels", "module")
-        same = same and all(last.arguments[name] == arguments[name] for name in asked)
-        return last.seeds["run"] if interrupted and same else None
 
     def _judge(self) -> Verifier:
         if self._verifier is None:

@@ -13,15 +13,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from harness.errors import SessionError, TrustedFileChanged
+from harness.errors import RecordError, SessionError, TrustedFileChanged
 from harness.policy.quota import demand_room
+from harness.record.bounds import LAST_EVENTS, MAX_EVENTS
 from harness.record.directory import SessionDirectory
 from harness.record.event import Event
 from harness.record.export import check_out, discard, exported
 from harness.record.keyring import Keyring
 from harness.record.keys import SigningKey
 from harness.record.lock import Lock
-from harness.record.log import EventLog, cases_added, snapshot_of
+from harness.record.log import FULL, EventLog, cases_added, snapshot_of
 from harness.record.objects import EXECUTABLE, Entry
 from harness.record.snapshot import (
     Changes,
@@ -37,7 +38,14 @@ from harness.session import recipe
 from harness.session.history import History
 from harness.session.spending import Spending
 from harness.session.task_update import TaskUpdate, content_digest
-from harness.support.files import clear_temporaries, remove_below, storing, write_below, write_durably
+from harness.support.files import (
+    clear_temporaries,
+    remove_below,
+    remove_empty_directories,
+    storing,
+    write_below,
+    write_durably,
+)
 from harness.task.contract import CASES_DIRECTORY, PROPOSED_DIRECTORY
 
 
@@ -110,6 +118,20 @@ class Recorder:
                 if len(self.history.events) == known:
                     self._spending.take_back()
 
+    def demand_events(self) -> None:
+        """Refuse what would be recorded in a log that is nearly as long as one may be.
+
+        Raises:
+            SessionError: it is.
+        """
+        if len(self.history.events) >= MAX_EVENTS - LAST_EVENTS:
+            raise SessionError(
+                f"the record of this session is full: {len(self.history.events)} events",
+                where=self.directory.id,
+                expected=f"fewer than {MAX_EVENTS - LAST_EVENTS}",
+                next_step=FULL,
+            )
+
     def settle(self, why: str, duration_s: float = 0.0) -> None:
         """Record that an attempt without a verdict will never have one, and what it took where that is known."""
         if self.history.state.pending is not None:
@@ -157,11 +179,17 @@ class Recorder:
     # The trusted copy and the workspace
 
     def write_cases(self) -> None:
-        """Put cases that the log has gained into the trusted copy and the workspace."""
+        """Put cases that the log has gained into the trusted copy and the workspace.
+
+        Where something in the workspace is in the way, the next snapshot is refused and names it, and `restore_trusted`
+        writes them.
+        """
         for path in sorted(self._owed):
-            for root in (self.directory.trusted, self.directory.workspace):
-                if not (root / path).exists():
-                    self._write(root, path, self.trusted[path])
+            if not (self.directory.trusted / path).exists():
+                self._write(self.directory.trusted, path, self.trusted[path])
+            with suppress(RecordError):
+                if not (self.directory.workspace / path).exists():
+                    self._write(self.directory.workspace, path, self.trusted[path])
             self._owed.remove(path)
 
     def restore_trusted(self) -> tuple[str, ...]:
@@ -182,6 +210,7 @@ class Recorder:
         for path in changes.added:
             remove_below(workspace, path)
         for path in (*changes.changed, *changes.deleted):
+            remove_empty_directories(workspace / path)
             self._write(workspace, path, self.trusted[path])
         return (*changes.changed, *changes.deleted, *changes.added)
 

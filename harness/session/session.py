@@ -222,6 +222,10 @@ class Session(OpenSession):
         except (TypeError, ValueError) as error:
             raise SessionError(f"an event of kind {kind!r} cannot be recorded: {error}", expected="JSON") from error
 
+    def demand_events(self) -> None:
+        """Refuse a call that would be recorded where the record is full (`Recorder.demand_events`). Raises SessionError."""
+        self._recorder.demand_events()
+
     @contextmanager
     def exported_workspace(self, arguments: Mapping[str, Any]) -> Iterator[tuple[Snapshot, Path]]:
         """The workspace as it is now, recorded, and a read-only export of it for as long as the context lasts.

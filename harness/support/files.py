@@ -107,7 +107,21 @@ def clear_temporaries(root: Path) -> None:
     """Remove what a process that was killed while it wrote below `root` left there."""
     with storing(root):
         for leftover in root.glob(f"{TEMPORARY}*"):
-            leftover.unlink()
+            if leftover.is_symlink() or not leftover.is_dir():  # no process of ours makes a directory of such a name
+                leftover.unlink()
+
+
+def remove_empty_directories(directory: Path) -> None:
+    """Remove a directory that holds nothing but directories; what is no directory stays.
+
+    Raises:
+        RecordError: something else is in it, or it cannot be removed.
+    """
+    if directory.is_symlink() or not directory.is_dir():
+        return
+    with storing(directory):
+        for each, _, _ in os.walk(directory, topdown=False):
+            os.rmdir(each)
 
 
 def private_directory(parent: Path, name: str) -> Path:

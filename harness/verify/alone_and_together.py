@@ -41,11 +41,12 @@ def alone_and_together(
     Returns:
         One answer each. Of few, which are played in both ways, the one that differs from the reference where one does.
     """
-    rng = np.random.default_rng(seed)
     if len(expected) <= FEW:
         alone, together = follow(expected, "single"), follow(expected, AMONG_OTHERS)
         agrees = [difference is None for difference in differences(expected, alone)]
         return [b if agreed else a for a, b, agreed in zip(alone, together, agrees, strict=True)]
+    # As these very cases decide, too: the next ones are played in batches of other sizes.
+    rng = np.random.default_rng([seed, expected[0].case.seed])
     in_batch = [_is_together(one.case.seed, seed) for one in expected]
     alone = iter(follow([one for one, other in zip(expected, in_batch, strict=True) if not other], "single"))
     together = iter(_in_batches([one for one, other in zip(expected, in_batch, strict=True) if other], follow, rng))

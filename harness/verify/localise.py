@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from harness.verify.leaf_grids import grid_of
 from harness.verify.pair import Pair, step_case
 from harness.verify.rounding.told import said_of_rounding
 from harness.verify.shrink import plainest, shortest
+from harness.verify.sighting import Sighting
 
 
 def localise(
@@ -40,10 +42,7 @@ def localise(
         only: the leaves that were compared, or None for all.
     """
     if pair.stop_at_failure:
-        return Divergence(
-            expected.case.cut(difference.step), difference.step, difference.path, difference.expected, difference.actual,
-            difference.rule, level, check, index=difference.index,
-        )  # fmt: skip
+        return Sighting(difference, expected.case.cut(difference.step)).divergence(level, check)
     case, step, cause, reproduced = expected.case.cut(difference.step), difference.step, "", None
     way = _course(pair, case, difference)
     if step > 0:
@@ -53,7 +52,7 @@ def localise(
             cause = "restored to the reference's state just before, one step shows it again"
             cause += said_of_rounding(pair, difference) or ": the rule of this step is wrong"
         else:
-            case = shortest(case, _still_differs(pair, difference.path, only))
+            case = shortest(case, partial(which_differ, pair, only=only, path=difference.path))
             if pair.can_restore:
                 reproduced = False
                 cause = (
@@ -115,26 +114,24 @@ def _restep(pair: Pair, expected: Trajectory, step: int, only: Collection[str] |
     assert case.start is not None
 
     def fails(starts: Sequence[Leaves]) -> list[bool]:
-        return _differ(pair, [replace(case, start=start) for start in starts], only)
+        return which_differ(pair, [replace(case, start=start) for start in starts], only=only)
 
     return replace(case, start=plainest(case.start, pair.task.state, fails))
 
 
-def _still_differs(pair: Pair, path: str, only: Collection[str] | None):
-    def judge(cases: Sequence[Case]) -> list[bool]:
-        return [difference is not None and difference.path == path for _, difference in pair.play(list(cases), only)]
-
-    return judge
-
-
-def _differ(pair: Pair, cases: Sequence[Case], only: Collection[str] | None) -> list[bool]:
-    """Which cases differ; one that the reference refuses to play does not."""
+def which_differ(
+    pair: Pair, cases: Sequence[Case], *, only: Collection[str] | None, path: str | None = None
+) -> list[bool]:
+    """Which cases differ, first of all in the leaf `path` if one is given; one that a side refuses to play does not."""
     try:
-        return [difference is not None for _, difference in pair.play(cases, only)]
+        played = pair.play(cases, only)
     except Raised:
         if len(cases) == 1:
             return [False]
-        return [_differ(pair, [case], only)[0] for case in cases]
+        middle = len(cases) // 2
+        halves = (cases[:middle], cases[middle:])
+        return [differs for half in halves for differs in which_differ(pair, half, only=only, path=path)]
+    return [found is not None and path in (None, found.path) for _, found in played]
 
 
 def _play_one(pair: Pair, case: Case, only: Collection[str] | None) -> tuple[Trajectory, Difference] | None:
@@ -226,4 +223,7 @@ def show_in_probe(pair: Pair, name: str, inputs: Leaves) -> tuple[Difference | N
     found = compare_leaves(expected, actual, pair.task.tolerances, prefix)
     for path, array in expected.items():
         compare_floats(prefix + path, array, actual.get(path), pair.off.add)
+    if found is not None and pair.seen is None:
+        differing = {path: array[found.step : found.step + 1] for path, array in inputs.items()}
+        pair.seen = Sighting(found, probe=name, inputs=differing)
     return found, None if found is None else grid_of(expected, actual, found, pair.task.tolerances, prefix)

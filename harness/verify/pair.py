@@ -27,6 +27,7 @@ from harness.verify.deviation_count import DeviationCount
 from harness.verify.occurrences import OccurrenceCount
 from harness.verify.resynchronised import Play, is_resynchronised, step_by_step, step_of
 from harness.verify.scale import at_scale, measured_scales
+from harness.verify.sighting import Sighting, sighted
 from harness.verify.start_states import StartStates
 from harness.verify.streams import Streams
 from harness.verify.suite.client import Judged, Suite
@@ -51,6 +52,7 @@ class Pair(Streams):
     Attributes:
         task: as given, but for tolerances that are shares of a scale: they are absolute here.
         off: counts how far floats are off in this level.
+        seen: the first difference that the running check saw; None where it saw none yet.
         scales: the scales that were measured for them on the reference, by leaf path; none where there are none.
 
     Raises:
@@ -78,6 +80,7 @@ class Pair(Streams):
         self.progress = progress
         self.stop_at_failure = stop_at_failure
         self.watch: Watch = watch or Unwatched()
+        self.seen: Sighting | None = None
         self.begin_evidence()
         self._followed_episodes: list[Trajectory] | None = None
 
@@ -215,14 +218,17 @@ class Pair(Streams):
 
         Args:
             only: the leaves to compare; None compares all, and the draws.
-            counted: take into the level's distributions how far floats are off: where the candidate's answers are held
-                against the reference's.
+            counted: take into the level's distributions how far floats are off, and keep the first as `seen`: where the
+                candidate's answers are held against the reference's.
         """
         if only is not None:
             expected = [_only(trajectory, only) for trajectory in expected]
             actual = [_only(trajectory, only) for trajectory in actual]
         leaves = {path: leaf for path, leaf in self.task.outputs.items() if only is None or path in only}
-        return compare_many(expected, actual, leaves, self.task.tolerances, self.off.add if counted else None)
+        found = compare_many(expected, actual, leaves, self.task.tolerances, self.off.add if counted else None)
+        if counted:
+            self.seen = self.seen or sighted(expected, found)
+        return found
 
     def random_case_actions(self, stream: str, length: int) -> dict[str, Array]:
         """`length` uniform actions."""

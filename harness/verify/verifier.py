@@ -36,6 +36,7 @@ from harness.verify.levels import as_used, interaction, known, property, propose
 from harness.verify.pair import Pair
 from harness.verify.questions import Questions
 from harness.verify.request import LevelsRequest
+from harness.verify.sighting import cut_short
 from harness.verify.suite.client import Suite, start_suite
 from harness.verify.suite.features import FeatureCount
 from harness.verify.watch import Watch
@@ -299,6 +300,7 @@ class Verifier:
 
         def ended(result: CheckResult) -> None:
             results.append(result)
+            pair.seen = None  # whatever it was, the result says it
             pair.watch.ended(level, result.name)
 
         def another(*, training: bool = False) -> Environment:
@@ -344,9 +346,14 @@ class Verifier:
                         break
                 else:
                     if level == proposed.LEVEL:
-                        results.extend(proposed.checks(pair, tree, judge, self._renderer))
+                        for result in proposed.checks(pair, tree, judge, self._renderer):
+                            results.append(result)
+                            pair.seen = None
         except (EnvironmentFailure, SandboxError, TrainingError, DeadlyPiece, Refused) as failure:
-            results.append(CheckResult("workers", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure)))
+            if pair.seen is not None:
+                results.append(cut_short(pair.seen, level, failure))
+            else:
+                results.append(CheckResult("workers", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure)))
         try:
             tally.settle()
         except EnvironmentFailure as failure:

@@ -98,6 +98,8 @@ CHEATS: dict[str, Cheat] = {
     "kills_its_parent": harmless(or_error=True, short=True, unisolated="Operation not permitted"),  # since Linux 6.12
     "forks_and_leaves": error("before it answered|no answer within|exit status 0", short=True),
     "closes_its_pipes": error("before it answered|no answer within|closed", short=True),
+    "leaves_when_looked_into": fails('"check": "what was seen before it ended"'),
+    "leaves_when_a_probe_is_asked_again": generic('"check": "what was seen before it ended".*"probe": "'),
     "shortens_episodes": Cheat(Outcome.ERROR, "without an end"),
     # equality
     "equal_to_everything": fails(),

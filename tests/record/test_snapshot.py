@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,6 +27,8 @@ from harness.record.snapshot import (
 from harness.record.store import Store
 from harness.support.files import write_below, write_durably
 from harness.task.contract import Candidate, Reference, Task
+
+NOBODY = 65534
 
 
 def refusal(workspace: Path, store: Store) -> str:
@@ -262,3 +267,32 @@ def test_a_durable_write_replaces_a_file_whole_and_leaves_nothing_beside_it(tmp_
     assert path.read_bytes() == b"new"
     assert path.stat().st_mode & 0o777 == 0o640
     assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_directory_that_can_be_read_and_not_searched_is_refused_by_name(store: Store) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as made:  # below nothing that only root can search
+        workspace = Path(made)
+        (workspace / "candidate" / "q").mkdir(parents=True)
+        (workspace / "candidate" / "q" / "f").touch()
+        with without_privileges(workspace):
+            (workspace / "candidate" / "q").chmod(0o444)
+            assert "'candidate/q' cannot be read (Permission denied)" in refusal(workspace, store)
+            (workspace / "candidate" / "q").chmod(0o755)
+            workspace.chmod(0o444)
+            assert "the workspace cannot be read: Permission denied" in refusal(workspace, store)
+            workspace.chmod(0o755)
+
+
+@contextmanager
+def without_privileges(directory: Path) -> Iterator[None]:
+    """As somebody whom permissions bind, who owns a directory."""
+    if os.geteuid() != 0:
+        yield
+        return
+    for path in (directory, *directory.rglob("*")):
+        os.chown(path, NOBODY, NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)

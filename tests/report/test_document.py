@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,6 +52,13 @@ def spoil(clone: Path, seq: int, path: str) -> None:
 
 
 # What it says
+
+
+def test_the_pages_list_of_the_data_is_whole(document: dict[str, Any]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    section = page.split("## The data", 1)[1].split("\n## ", 1)[0]
+    of_attempts = {"levels", "checks", "outcomes_told", "floats", "divergences"}
+    assert set(re.findall(r"`([a-z_0-9]+)`", section)) - of_attempts == set(document)
 
 
 def test_the_verdict_and_the_figures_behind_it_come_first(document: dict[str, Any]) -> None:

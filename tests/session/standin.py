@@ -6,7 +6,7 @@ at the levels above. What the file says decides the rest, so that a test can ask
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -149,6 +149,11 @@ class FileComparison:
         if kind == f"fail{level}":
             found = _divergence(level, blamed or None, f"{kind}{blamed}")
             checks = (CheckResult("whole", Outcome.FAIL, blamed or None, 1, divergences=(found,)),)
+        elif kind in (f"law{level}", f"flaky{level}"):
+            first = kind.startswith("law") or len(self.calls) == 1
+            wrong = replace(_divergence(level, None, kind), case=None, rule="law")
+            failed = CheckResult("whole", Outcome.FAIL, None, 1, divergences=(wrong,))
+            checks = (failed if first else CheckResult("whole", Outcome.PASS, None, 10),)
         elif kind == f"undecided{level}":
             checks = (CheckResult("whole", Outcome.INCONCLUSIVE, detail=UNDECIDED),)
         else:

@@ -16,8 +16,10 @@ import pytest
 from harness.assurance.audit import audit
 from harness.errors import RecordError, SessionError, SessionLocked, TaskError, TrustedFileChanged
 from harness.model import Case
+from harness.record import log
 from harness.record.event import VERDICT_FILE
 from harness.record.log import event_file
+from harness.session import attempt, recorder
 from harness.session.recipe import Step
 from harness.session.session import Session, SessionView
 from harness.verdict import Outcome
@@ -181,7 +183,8 @@ def _files_of(agent: Agent, commit: str):
 
 
 def test_each_run_draws_a_fresh_seed_after_the_snapshot(agent: Agent) -> None:
-    for _ in range(3):
+    for number in range(3):
+        agent.write("env.py", f"x = {number}\n")
         agent.session.verify()
     seeds = [seed for _, _, seed in agent.verifier.calls]
     assert len(set(seeds)) == 3
@@ -451,6 +454,45 @@ def test_an_interrupted_level_4_goes_on_with_its_seed_as_long_as_the_tree_is_the
     assert audit(trainer.session.store).ok
 
 
+@pytest.mark.parametrize("level", [2, 3])
+def test_a_tree_that_failed_and_left_no_case_is_judged_with_that_seed_again(agent: Agent, level: int) -> None:
+    agent.get_right()
+    agent.write("whole.txt", "law3")
+    assert agent.session.verify(3).verdict.outcome is Outcome.FAIL
+    agent.session.verify(level)
+    assert agent.session.verify(3).verdict.outcome is Outcome.FAIL
+    first, *others = (seed for _, _, seed in agent.verifier.calls)
+    assert others == [first, first]
+    agent.write("whole.txt", "")
+    assert agent.session.verify(3).commit is not None
+    assert agent.verifier.calls[-1][2] != first
+    assert audit(agent.session.store).ok
+
+
+def test_a_tree_that_fails_and_then_passes_with_the_same_seed_is_not_believed(agent: Agent) -> None:
+    agent.get_right()
+    agent.write("whole.txt", "flaky3")
+    assert agent.session.verify(3).verdict.outcome is Outcome.FAIL
+    for _ in range(2):  # an error is no way out of it
+        again = agent.session.verify(3)
+        assert again.verdict.outcome is Outcome.ERROR and again.commit is None
+        assert "this very tree failed level 3 with this very seed (event 1: " in again.verdict.error
+    below = agent.session.verify(2)
+    assert below.verdict.outcome is Outcome.PASS and below.commit is not None
+    assert agent.session.verify(3).commit is None
+    agent.write("whole.txt", "")
+    assert agent.session.verify(3).commit is not None
+    assert audit(agent.session.store).ok
+
+
+def test_under_other_conditions_a_tree_that_failed_may_pass(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent.get_right()
+    agent.write("whole.txt", "flaky3")
+    assert agent.session.verify(3).verdict.outcome is Outcome.FAIL
+    monkeypatch.setattr(attempt, "conditions", lambda: {"versions": "of a judge that was mended"})
+    assert agent.session.verify(3).commit is not None
+
+
 def test_a_seed_that_was_given_is_not_taken_up_after_an_interruption(trainer: Agent) -> None:
     trainer.get_right()
     trainer.write("whole.txt", "interrupt")
@@ -459,6 +501,46 @@ def test_a_seed_that_was_given_is_not_taken_up_after_an_interruption(trainer: Ag
     with pytest.raises(KeyboardInterrupt):
         trainer.session.verify(4)
     assert trainer.verifier.calls[-1][2] != 5
+
+
+@pytest.mark.parametrize("in_the_way", ["a file", "an empty directory"])
+def test_what_lies_in_the_place_of_a_trusted_file_is_put_aside(agent: Agent, reopen: Open, in_the_way: str) -> None:
+    agent.write("env.py", "x = 2\n")
+    [case] = agent.session.verify().cases
+    agent.session.close()
+    workspace = agent.session.workspace
+    shutil.rmtree(workspace / "cases")
+    if in_the_way == "a file":
+        (workspace / "cases").write_text("mine")
+    else:
+        (workspace / case).mkdir(parents=True)
+    (workspace / ".lockstep-new-x").mkdir()
+    (workspace / "task.toml").unlink()
+    (workspace / "task.toml" / "nothing" / "at all").mkdir(parents=True)
+    again = reopen()
+    with pytest.raises(TrustedFileChanged, match=r"task\.toml"):
+        again.session.verify()
+    assert {case, "task.toml"} <= {*again.session.restore_trusted()}
+    assert (workspace / case).is_file() and (workspace / "task.toml").is_file()
+    assert again.session.verify().verdict.outcome is Outcome.FAIL
+
+
+def test_a_full_record_is_refused_before_anything_runs_and_can_still_be_read(
+    agent: Agent, reopen: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "MAX_EVENTS", 103)
+    monkeypatch.setattr(log, "MAX_EVENTS", 5)
+    agent.session.record("noted")
+    agent.session.record("noted")
+    with pytest.raises(SessionError, match="the record of this session is full: 3 events"):
+        agent.session.verify()
+    assert [event.kind for event in agent.session.events].count("attempt") == 0
+    agent.session.record("noted")
+    agent.session.record("noted")
+    with pytest.raises(RecordError, match="the log has 5 events, and cannot grow"):
+        agent.session.record("noted")
+    agent.session.close()
+    assert len(reopen().session.events) == 5
 
 
 def test_a_lost_workspace_comes_back_from_the_record(agent: Agent, reopen: Open) -> None:

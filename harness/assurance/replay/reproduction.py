@@ -22,7 +22,7 @@ from harness.verdict import Outcome, Verdict
 CLOSE = 1e-6
 """Relative difference up to which two recorded numbers are the same, where conditions differ."""
 SHOWN = 6
-_NOT_COMPARED = ("duration_s", "sandbox", "deviations", "path", "index", "case_file")
+_NOT_COMPARED = ("duration_s", "sandbox", "nodes", "deviations", "path", "index", "case_file")
 """How long it took says nothing, and where it ran is a condition. How far floats are off may hang on the portions in which a
 candidate is asked, and these on the machine's pace. The others follow from a divergence's address and case; older records do
 not have them."""
@@ -83,6 +83,9 @@ def reproduction(
     """
     names = [name for name in {**now, **then} if then.get(name) != now.get(name)]
     changed = {name: (then.get(name), now.get(name)) for name in names}
+    kinds = _other_kinds(recorded, then), _other_kinds(again, now)
+    if kinds[0] != kinds[1]:
+        changed["nodes"] = kinds
     digests = verdict_digest(recorded), verdict_digest(again)
     if digests[0] == digests[1]:
         return Reproduction(Match.EXACT, *digests, changed)
@@ -101,6 +104,16 @@ def reproduction(
         return Reproduction(Match.DIFFERENT, *digests, changed, differences, broken)
     why = f"the same claim under other conditions: {', '.join(sorted(changed))}"
     return Reproduction(Match.WITHIN, *digests, changed, differences, why)
+
+
+def _other_kinds(verdict: Mapping[str, Any], conditions: Mapping[str, Any]) -> list[str]:
+    """How the nodes on which its references were differ from the machine that asked, each kind once; what they are called
+    says nothing.
+    """
+    nodes = verdict.get("nodes")
+    facts = [each for each in nodes.values() if isinstance(each, Mapping)] if isinstance(nodes, Mapping) else []
+    other = ({name: value for name, value in each.items() if value != conditions.get(name)} for each in facts)
+    return sorted({json.dumps(each, sort_keys=True) for each in other if each})
 
 
 def _broken_claims(recorded: Verdict, again: Verdict) -> Iterator[str]:

@@ -95,7 +95,7 @@ def demand_countable(candidate: Path) -> None:
         package, library = described.get("package", {}), described.get("lib", {})
         name = manifest.relative_to(candidate).as_posix()
         if package.get("build") or (manifest.parent / "build.rs").exists() or library.get("proc-macro"):
-            found.append(f"{name} has a build script or macros, which may run its code while it is compiled")
+            found.append(f"{name} has a build script or procedural macros, which may run its code while it is compiled")
     for file in rust_files(candidate):
         if match := _ENDS_OTHERWISE.search(file.read_text(encoding="utf-8", errors="replace")):
             name = file.relative_to(candidate).as_posix()

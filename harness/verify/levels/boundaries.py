@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.errors import Raised
 from harness.model import STATE, Array, Case, Leaf, Trajectory, is_reward
 from harness.task.contract import Task
 from harness.verdict import CheckResult, Outcome
@@ -23,6 +22,7 @@ from harness.verify.levels import beside
 from harness.verify.levels.rows import Row, rows_from, starts
 from harness.verify.localise import localise
 from harness.verify.pair import Pair, step_case
+from harness.verify.refusals import answered
 from harness.verify.resynchronised import inexact_leaf
 
 LEVEL = 2
@@ -338,10 +338,4 @@ def _played(pair: Pair, cases: Sequence[Case]) -> list[Trajectory | None]:
 
     The seed is the same in a whole row, and with it what a step draws.
     """
-    try:
-        return list(pair.reference.rollout(cases))
-    except Raised:
-        if len(cases) == 1:
-            return [None]
-        middle = len(cases) // 2
-        return _played(pair, cases[:middle]) + _played(pair, cases[middle:])
+    return answered(pair.reference.rollout, cases)

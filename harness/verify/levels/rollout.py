@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -39,9 +39,9 @@ LEVEL = 3
 FIRST_CHUNK = 8
 """Chunks are multiples of it, and so is what a failure speaks of: which episode is reported does not depend on the pace."""
 CHUNK = 128
-"""How many episodes are played at once, and for how many a candidate compiles, once for the level."""
+"""How many episodes are played at once at most, and for how many a candidate compiles, once for the level."""
 CHUNK_SECONDS = 2.0
-"""Chunks are smaller where they would last longer, so that progress shows and little is lost when one fails."""
+"""Chunks are smaller where they would last longer, so that progress shows."""
 CHUNKS_AHEAD = 8
 BYTES_AHEAD = 1 << 30
 """The reference goes on playing while the candidate compiles, but not until its episodes fill the memory."""
@@ -245,7 +245,8 @@ def _episodes(
     """Every episode under one policy; a second process repeats the first few, and the explorer looks at all."""
     name = f"episodes, {policy}"
     done = 0
-    for expected in played_ahead(pair, policy, pair.seeds(f"episodes/{policy}", count)):
+    played = played_ahead(pair, policy, pair.seeds(f"episodes/{policy}", count))
+    for expected in grouped(played, BYTES_AHEAD // pair.task.episode_bytes):
         actual = pair.follow(expected, room=(CHUNK, pair.task.budgets.horizon))
         differences = pair.differences(expected, actual, counted=True)
         if second is not None and done == 0 and not any(differences):
@@ -269,6 +270,25 @@ def _episodes(
             tally.add(part, pair, shown=None if explorer is None else explorer.observe(part))
         pair.progress(f"level 3: {policy}", done, count)
     return CheckResult(name, Outcome.PASS, examples=done)
+
+
+def grouped(chunks: Iterable[Sequence[Trajectory]], most: int) -> Iterator[list[Trajectory]]:
+    """Episodes as a candidate follows them: in groups that do not depend on the pace at which they came.
+
+    Each is as large as all before it together, so that a failure shows early, and later ones are as wide as can be.
+
+    Args:
+        most: no group is larger, but for one chunk of the smallest size.
+    """
+    most = max(FIRST_CHUNK, min(CHUNK, most) // FIRST_CHUNK * FIRST_CHUNK)
+    held, done = list[Trajectory](), 0
+    for chunk in chunks:
+        held += chunk
+        while len(held) >= (size := min(max(FIRST_CHUNK, done), most)):
+            yield held[:size]
+            held, done = held[size:], done + size
+    if held:
+        yield held
 
 
 def played_ahead(pair: Pair, policy: str, seeds: Sequence[int]) -> Iterator[list[Trajectory]]:

@@ -55,6 +55,21 @@ def test_times_and_places_do_not_matter() -> None:
     assert found.digest == found.again == verdict_digest(recorded())
 
 
+def test_nodes_like_the_machine_that_asked_are_the_same_conditions() -> None:
+    spread = recorded(nodes={"a node with a random name": HERE})
+    assert reproduction(spread, recorded(), HERE, HERE).match is Match.EXACT
+    assert again(recorded(nodes={"one": HERE, "two": HERE}), HERE).match is Match.EXACT
+
+
+def test_nodes_of_another_kind_are_other_conditions() -> None:
+    spread = recorded(nodes={"one": HERE, "two": ELSEWHERE})
+    spread["levels"][0]["notes"] = ["the reference ran on nodes of 2 kinds"]
+    found = reproduction(spread, recorded(), HERE, HERE)
+    assert found.match is Match.WITHIN and found.changed["nodes"] == (['{"cpu": "another"}'], [])
+    spread["nodes"]["two"] = HERE
+    assert reproduction(spread, recorded(), HERE, HERE).match is Match.DIFFERENT
+
+
 @pytest.mark.parametrize("path", [("seed",), ("levels", 1, "evidence"), ("levels", 0, "checks", 0, "examples")])
 def test_under_the_same_conditions_a_single_other_value_is_a_difference(path: tuple[Any, ...]) -> None:
     other = recorded()

@@ -1,8 +1,11 @@
-"""Level 2 plays the beginning of a sequence in which an action is not legal."""
+"""Level 2 plays the beginning of a sequence in which an action is not legal, and shrinking leaves none in that is not."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,8 @@ import pytest
 from harness.errors import Raised, Side
 from harness.model import Case
 from harness.verify.levels.property import playable
+from harness.verify.localise import which_differ
+from harness.verify.shrink import shortest
 
 ILLEGAL = 9
 
@@ -51,3 +56,23 @@ def test_what_shows_in_the_beginning_is_found() -> None:
     pair: Any = Refusing()
     found, _ = playable(pair, [case(1, 5, 3, ILLEGAL), case(2, 2)])
     assert sorted(str(difference) for _, difference in found) == ["None", "a difference"]
+
+
+class Growing:
+    """A stand-in for a pair of sides: an action has to be the next number, or is one of the first two; after a 5 they differ."""
+
+    def play(self, cases: Sequence[Case], only: object) -> list[tuple[Case, Any]]:
+        actions = [case.actions["action"].tolist() for case in cases]
+        if any(after not in (1, 2, before + 1) for each in actions for before, after in pairwise([0, *each])):
+            raise Raised("ValueError: an action is not legal", side=Side.REFERENCE)
+        return [
+            (case, SimpleNamespace(path="reward") if 5 in each else None)
+            for case, each in zip(cases, actions, strict=True)
+        ]
+
+
+def test_shrinking_goes_around_what_the_reference_refuses() -> None:
+    pair: Any = Growing()
+    found = shortest(case(1, 2, 1, 2, 1, 2, 3, 4, 5, 6), partial(which_differ, pair, only=None, path="reward"))
+    assert found.actions["action"].tolist() == [2, 3, 4, 5]
+    assert which_differ(pair, [case(2, 3, 4, 5), case(5), case(1)], only=None, path="observation") == [False] * 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -38,6 +39,17 @@ def test_every_seed_is_played_once_and_in_order(pair: Pair) -> None:
 def test_chunks_stay_small_where_episodes_take_long(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollout, "CHUNK_SECONDS", 0.0)
     assert {len(chunk) for chunk in rollout.played_ahead(pair, "random", SEEDS[:40])} == {rollout.FIRST_CHUNK}
+
+
+@pytest.mark.parametrize("came", [[300], [8] * 37 + [4], [8, 128, 8, 128, 28]])
+def test_groups_do_not_depend_on_the_pace_at_which_episodes_came(came: list[int]) -> None:
+    episodes: Any = iter(range(300))
+    chunks = [[next(episodes) for _ in range(size)] for size in came]
+    groups = list(rollout.grouped(chunks, 1 << 30))
+    assert [len(group) for group in groups] == [8, 8, 16, 32, 64, 128, 44]
+    assert [each for group in groups for each in group] == list(range(300))
+    assert [len(group) for group in rollout.grouped(chunks, 20)][:4] == [8, 8, 16, 16]
+    assert [len(group) for group in rollout.grouped(chunks, 0)][:2] == [8, 8]
 
 
 def test_nothing_is_played_any_more_for_a_caller_that_stops_early(pair: Pair) -> None:
