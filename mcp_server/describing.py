@@ -14,6 +14,7 @@ from harness.measure.profile import text
 from harness.measure.profile.contenders import CANDIDATE
 from harness.measure.profile.result import Measurement, ProfileReport
 from harness.occurrences import told
+from harness.operations.verification import NEEDS_HUMAN
 from harness.verdict import LevelReport, Outcome, Verdict
 from harness.verify.explain import first
 from mcp_server import specified, texts
@@ -33,7 +34,6 @@ from mcp_server.results import (
 )
 from mcp_server.services import progress_text
 
-NEEDS_HUMAN = "NEEDS_HUMAN"
 OUTPUT_CHARACTERS = 10_000
 
 

@@ -20,6 +20,7 @@ from harness.task.contract import (
     INTERACTIONS_FILE,
     LAW_EPISODES,
     PROPERTIES_FILE,
+    STANDARD_POLICIES,
     TASK_FILE,
     Candidate,
     Reference,
@@ -136,7 +137,7 @@ mode = "{findings.mode}"
 [budgets]
 episodes = {_episodes(findings)}
 horizon = {_horizon(findings)}{"" if findings.max_episode_steps is None else "  # past the time limit"}
-policies = [{", ".join(_toml(name) for name in ("random", "sticky", *spec.policies))}]
+policies = [{", ".join(_toml(name) for name in (*STANDARD_POLICIES, *spec.policies))}]
 {_exploration(findings)}\
 {_transfer(findings) if findings.players is None else ""}"""
 

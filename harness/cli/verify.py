@@ -246,9 +246,9 @@ def _verify_directory(
     from harness.policy.floor import permitted
     from harness.support.embedded import find_task
     from harness.task.load import load_task
+    from harness.verify.directory import verify_directory
     from harness.verify.explain import first
     from harness.verify.request import LevelsRequest
-    from harness.verify.verifier import verify_directory
 
     task = chosen_candidate(load_task(find_task(directory)), candidate)
     level, module = request.level, request.module

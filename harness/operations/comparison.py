@@ -17,11 +17,11 @@ from harness.model import ENDINGS, REWARD, Array, Case, Leaves, is_reward
 from harness.support.progress import Progress, silent
 from harness.task.contract import Task
 from harness.verify import side_by_side
+from harness.verify.directory import copy_candidate
 from harness.verify.explain import case_facts, leaves_text
 from harness.verify.levels.known import ProbeCase
 from harness.verify.pair import Pair
 from harness.verify.side_by_side import Episode, SideBySide
-from harness.verify.verifier import copy_candidate
 from sandboxes import Driver
 from sandboxes.removal import scratch_directory
 

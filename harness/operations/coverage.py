@@ -19,9 +19,9 @@ from harness.support.progress import Progress, silent
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verdict import Outcome
+from harness.verify.directory import copy_candidate
 from harness.verify.questions import MAX_BYTES
 from harness.verify.request import LevelsRequest
-from harness.verify.verifier import copy_candidate
 from sandboxes import Driver
 from sandboxes.removal import scratch_directory
 

@@ -73,8 +73,8 @@ def verify(
         SetupError: the reference cannot be built.
     """
     from harness.policy.floor import permitted
+    from harness.verify.directory import verify_directory
     from harness.verify.request import LevelsRequest
-    from harness.verify.verifier import verify_directory
 
     loaded = load_task(task, candidate=candidate)
     wanted = (1,) if module is not None and levels is None else tuple(levels or loaded.levels)
@@ -213,7 +213,7 @@ def profile(
     """
     from harness.measure.profile import run
     from harness.policy.floor import permitted
-    from harness.verify.verifier import copy_candidate
+    from harness.verify.directory import copy_candidate
 
     loaded = load_task(task, candidate=candidate)
     settings = run.Settings(batches=None if batches is None else tuple(batches), seconds_per=seconds_per)

@@ -14,7 +14,7 @@ from harness.session.session import Session
 from harness.support.progress import Progress, silent
 from harness.task.contract import Task
 from harness.task.load import load_task
-from harness.verify.verifier import copy_candidate
+from harness.verify.directory import copy_candidate
 from sandboxes import Driver
 from sandboxes.removal import scratch_directory
 

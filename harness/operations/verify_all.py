@@ -19,9 +19,10 @@ from harness.task.contract import Task, caches
 from harness.task.elsewhere import task_there
 from harness.task.load import load_task
 from harness.verdict import Outcome, Verdict
+from harness.verify.directory import copy_candidate
 from harness.verify.request import LevelsRequest
 from harness.verify.streams import Streams
-from harness.verify.verifier import Verifier, copy_candidate
+from harness.verify.verifier import Verifier
 from sandboxes import SandboxError
 from sandboxes.removal import scratch_directory
 

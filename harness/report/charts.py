@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from harness.measure.profile.text import figure
 from harness.report.svg import Drawing, Scale, apart, decades, ticks
+from harness.verdict import LEVEL_NAMES
 
 Row = Mapping[str, Any]
 SHAPES = {
@@ -33,7 +34,6 @@ KINDS = {"step": "Stepped one by one", "scan": "Scanned: all steps in one call",
 STEP_HEIGHT = 32
 LETTER = 7.4
 """Pixels that a bold letter of a step's name takes at most."""
-LEVELS = {1: "property", 2: "interaction", 3: "rollout", 4: "transfer"}
 MAX_LABEL = 24
 MAX_SERIES = 8
 
@@ -302,7 +302,7 @@ def _polygon(x: float, y: float, r: float, diamond: bool) -> str:
 def _step_name(recipe_step: Row) -> str:
     """A step in few letters: its level, and its module or what that level is about."""
     about = recipe_step["module"] or (
-        "all modules" if recipe_step["level"] == 1 else LEVELS.get(recipe_step["level"], "")
+        "all modules" if recipe_step["level"] == 1 else LEVEL_NAMES.get(recipe_step["level"], "")
     )
     return f"{recipe_step['level']} · {about}"
 

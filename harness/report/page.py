@@ -23,6 +23,7 @@ from harness.report.document import BROKEN
 from harness.report.svg import Drawing
 from harness.session.coverage import count
 from harness.support.text import visible
+from harness.verdict import LEVEL_NAMES
 
 TEMPLATES = Path(__file__).parent / "templates"
 SECTIONS = (
@@ -166,7 +167,7 @@ def _environment() -> Environment:
         "duration": _duration,
         "ended": _ended,
         "g": lambda value: "" if value is None else f"{value:.4g}",
-        "level_name": lambda level: charts.LEVELS.get(level, "unknown"),
+        "level_name": lambda level: LEVEL_NAMES.get(level, "unknown"),
         "marked": _marked,
         "moment": _moment,
         "outcomes": lambda outcomes: ", ".join(f"{count:,} {name}" for name, count in outcomes.items()),

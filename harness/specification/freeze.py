@@ -43,6 +43,7 @@ from harness.record.specification import (
 )
 from harness.reference.install import Installed, setup
 from harness.reference.start import start_reference
+from harness.session.recipe import FINDING_AT_MOST
 from harness.specification.contradictions import contradictions
 from harness.specification.place import ADAPTER, ADAPTER_FILE, MOST_BYTES, Place, Specification
 from harness.specification.playing import play_scenarios
@@ -68,7 +69,6 @@ from harness.verdict import Outcome
 DECIDED = ("name", "workflow", "reference", *CONTRACT)
 """What of a task's file follows from a specification."""
 AUTHOR = "Lockstep <lockstep@lockstep.invalid>"
-FOUND_AT_MOST = 600
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def freeze(
             _demand_none(changed, place)
         except TaskError as refusal:
             refusal.where = refusal.where.replace(str(judging.specification.place.directory), str(place.directory))
-            finding = "; ".join(refusal.mistakes or (refusal.what,))[:FOUND_AT_MOST]
+            finding = "; ".join(refusal.mistakes or (refusal.what,))[:FINDING_AT_MOST]
             record.conclude(judging, Outcome.FAIL, {}, finding=finding)
             raise
         return _put(record, judging, which, compared)

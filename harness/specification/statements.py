@@ -42,12 +42,6 @@ class Statement:
     section: str = ""
     rules_on: tuple[int, ...] = ()
 
-    @property
-    def brief(self) -> str:
-        """Its first words on one line."""
-        words = " ".join(self.text.split())
-        return words if len(words) <= 100 else words[:97].rstrip() + "..."
-
 
 def read_statements(text: str, where: str) -> tuple[Statement, ...]:
     """The statements of a text in which all are numbered, in its order.

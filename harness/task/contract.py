@@ -34,6 +34,8 @@ SURVIVORS_FILE = "survivors.toml"
 session gets it."""
 TRAINING_LEVEL = 4
 """The level that trains policies: it lasts for minutes, and only tasks that say how long to train have it."""
+STANDARD_POLICIES = ("random", "sticky")
+"""The policies that every reference plays. The worker, which imports nothing of ours, has them once more."""
 COMPILED = "__pycache__"
 CACHE_TAG = "CACHEDIR.TAG"
 """Lies in a directory of what can be made again, such as cargo's `target` (the Cache Directory Tagging Specification)."""
@@ -215,7 +217,7 @@ class Budgets:
     sequence_length: int = 20
     episodes: int = 256
     horizon: int = 1000
-    policies: tuple[str, ...] = ("random", "sticky")
+    policies: tuple[str, ...] = STANDARD_POLICIES
     samples: int = 20_000
     exploration: int | None = None
 

@@ -243,6 +243,11 @@ class Pair(Streams):
             for path, leaf in self.task.actions.items()
         }
 
+    def random_batch_actions(self, stream: str, steps: int, envs: int) -> dict[str, Array]:
+        """Uniform actions `[steps, envs, ...]` for a batch."""
+        flat = self.random_case_actions(stream, steps * envs)
+        return {path: array.reshape(steps, envs, *array.shape[1:]) for path, array in flat.items()}
+
     @cached_property
     def starts(self) -> StartStates:
         """Where single steps and sequences begin."""

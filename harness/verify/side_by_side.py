@@ -19,7 +19,7 @@ from harness.reference.install import setup
 from harness.reference.start import start_references
 from harness.support.foreign import json_of
 from harness.support.progress import Progress, silent
-from harness.task.contract import Mode, Task, Tolerance
+from harness.task.contract import STANDARD_POLICIES, Mode, Task, Tolerance
 from harness.verify.leaf_grids import leaf_grid
 from harness.verify.levels.known import ProbeCase
 from harness.verify.pair import Pair
@@ -28,7 +28,6 @@ from sandboxes import Driver
 
 MOST_ELEMENTS = 16
 """A vector of at most so many elements is listed element by element."""
-ANY_TASK_POLICIES = ("random", "sticky")
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ def _play(pair: Pair, what: Case | ProbeCase | Episode) -> SideBySide:
     if isinstance(what, ProbeCase):
         return _ask(pair, what)
     if isinstance(what, Episode):
-        known = dict.fromkeys((*ANY_TASK_POLICIES, *pair.reference.spec.policies))
+        known = dict.fromkeys((*STANDARD_POLICIES, *pair.reference.spec.policies))
         if what.policy not in known:
             raise TaskError(f"{pair.task.name} has no policy {what.policy!r}; it has {', '.join(known)}")
         [expected] = pair.reference.drive(what.policy, [what.seed], what.steps)

@@ -22,6 +22,7 @@ from harness.verify.suite.client import Shown, Suite
 EPISODES = 4
 HORIZON = 128
 MOVED_SHARE = 0.3
+"""Of each bounded leaf of the state so many values are drawn anew."""
 STREAM = "start states"
 STEPS = 4096
 """The budget of that exploration; level 3 has one of its own."""
@@ -86,8 +87,8 @@ class StartStates:
         return shown
 
     def near(self, stream: str, count: int, rare: float = 0.0) -> list[Start]:
-        """`count` states with their actions, a share of them rare, the others reached; most of them moved within the bounds
-        that the task states. Where nothing is known to be rare, all are reached ones.
+        """`count` states with their actions, a share of them rare, the others reached; each bounded leaf is moved within the
+        bounds that the task states in three of ten. Where nothing is known to be rare, all are reached ones.
 
         A leaf without bounds keeps its value: its author has not said that other values are possible.
         """

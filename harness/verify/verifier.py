@@ -6,42 +6,38 @@ in which it happened; only PASS verifies.
 
 from __future__ import annotations
 
-import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from harness.candidate.as_user import User
-from harness.candidate.start import CandidateWorker, demand_no_links, start_judge
-from harness.errors import BrokenContract, EnvironmentFailure, Failure, LockstepError, TrainingError
-from harness.farm.crew import DeadlyPiece
-from harness.farm.engine import Engine, Refused
+from harness.candidate.start import CandidateWorker, start_judge
+from harness.errors import BrokenContract, Failure, LockstepError
+from harness.farm.engine import Engine
 from harness.model import Array
 from harness.policy import device
-from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
 from harness.reference.elsewhere import FarPool, nodes, reference_recipe
 from harness.reference.install import setup
 from harness.reference.start import start_reference, start_references
 from harness.support import memory
 from harness.support.progress import Progress, silent
-from harness.task.contract import TASK_FILE, TRAINING_LEVEL, Task, caches
+from harness.task.contract import TASK_FILE, TRAINING_LEVEL, Task
 from harness.task.require import demand_features
 from harness.verdict import CheckResult, Divergence, LevelReport, Outcome, Verdict
 from harness.verify import pictures
-from harness.verify.levels import as_used, interaction, known, property, proposed, requirements, rollout
+from harness.verify.level_run import LevelRuns, Transfer
+from harness.verify.levels import as_used, known, property, proposed, rollout
 from harness.verify.pair import Pair
 from harness.verify.questions import Questions
 from harness.verify.request import LevelsRequest
-from harness.verify.sighting import cut_short
 from harness.verify.suite.client import Suite, start_suite
-from harness.verify.suite.features import FeatureCount
 from harness.verify.watch import Watch
 from sandboxes import Driver, SandboxError
-from sandboxes.removal import scratch_directory
 
 CONTRACT = "contract"
 VECTOR_CALLS = frozenset(("vector", "advance"))
@@ -158,15 +154,28 @@ class Verifier:
                     if rollout.LEVEL in request.levels and not request.stop_at_failure:
                         use = as_used.Use(pair, User(self.task, self.driver, tree))
                         stack.callback(use.close)
-                        second = rollout.SecondProcess(pair, lambda: self._another(pair, tree, stack))
+                        second = rollout.SecondProcess(pair, partial(self._another, pair, tree, stack))
                         beside.callback(second.close)
                         if use.starts_early:  # levels 1 and 2 leave a core idle
                             use.start()
                             if not self._records_candidate:  # what it is asked belongs to level 3
                                 use.then(second.begin)  # a third program at once would slow down the levels
+                    runs = LevelRuns(
+                        pair=pair,
+                        request=request,
+                        tree=tree,
+                        cases=cases,
+                        use=use,
+                        second=second,
+                        stack=stack,
+                        another=partial(self._another, pair, tree, stack),
+                        apart=self._renderer,
+                        judge=lambda file: start_judge(self.driver, file, stack),
+                        transfer=self._transfer(pair, tree, stack),
+                    )
                     for level in sorted(request.levels):
                         self._record_questions(reference, candidate, level)
-                        reports.append(self._run_level(pair, level, request, tree, cases, use, second, stack))
+                        reports.append(runs.run(level))
                         self.questions[level].features.update(reports[-1].features)
                         memory.give_back()
                         if reports[-1].outcome is not Outcome.PASS:
@@ -278,35 +287,10 @@ class Verifier:
         opened.listener = pair.candidate.listener
         return opened
 
-    def _run_level(
-        self,
-        pair: Pair,
-        level: int,
-        request: LevelsRequest,
-        tree: Path,
-        cases: tuple[list[known.Case], list[known.ProbeCase]],
-        use: as_used.Use | None,
-        second: rollout.SecondProcess | None,
-        stack: ExitStack,
-    ) -> LevelReport:
-        began = time.monotonic()
-        module = request.module
-        counting = FeatureCount(pair.suite)
-        stack.callback(counting.close)
-        tally = rollout.Tally(counting)
-        pair.begin_evidence()
-        results: list[CheckResult] = []
-        measured: dict[str, Any] = {}
+    def _transfer(self, pair: Pair, tree: Path, stack: ExitStack) -> Transfer:
+        """The checks of level 4."""
 
-        def ended(result: CheckResult) -> None:
-            results.append(result)
-            pair.seen = None  # whatever it was, the result says it
-            pair.watch.ended(level, result.name)
-
-        def another(*, training: bool = False) -> Environment:
-            return self._another(pair, tree, stack, training=training)
-
-        def transferred() -> Iterator[CheckResult]:
+        def checks(tally: rollout.Tally, measured: dict[str, Any]) -> Iterator[CheckResult]:
             from harness.verify.levels import transfer  # with it comes JAX, which no other level needs
             from harness.verify.levels.transfer_elsewhere import Elsewhere
 
@@ -314,70 +298,12 @@ class Verifier:
             if self._engine is not None:
                 elsewhere = Elsewhere(pair, self._engine, self.driver, tree)
                 self._trained_on = elsewhere.nodes
-            trainer = transfer.Trainer(pair, lambda: another(training=True), tree, self._policies, elsewhere)
-            return transfer.checks(pair, trainer, tally, measured)
+            training = partial(self._another, pair, tree, stack, training=True)
+            return transfer.checks(
+                pair, transfer.Trainer(pair, training, tree, self._policies, elsewhere), tally, measured
+            )
 
-        def judge(file: Path) -> Channel:
-            return start_judge(self.driver, file, stack)
-
-        running: dict[int, Callable[[], Iterator[CheckResult]]] = {
-            1: lambda: property.checks(pair, module),
-            2: lambda: interaction.checks(pair),
-            3: lambda: rollout.checks(
-                pair, tally, second or rollout.SecondProcess(pair, another), use, request.exploring
-            ),
-            4: transferred,
-        }
-        try:
-            if level == 1:
-                for result in known.check_probes(pair, cases[1], module):
-                    ended(result)
-            if level > 1 or module is None:
-                repeated = known.check_cases(pair, cases[0], level, self._renderer)
-                if repeated is not None:
-                    ended(repeated)
-            if Outcome.worst([result.outcome for result in results]) in (Outcome.PASS, Outcome.SKIPPED):
-                for result in running[level]():
-                    ended(result)
-                    if (level in (2, 3) or pair.stop_at_failure) and result.outcome not in (
-                        Outcome.PASS,
-                        Outcome.SKIPPED,
-                    ):
-                        break
-                else:
-                    if level == proposed.LEVEL:
-                        for result in proposed.checks(pair, tree, judge, self._renderer):
-                            results.append(result)
-                            pair.seen = None
-        except (EnvironmentFailure, SandboxError, TrainingError, DeadlyPiece, Refused) as failure:
-            if pair.seen is not None:
-                results.append(cut_short(pair.seen, level, failure))
-            else:
-                results.append(CheckResult("workers", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure)))
-        try:
-            tally.settle()
-        except EnvironmentFailure as failure:
-            results.append(CheckResult("features", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure)))
-        whole = not pair.stop_at_failure and (level > 1 or module is None)
-        if whole and Outcome.worst([result.outcome for result in results]) in (Outcome.PASS, Outcome.SKIPPED):
-            results.extend(requirements.checks(self.task, level, pair.occurred, tally.features))
-        return LevelReport(
-            level=level,
-            module=module if level == 1 else None,
-            checks=tuple(results),
-            seed=pair.seed,
-            episodes=tally.episodes,
-            steps=tally.steps,
-            features=tally.features,
-            notes=_notes(pair, level),
-            duration_s=time.monotonic() - began,
-            evidence=pair.evidence,
-            transfer=measured or None,
-            occurred=pair.occurred.table(),
-            deviations=pair.off.table(),
-            resynchronised=pair.resynchronised,
-            open_loop=tally.open_loop,
-        )
+        return checks
 
 
 def _contract_report(broken: BrokenContract, seed: int, seconds: float) -> LevelReport:
@@ -392,47 +318,3 @@ def _contract_report(broken: BrokenContract, seed: int, seconds: float) -> Level
     why = Failure.of_contract(broken)
     check = CheckResult(CONTRACT, Outcome.FAIL, detail=broken.what, divergences=divergences, failure=why)
     return LevelReport(level=1, module=None, checks=(check,), seed=seed, duration_s=seconds)
-
-
-def _notes(pair: Pair, level: int) -> tuple[str, ...]:
-    """What could not be checked here, and why."""
-    notes = []
-    reference = pair.reference.spec.capabilities
-    if not pair.paired:
-        notes.append("only distributions were compared (randomness `law`): a weaker claim than equal trajectories")
-    if "restore" not in reference:
-        notes.append("the reference cannot restore a state: no tests from generated states, prefixes are replayed")
-    if pair.task.candidate.precision == "float32":
-        notes.append("the candidate computes in float32 what the task has in float64")
-    if level == 1 and "probe" not in reference and pair.task.probes:
-        notes.append("the reference answers no probes: modules were tested through whole steps only")
-    kinds = {(facts.get("cpu"), facts.get("numpy")) for facts in nodes(pair.reference).values()}
-    if len(kinds) > 1 and any(leaf.dtype.startswith("float") for leaf in pair.task.leaves.values()):
-        named = "; ".join(sorted(f"{cpu} with numpy {numpy}" for cpu, numpy in kinds))
-        notes.append(f"the reference ran on nodes of {len(kinds)} kinds ({named}), which may round floats otherwise")
-    if level == 3 and pair.task.draws and "force_draws" not in reference:
-        notes.append("the reference takes no draws: auto-reset was compared with the candidate's own single steps")
-    return tuple(notes)
-
-
-def copy_candidate(source: Path, destination: Path) -> None:
-    """Copy what a verification reads of a directory, for a run outside any session.
-
-    Raises:
-        SetupError: there is a link in it, which would show what lies outside.
-    """
-    for name in ("candidate", "proposed"):
-        if (source / name).is_dir():
-            demand_no_links(source / name)
-            shutil.copytree(source / name, destination / name, ignore=caches)
-
-
-def verify_directory(
-    task: Task, driver: Driver, request: LevelsRequest, progress: Progress = silent, engine: Engine | None = None
-) -> Verdict:
-    """Verify a task directory as it is, outside any session: nothing is committed or recorded."""
-    with ExitStack() as stack:
-        tree = stack.enter_context(scratch_directory("lockstep-tree-"))
-        copy_candidate(task.directory, tree)
-        verifier = stack.enter_context(Verifier(task, driver, progress=progress, engine=engine))
-        return verifier.verify(tree, request)

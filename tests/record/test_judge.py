@@ -28,7 +28,7 @@ from pathlib import Path
 import sandboxes
 from harness.task.load import load_task
 from harness.verify.request import LevelsRequest
-from harness.verify.verifier import verify_directory
+from harness.verify.directory import verify_directory
 
 task = load_task(Path(sys.argv[1]))
 verdict = verify_directory(task, sandboxes.choose("process"), LevelsRequest((1, 2, 3), 7))

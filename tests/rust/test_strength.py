@@ -13,7 +13,7 @@ from harness.measure.strength.run import Settings, measure
 from harness.measure.strength.statuses import COMPILED, KILLED, PROVED, STILLBORN, SURVIVED
 from harness.task.contract import Task
 from harness.task.load import load_task
-from harness.verify.verifier import copy_candidate
+from harness.verify.directory import copy_candidate
 from tests.rust.games import write_walk
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]

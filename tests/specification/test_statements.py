@@ -84,7 +84,7 @@ def test_what_belongs_to_a_statement_is_part_of_it() -> None:
     assert {one.section for one in statements} == {"Board"}
     assert "| 1 | 2 |" in statements[2].text
     assert "not a statement" in statements[2].text
-    assert statements[0].brief == "The board has 5 cells, in one row."
+    assert " ".join(statements[0].text.split()) == "The board has 5 cells, in one row."
 
 
 def test_every_mistake_is_named_with_its_line() -> None:

@@ -33,10 +33,6 @@ CONFIG = PpoConfig(
 STEPS = 5 * CONFIG.steps_per_update
 
 
-def leaves_of(contract: dict[str, Any]) -> Any:
-    return opened(contract).spec.leaves
-
-
 def furthest(one: Trained, other: Trained) -> float:
     assert one.learner.keys() == other.learner.keys()
     return max(

@@ -22,7 +22,6 @@ CARD_FIELDS = (
     "kind", "hp", "type", "weak", "retreat", "points", "evolves_from", "armour", "counter", "silence", "first", "uses",
     "uses_first", "attack_1", "attack_2", "ability", "effect", "boost", "boost_filter",
 )  # fmt: skip
-ATTACK_FIELDS = (*ENERGIES, "letters", "copies")
 FIRST_FIELDS = ("side", "where", "filter", "hurt", "besides", "type")
 SIDES, WHERE = ("none", "own", "foe"), ("any", "bench", "active")
 BESIDES = ("nothing", "bench", "energy", "deck", "hand")

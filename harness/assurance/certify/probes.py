@@ -189,8 +189,7 @@ def _use(pair: Pair) -> None:
         pair.candidate.rollout(cases)
         if number % 50 == 0:
             pair.progress("probe: long use", number, CALLS)
-    flat = pair.random_case_actions("use", envs * steps)
-    actions = {path: array.reshape(steps, envs, *array.shape[1:]) for path, array in flat.items()}
+    actions = pair.random_batch_actions("use", steps, envs)
     # Of one alone it is told what it did: all that 256 instances show and are in may be more than a process may hold.
     pair.candidate.ask(
         "autoreset", seed=pair.derive("use") % (1 << 31), envs=envs, steps=steps, actions=actions, env_indices=[0]

@@ -32,7 +32,6 @@ from sandboxes import Driver, SandboxUnavailable
 from sandboxes.removal import scratch_directory
 
 ALL = "all"
-REPRODUCED = (Match.EXACT, Match.WITHIN)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.authoring.conformance.kit import EPISODES, STANDARD_POLICIES, Failed, Kit, Passed, Skipped, outside
+from harness.authoring.conformance.kit import EPISODES, Failed, Kit, Passed, Skipped, outside
 from harness.errors import Crashed, EnvironmentFailure
 from harness.model import Leaf
+from harness.task.contract import STANDARD_POLICIES
 
 CLOSE_SECONDS = 10.0
 

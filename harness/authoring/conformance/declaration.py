@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from harness.authoring.conformance.kit import STANDARD_POLICIES, Failed, Kit, Passed
+from harness.authoring.conformance.kit import Failed, Kit, Passed
 from harness.model import Leaf
 from harness.protocol.spec import CAPABILITIES
-from harness.task.contract import Mode
+from harness.task.contract import STANDARD_POLICIES, Mode
 
 
 def opens(kit: Kit) -> Passed:

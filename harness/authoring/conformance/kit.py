@@ -14,13 +14,12 @@ from harness.errors import BadAnswer, Raised
 from harness.model import Array, Case, Leaf, Trajectory
 from harness.protocol.environment import Environment
 from harness.protocol.spec import Spec
-from harness.task.contract import TASK_FILE, Task
+from harness.task.contract import STANDARD_POLICIES, TASK_FILE, Task
 from harness.verdict import Divergence
 
 EPISODES = 6
 HORIZON = 200
 STATES = 24
-STANDARD_POLICIES = ("random", "sticky")
 
 
 class Failed(Exception):

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from harness.authoring.conformance.kit import EPISODES, STANDARD_POLICIES, Failed, Kit, Passed, Skipped
+from harness.authoring.conformance.kit import EPISODES, Failed, Kit, Passed, Skipped
 from harness.candidate.faces.leaves import mask_of
 from harness.errors import EnvironmentFailure, Raised
 from harness.model import ENDINGS, Case, Leaf, Trajectory
+from harness.task.contract import STANDARD_POLICIES
 
 FEW = 8
 """Of the actions that are legal in a timestep, and of those that are not, so many at most are tried."""

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.authoring.conformance.kit import STANDARD_POLICIES, Kit
+from harness.authoring.conformance.kit import Kit
 from harness.authoring.conformance.probes import sample_inputs
 from harness.errors import Raised
 from harness.model import ENDINGS, Array, Case, Leaf, Trajectory
+from harness.task.contract import STANDARD_POLICIES
 
 Predecessor = tuple[str, Callable[[int, Case], Case]]
 """Its kind in words, and what makes one, from a number that varies it and the case that will follow it."""

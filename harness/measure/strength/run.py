@@ -32,8 +32,8 @@ from harness.support.files import make_writable
 from harness.support.home import lockstep_home
 from harness.support.progress import Progress, silent
 from harness.task.contract import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Task, directory_digest
+from harness.verify.directory import copy_candidate
 from harness.verify.streams import Streams
-from harness.verify.verifier import copy_candidate
 from sandboxes import Driver
 from sandboxes.removal import scratch_directory
 

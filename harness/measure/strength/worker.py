@@ -23,8 +23,9 @@ from harness.support.files import make_writable
 from harness.task.contract import CANDIDATE_DIRECTORY, Task, caches
 from harness.task.elsewhere import task_parts, task_there
 from harness.verdict import Outcome
+from harness.verify.directory import copy_candidate
 from harness.verify.request import LevelsRequest
-from harness.verify.verifier import Verifier, copy_candidate
+from harness.verify.verifier import Verifier
 from sandboxes import Driver
 from sandboxes.removal import scratch_directory
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from harness.model import ENDINGS, Array, Case, Trajectory
 from harness.protocol.environment import Pool
-from harness.task.contract import Task
+from harness.task.contract import STANDARD_POLICIES, Task
 from harness.task.law_values import at_quantile
 from harness.verify.exploration.actions import FEW, first_actions, lasting, random_legal
 from harness.verify.exploration.archive import Archive
@@ -121,7 +121,7 @@ class Explorer:
         self._chosen = itertools.count(1)
         self._masked = task.masked
         self._endless = False
-        own = [policy for policy in task.budgets.policies if policy not in ("random", "sticky")]
+        own = [policy for policy in task.budgets.policies if policy not in STANDARD_POLICIES]
         self._policies = [*(("sticky", stickiness) for stickiness in STICKINESS), *((policy, 0.0) for policy in own)]
         self._branches = len(first_actions(task.actions, {}, rng) or range(FEW))
         # How to play on where the reference's own worker chooses the actions: it sees each mask, and has the policies.

@@ -74,8 +74,7 @@ def planned(pair: Pair) -> Plan:
     # Each timestep is shown twice: as it is, and as it was before the reset.
     shown = MOST_BYTES // (2 * (steps + 1) * pair.task.timestep_bytes)
     env_indices = np.sort(rng.choice(envs, min(max(shown, 2), CHECKED_ENVS), replace=False))
-    flat = pair.random_case_actions("autoreset", steps * envs)
-    actions = {path: array.reshape(steps, envs, *array.shape[1:]) for path, array in flat.items()}
+    actions = pair.random_batch_actions("autoreset", steps, envs)
     return Plan(pair.derive("autoreset") % (1 << 31), envs, steps, env_indices, actions)
 
 

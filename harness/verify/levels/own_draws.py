@@ -121,8 +121,7 @@ def _size(pair: Pair) -> tuple[int, int]:
 
 
 def _in_a_batch(pair: Pair, steps: int, envs: int) -> list[tuple[Draw, ...]]:
-    flat = pair.random_case_actions(STREAM, steps * envs)
-    actions = {path: array.reshape(steps, envs, *array.shape[1:]) for path, array in flat.items()}
+    actions = pair.random_batch_actions(STREAM, steps, envs)
     seed = pair.derive(STREAM) % (1 << 31)
     plan = autoreset.Plan(seed, envs, steps, np.arange(1), actions, lanes=np.arange(envs))
     chance = autoreset.play(pair, pair.candidate, plan)[autoreset.LANES]

@@ -45,8 +45,7 @@ def planned(pair: Pair, name: str) -> Plan:
     envs = largest if name == LARGEST else _odd(pair, largest, rng)
     steps = min(task.budgets.horizon, STEPS, max(FEWEST_STEPS, autoreset.MOST_WORK // envs))
     most = max(2, autoreset.MOST_BYTES // (2 * (steps + 1) * task.timestep_bytes))
-    flat = pair.random_case_actions(name, steps * envs)
-    actions = {path: array.reshape(steps, envs, *array.shape[1:]) for path, array in flat.items()}
+    actions = pair.random_batch_actions(name, steps, envs)
     told = max(2, MOST_DRAWS // ((steps + 1) * bytes_drawn(pair)))
     return Plan(
         pair.derive(name) % (1 << 31),

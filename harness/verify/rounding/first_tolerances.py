@@ -21,7 +21,7 @@ from harness.reference.install import START, reference_command
 from harness.reference.sandbox import Installed
 from harness.reference.start import start_reference
 from harness.support.files import write_durably
-from harness.task.contract import TASK_FILE, Mode, Task
+from harness.task.contract import STANDARD_POLICIES, TASK_FILE, Mode, Task
 from harness.verify.resynchronised import spread_steps, step_of
 from harness.verify.rounding.tolerances import MARGIN, moved, table_lines, tolerances
 
@@ -58,7 +58,7 @@ def write_first_tolerances(task: Task, environment: Installed, reference: Pool) 
     if task.reference.adapter is None or task.mode not in (Mode.TAPE, Mode.NONE) or not floats:
         return ()
     forced = task.mode is Mode.TAPE
-    played = [one for policy in ("random", "sticky") for one in reference.drive(policy, range(EPISODES // 2), HORIZON)]
+    played = [one for policy in STANDARD_POLICIES for one in reference.drive(policy, range(EPISODES // 2), HORIZON)]
     if "restore" in reference.spec.capabilities:
         steps = spread_steps(played, STEPS)
         expected = reference.rollout([step_of(one, step, forced=forced) for one, step in steps])

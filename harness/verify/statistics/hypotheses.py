@@ -236,14 +236,6 @@ def waves(places: Array, count: int) -> Array:
     return np.stack([np.cos(np.pi * number * places) for number in range(1, count + 1)])
 
 
-def rank_correlation(a: Array, b: Array) -> Shift:
-    """Whether paired samples `a [..., N]` and `b [..., N]` are independent: Spearman's rank correlation, z-test.
-
-    `z` is the correlation times sqrt(N); the p-value is Bernstein's, slightly above the normal one.
-    """
-    return correlation(rank_scores(a), rank_scores(b))
-
-
 def correlation(x: Array, y: Array) -> Shift:
     """Whether paired standardised scores `[..., N]` are independent."""
     n = x.shape[-1]

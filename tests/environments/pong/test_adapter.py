@@ -24,8 +24,8 @@ from harness.reference.start import start_reference
 from harness.task.contract import Task
 from harness.task.suite import Suite
 from harness.verdict import Outcome
+from harness.verify.directory import verify_directory
 from harness.verify.request import LevelsRequest
-from harness.verify.verifier import verify_directory
 from tests.environments.pong.game import DIRECTORY, DOWN, STILL, field, from_state, i32, play, run_python, seen, u32
 
 pytestmark = pytest.mark.pong

@@ -10,7 +10,7 @@ from harness.measure.strength.rare.predicates import Condition, Predicate
 from harness.model import STATE
 from harness.task.contract import Task
 from harness.verdict import Outcome, Verdict
-from harness.verify.verifier import copy_candidate
+from harness.verify.directory import copy_candidate
 
 WRAPPED = """
 

@@ -26,7 +26,7 @@ MOST_BYTES = 1 << 28
 """And what it may show, twice for each timestep."""
 LONGEST = 1 << 13
 """Steps in a row of one sub-environment: twice the horizon, where that is less."""
-REPLAYED, LANES = 8, 2
+REPLAYED, REPLAYED_ENVS = 8, 2
 """So many batches of a stream, and of each so many sub-environments, are played by the reference too."""
 
 
@@ -68,12 +68,11 @@ class RandomPlay:
 
     def _play(self, stream: str, replayed: bool) -> Array:
         pair, steps, envs = self._pair, self._steps, self._envs
-        flat = pair.random_case_actions(stream, steps * envs)
-        actions = {path: array.reshape(steps, envs, *array.shape[1:]) for path, array in flat.items()}
+        actions = pair.random_batch_actions(stream, steps, envs)
         plan = autoreset.Plan(pair.derive(stream) % (1 << 31), envs, steps, np.arange(envs), actions)
         answer = autoreset.play(pair, pair.candidate, plan)
         if replayed:
-            self._replay(answer, pair.random(f"{stream}/lanes").choice(envs, min(LANES, envs), replace=False))
+            self._replay(answer, pair.random(f"{stream}/lanes").choice(envs, min(REPLAYED_ENVS, envs), replace=False))
         leaves = answer["leaves"]
         paths = [path for path in leaves if path.startswith(STATE)]
         before = {path: _flat(leaves[path][:-1]) for path in paths}

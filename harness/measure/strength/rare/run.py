@@ -37,11 +37,12 @@ from harness.support.home import lockstep_home
 from harness.support.progress import Progress, silent
 from harness.task.contract import CANDIDATE_DIRECTORY, TRAINING_LEVEL, Mode, Task, directory_digest
 from harness.verdict import Outcome, Verdict
+from harness.verify.directory import copy_candidate
 from harness.verify.pair import Pair
 from harness.verify.request import LevelsRequest
 from harness.verify.streams import Streams
 from harness.verify.suite.client import Suite
-from harness.verify.verifier import Verifier, copy_candidate
+from harness.verify.verifier import Verifier
 from sandboxes import Driver
 from sandboxes.removal import scratch_directory
 
