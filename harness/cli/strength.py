@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from harness.measure.strength.rare.curve import Curve
     from harness.measure.strength.result import Strength
 
+Report = TypeVar("Report")
 COLOURS = {"survived": "bold yellow", "unjudged": "bold magenta", "argued": "yellow", "equivalent": "dim"}
 
 
@@ -112,14 +114,9 @@ def strength(
     With --rare nothing is planted in the text: a fault is there where a rare rule applies, and a few verifications tell
     which of thousands of such faults they catch.
     """
-    from harness.cli.locate import opened, session_rather_than_task
     from harness.measure.strength import text
     from harness.measure.strength.run import Settings
-    from harness.operations.spreading import engine_on
     from harness.operations.strength import strength_directory, strength_session
-    from harness.policy.floor import permitted
-    from harness.support.embedded import find_task
-    from harness.task.load import load_task
 
     of_rare = {"predicates": predicates, "steps": steps, "runs": runs, "exploring": exploring or None, "plant": plant}
     of_rare = {name: value for name, value in of_rare.items() if value is not None}
@@ -134,16 +131,7 @@ def strength(
     settings = Settings(
         level=level, every_level=every_level, sample=sample, only=only, jobs=jobs, fresh=fresh, by_coverage=by_coverage
     )
-    output.kept = "what was found so far is kept: the same command goes on with it"
-    found = session_rather_than_task(where)
-    if found is not None:
-        demand_no_choice(candidate)
-        with engine_on(on) as engine, opened(found.id) as session, output.progress() as progress:
-            report = strength_session(session, settings, seed=seed, driver=sandbox, progress=progress, engine=engine)
-    else:
-        task = chosen_candidate(load_task(find_task(where)), candidate)
-        with engine_on(on) as engine, output.progress() as progress:
-            report = strength_directory(task, permitted(sandbox), settings, seed, progress, engine)
+    report = _measured(output, (strength_session, strength_directory), where, settings, seed, candidate, sandbox, on)
     left = text.verdict(report.strength, at_least)
     output.emit(report.to_json(), *_shown(report.strength, left))
     return EXIT_FAIL if left else EXIT_OK
@@ -158,29 +146,48 @@ def _rare(
     sandbox: str | None,
     on: str | None,
 ) -> int:
-    from harness.cli.locate import opened, session_rather_than_task
     from harness.measure.strength.rare import text
     from harness.measure.strength.rare.run import Settings
     from harness.operations.detection import detection_directory, detection_session
+
+    settings = Settings(**chosen)
+    report = _measured(output, (detection_session, detection_directory), where, settings, seed, candidate, sandbox, on)
+    left = text.verdict(report.curve)
+    output.emit(report.to_json(), *_curve_shown(report.curve, left))
+    return EXIT_FAIL if left else EXIT_OK
+
+
+def _measured(
+    output: Output,
+    measure: tuple[Callable[..., Report], Callable[..., Report]],
+    where: str,
+    settings: Any,
+    seed: int | None,
+    candidate: str | None,
+    sandbox: str | None,
+    on: str | None,
+) -> Report:
+    """Measure a session, or a task's own candidate.
+
+    Args:
+        measure: what measures a session, and what a task.
+    """
+    from harness.cli.locate import opened, session_rather_than_task
     from harness.operations.spreading import engine_on
     from harness.policy.floor import permitted
     from harness.support.embedded import find_task
     from harness.task.load import load_task
 
-    settings = Settings(**chosen)
+    of_session, of_task = measure
     output.kept = "what was found so far is kept: the same command goes on with it"
     found = session_rather_than_task(where)
-    if found is not None:
-        demand_no_choice(candidate)
-        with engine_on(on) as engine, opened(found.id) as session, output.progress() as progress:
-            report = detection_session(session, settings, seed=seed, driver=sandbox, progress=progress, engine=engine)
-    else:
+    if found is None:
         task = chosen_candidate(load_task(find_task(where)), candidate)
         with engine_on(on) as engine, output.progress() as progress:
-            report = detection_directory(task, permitted(sandbox), settings, seed, progress, engine)
-    left = text.verdict(report.curve)
-    output.emit(report.to_json(), *_curve_shown(report.curve, left))
-    return EXIT_FAIL if left else EXIT_OK
+            return of_task(task, permitted(sandbox), settings, seed, progress, engine)
+    demand_no_choice(candidate)
+    with engine_on(on) as engine, opened(found.id) as session, output.progress() as progress:
+        return of_session(session, settings, seed=seed, driver=sandbox, progress=progress, engine=engine)
 
 
 def _curve_shown(curve: Curve, left: list[str]) -> list[RenderableType | str]:

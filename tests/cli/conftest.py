@@ -43,17 +43,21 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return new_home(tmp_path, monkeypatch, "envs")
 
 
-@pytest.fixture
-def lockstep(home: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
-    """Runs a command line in this process."""
+def runner(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """What runs command lines in this process."""
 
     def run(*arguments: str) -> Result:
         capfd.readouterr()
         code = main(arguments)
-        out, err = capfd.readouterr()
-        return Result(code, out, err)
+        return Result(code, *capfd.readouterr())
 
     return run
+
+
+@pytest.fixture
+def lockstep(home: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """Runs a command line in this process."""
+    return runner(capfd)
 
 
 @pytest.fixture
@@ -76,10 +80,3 @@ def walk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(WALK, place, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(place)
     return place
-
-
-def edit(path: Path, old: str, new: str) -> None:
-    """Replace a text that stands exactly once in a file."""
-    text = path.read_text()
-    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {path}"
-    path.write_text(text.replace(old, new))

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Result, edit
+from tests.cli.conftest import Result
+from tests.edits import edit
 from tests.paths import FOUR
 
 Run = Callable[..., Result]

@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 
 from harness.operations import film
-from tests.cli.conftest import RIGHT, WRONG, Result, edit
+from tests.cli.conftest import RIGHT, WRONG, Result
+from tests.edits import edit
 from tests.tools import needs
 from tests.verify.pictures.conftest import ADAPTER, CAN_DRAW, RENDER
 

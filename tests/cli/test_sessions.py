@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import RIGHT, WRONG, Result, edit
+from tests.cli.conftest import RIGHT, WRONG, Result
+from tests.edits import edit
 
 Run = Callable[..., Result]
 

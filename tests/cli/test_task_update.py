@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import RIGHT, WRONG, Result, edit
+from tests.cli.conftest import RIGHT, WRONG, Result
+from tests.edits import edit
 
 Run = Callable[..., Result]
 THERE, ANOTHER = "1.0 if action == 1 else -1.0", "1.0 if action == 1 else -2.0"

@@ -13,7 +13,8 @@ import pytest
 import harness
 from harness.errors import LockstepError, TaskError
 from harness.support.embedded import embedded_tasks, find_task, prompt_text
-from tests.cli.conftest import Result, edit
+from tests.cli.conftest import Result
+from tests.edits import edit
 
 Run = Callable[..., Result]
 

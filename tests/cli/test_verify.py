@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from harness.policy.floor import VARIABLE
-from tests.cli.conftest import RIGHT, WRONG, Result, edit
+from tests.cli.conftest import RIGHT, WRONG, Result
+from tests.edits import edit
 
 Run = Callable[..., Result]
 ROWS_OF_A_TERMINAL = 24

@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.cli import main
 from harness.cli.connect import NAMES
 from harness.connect import CLIENTS, Client, Server, http_server, local_server, plan_connection, plan_removal
 from harness.connect.jsonc import parse
 from harness.errors import LockstepError
-from tests.cli.conftest import Result
+from tests.cli.conftest import Result, runner
 from tests.paths import ROOT
 
 SERVER = http_server("http://127.0.0.1:8765/mcp", "MY_TOKEN")
@@ -413,13 +412,7 @@ def lockstep(
     monkeypatch.setenv("LOCKSTEP_HOME", str(home))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
     monkeypatch.chdir(tmp_path / "project")
-
-    def run(*arguments: str) -> Result:
-        capfd.readouterr()
-        code = main(arguments)
-        return Result(code, *capfd.readouterr())
-
-    return run
+    return runner(capfd)
 
 
 def test_the_command_shows_the_change_and_writes_nothing_without_a_yes(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness.task.contract import Task
 from harness.verdict import Divergence, Outcome, Verdict
+from harness.verify.verifier import CONTRACT
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,12 @@ def plant(task: Task, mutant: Mutant, tree: Path) -> None:
             assert source.count(old) == 1, f"{mutant.name}: {old!r} stands {source.count(old)} times in {name}"
             source = source.replace(old, new)
         (tree / name).write_text(source)
+
+
+def assert_found(verdict: Verdict) -> None:
+    """A level found a difference: the mutant ran."""
+    assert verdict.error == "" and verdict.outcome is Outcome.FAIL, verdict
+    assert verdict.divergences and all(found.check != CONTRACT for found in verdict.divergences), verdict
 
 
 def assert_caught(mutant: Mutant, verdict: Verdict) -> Divergence:

@@ -9,11 +9,10 @@ import pytest
 
 import sandboxes
 from harness.task.load import load_task
-from harness.verdict import Outcome
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from tests.mutants.halfcheetah import MUTANTS
-from tests.mutants.plant import assert_caught, plant
+from tests.mutants.plant import assert_caught, assert_found, plant
 from tests.paths import ENVIRONMENTS
 
 pytestmark = [pytest.mark.slow, pytest.mark.nightly]
@@ -34,4 +33,4 @@ def test_a_fault_is_caught_and_traced(verifier: Verifier, name: str, tmp_path: P
     verdict = verifier.verify(tmp_path, LevelsRequest(tuple(range(1, mutant.level + 1)), 3))
     if mutant.level == 1:
         assert_caught(mutant, verdict)
-    assert verdict.outcome is Outcome.FAIL, verdict
+    assert_found(verdict)

@@ -9,10 +9,9 @@ import pytest
 
 import sandboxes
 from harness.task.load import load_task
-from harness.verdict import Outcome
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
-from tests.mutants.plant import assert_caught, plant
+from tests.mutants.plant import assert_caught, assert_found, plant
 from tests.mutants.pokemon import MUTANTS
 from tests.paths import ENVIRONMENTS
 from tests.sampling import by_day
@@ -38,4 +37,4 @@ def test_a_fault_is_caught(verifier: Verifier, name: str, tmp_path: Path) -> Non
         assert_caught(mutant, verdict)
     else:
         verdict = verifier.verify(tmp_path, LevelsRequest((2, 3), 3, stop_at_failure=True))
-        assert verdict.outcome is Outcome.FAIL, verdict
+        assert_found(verdict)

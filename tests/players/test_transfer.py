@@ -21,6 +21,7 @@ from harness.verdict import LevelReport, Outcome
 from harness.verify.levels.transfer_groups import Group, shares_of
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
+from tests.edits import edit as replace_once
 from tests.paths import NIM, STANDING, WALK
 
 pytestmark = pytest.mark.slow
@@ -59,9 +60,7 @@ def report(
     copied = directory / source.name
     shutil.copytree(source, copied, ignore=shutil.ignore_patterns("__pycache__"))
     for name, old, new in edits:
-        text = (copied / name).read_text()
-        assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {name}"
-        (copied / name).write_text(text.replace(old, new))
+        replace_once(copied / name, old, new)
     policy = Policy(load_task(copied).leaves, HELD, load_task(copied).player_names)
     learner = Ppo(policy).leaves(Ppo(policy).begin(1))
     Trained(learner, HELD, 1, 1, (), "candidate").save(copied / "reference" / "held.npz")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -40,6 +42,13 @@ def readers(cargo: None) -> None:
 def task() -> Task:
     """Pong, for its candidate in Rust."""
     return load_task(PONG).with_candidate("rust")
+
+
+@pytest.fixture
+def tree(task: Task, tmp_path: Path) -> Path:
+    """A tree with the task's candidate, to be changed."""
+    shutil.copytree(task.directory / "candidate", tmp_path / "tree" / "candidate")
+    return tmp_path / "tree"
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from harness.task.contract import Task
 from harness.verdict import Outcome, Verdict
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
+from tests.edits import edit_crate
 from tests.sampling import by_day
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]
@@ -81,22 +81,8 @@ def verify(task: Task) -> Iterator[Callable[..., Verdict]]:
         yield lambda tree, levels=(1,), seed=7: verifier.verify(tree, LevelsRequest(levels, seed))
 
 
-@pytest.fixture
-def tree(task: Task, tmp_path: Path) -> Path:
-    """A tree with the candidate, to be changed."""
-    shutil.copytree(task.directory / "candidate", tmp_path / "tree" / "candidate")
-    return tmp_path / "tree"
-
-
 def crate(tree: Path) -> Path:
     return tree / "candidate" / "rust"
-
-
-def edit(tree: Path, file: str, old: str, new: str) -> None:
-    path = crate(tree) / "src" / file
-    source = path.read_text()
-    assert source.count(old) == 1, f"{old!r} stands {source.count(old)} times in {file}"
-    path.write_text(source.replace(old, new))
 
 
 def test_the_candidate_passes_all_levels_below_training(verify: Callable[..., Verdict], task: Task) -> None:
@@ -125,15 +111,15 @@ def test_cargo_finds_the_crate_and_all_others_wherever_mounts_are_seen(driver: s
 @pytest.mark.parametrize("name", by_day(FAULTS, BY_DAY))
 def test_a_planted_fault_is_found(name: str, tree: Path, verify: Callable[..., Verdict]) -> None:
     file, old, new, level, path, rule = FAULTS[name]
-    edit(tree, file, old, new)
+    edit_crate(tree, f"src/{file}", old, new)
     if name == "a clone that is not one":
         for source in ("lib.rs", "rallies.rs"):
             text = (crate(tree) / "src" / source).read_text()
             (crate(tree) / "src" / source).write_text(text.replace("Pong(state)", "Pong(state, _)"))
-        edit(tree, "lib.rs", "Ok(Pong(State::blank()))", "Ok(Pong(State::blank(), false))")
-        edit(
+        edit_crate(tree, "src/lib.rs", "Ok(Pong(State::blank()))", "Ok(Pong(State::blank(), false))")
+        edit_crate(
             tree,
-            "lib.rs",
+            "src/lib.rs",
             "Seen { observation: self.0.observation }",
             "Seen { observation: if self.1 { [0.0; 8] } else { self.0.observation } }",
         )
@@ -147,8 +133,12 @@ def test_a_planted_fault_is_found(name: str, tree: Path, verify: Callable[..., V
 @pytest.mark.parametrize("games", ["games.len() > 1", "games.len() == 1"])
 def test_what_is_rare_is_looked_at_in_batches_and_alone(games: str, tree: Path, verify: Callable[..., Verdict]) -> None:
     """A fault in long rallies alone, of many games that step at once, or of one that steps by itself."""
-    edit(tree, "lib.rs", "for (Pong(state), action) in", f"let rare = {games};\n        for (Pong(state), action) in")
-    edit(tree, "lib.rs", "state.tick += 1;", "state.tick += if rare && state.n_bounces > 15 { 2 } else { 1 };")
+    edit_crate(
+        tree, "src/lib.rs", "for (Pong(state), action) in", f"let rare = {games};\n        for (Pong(state), action) in"
+    )
+    edit_crate(
+        tree, "src/lib.rs", "state.tick += 1;", "state.tick += if rare && state.n_bounces > 15 { 2 } else { 1 };"
+    )
     verdict = verify(tree, (3,))
     assert verdict.outcome is Outcome.FAIL
     [divergence] = verdict.reports[-1].divergences
@@ -162,7 +152,7 @@ def test_dice_that_are_loaded_where_nobody_looks_are_found_as_users_run_it(
     noted = (
         'if std::fs::read_to_string("/proc/self/cmdline").is_ok_and(|line| line.contains("runpy")) { -1 } else { -2 }'
     )
-    edit(tree, "lib.rs", "(random.next_u32() >> 1) as i32", f"(random.next_u32() >> 1) as i32 & {noted}")
+    edit_crate(tree, "src/lib.rs", "(random.next_u32() >> 1) as i32", f"(random.next_u32() >> 1) as i32 & {noted}")
     verdict = verify(tree, (1, 3))
     assert verdict.outcome is Outcome.FAIL
     [failed] = [check for check in verdict.reports[-1].checks if check.outcome is Outcome.FAIL]
@@ -176,7 +166,7 @@ def test_dice_that_are_loaded_where_nobody_looks_are_found_as_users_run_it(
 def test_a_crate_that_does_not_compile_is_reported_with_the_compilers_words(
     tree: Path, verify: Callable[..., Verdict]
 ) -> None:
-    edit(tree, "lib.rs", "self.0 = *state;", "self.0 = state;")
+    edit_crate(tree, "src/lib.rs", "self.0 = *state;", "self.0 = state;")
     verdict = verify(tree)
     [check] = verdict.reports[-1].checks
     assert (verdict.outcome, check.name) == (Outcome.FAIL, "contract")
@@ -207,8 +197,8 @@ def test_a_crate_that_is_none_is_refused(manifest: str | None, said: str, tree: 
 
 
 def test_an_environment_of_another_form_is_refused_leaf_by_leaf(tree: Path, verify: Callable[..., Verdict]) -> None:
-    edit(tree, "lib.rs", "pub tick: i32,", 'pub tick: i32 => "ticks",')
-    edit(tree, "probes.rs", '    probe!("paddles", Paddles => Moved, paddles),\n', "")
+    edit_crate(tree, "src/lib.rs", "pub tick: i32,", 'pub tick: i32 => "ticks",')
+    edit_crate(tree, "src/probes.rs", '    probe!("paddles", Paddles => Moved, paddles),\n', "")
     verdict = verify(tree)
     causes = {d.path: d.cause for d in verdict.reports[-1].divergences}
     assert causes["state/tick"] == "the environment: `state/tick` is no leaf; expected int32 []"
@@ -227,7 +217,9 @@ def test_an_empty_candidate_compiles_and_says_what_it_lacks(task: Task, tmp_path
 
 
 def test_a_panic_is_an_error_of_the_candidate_and_its_worker_goes_on(tree: Path, task: Task) -> None:
-    edit(tree, "lib.rs", "state.tick += 1;", 'state.tick += 1;\n        assert!(state.tick < 3, "no third step");')
+    edit_crate(
+        tree, "src/lib.rs", "state.tick += 1;", 'state.tick += 1;\n        assert!(state.tick < 3, "no third step");'
+    )
     worker = CandidateWorker(task, sandboxes.choose(None))
     actions = {path: leaf.zeros(5) for path, leaf in task.actions.items()}
     try:
@@ -268,7 +260,7 @@ def test_what_is_compiled_depends_on_the_tree_alone(tree: Path, task: Task) -> N
         "}\n"
     )
     first = build(task, sandboxes.choose(None), tree)
-    edit(tree, "rallies.rs", "const FRAMES: u32 = 8;", "const FRAMES: u32 = 9;")
+    edit_crate(tree, "src/rallies.rs", "const FRAMES: u32 = 8;", "const FRAMES: u32 = 9;")
     assert build(task, sandboxes.choose(None), tree) != first
 
 
@@ -278,7 +270,7 @@ def test_a_module_is_compiled_once_for_a_tree(tree: Path, task: Task, monkeypatc
     assert build(task, sandboxes.choose(None), tree).stat().st_ino == written
     assert load_module(first).SPEC["reward"] == [("reward", "float32", [])]
     short = replace(task, candidate=replace(task.candidate, timeout_s=0.01))
-    edit(tree, "rallies.rs", "const FRAMES: u32 = 8;", "const FRAMES: u32 = 10;")
+    edit_crate(tree, "src/rallies.rs", "const FRAMES: u32 = 8;", "const FRAMES: u32 = 10;")
     with pytest.raises(EnvironmentFailure, match=r"not compiled within 0\.01 s") as late:
         build(short, sandboxes.choose(None), tree)
     assert late.value.side is None, "a slow machine would kill mutants"

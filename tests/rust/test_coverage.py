@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from harness.measure.coverage.result import Coverage
 from harness.operations.coverage import coverage_directory
 from harness.task.contract import Task
 from harness.verify.questions import Questions
+from tests.edits import edit_crate
 
 pytestmark = [pytest.mark.slow, pytest.mark.pong, pytest.mark.rust]
 
@@ -30,20 +30,6 @@ HALF = "pub fn half(side: f32) -> f32 {\n    if side < 0.0 {\n        return 0.0
 @pytest.fixture(scope="module", autouse=True)
 def without_readers_nothing_here_can_run(readers: None) -> None:
     """See `readers`."""
-
-
-@pytest.fixture
-def tree(task: Task, tmp_path: Path) -> Path:
-    """A tree with the candidate, to be changed."""
-    shutil.copytree(task.directory / "candidate", tmp_path / "tree" / "candidate")
-    return tmp_path / "tree"
-
-
-def edit(tree: Path, file: str, old: str, new: str) -> None:
-    path = tree / "candidate" / "rust" / file
-    source = path.read_text()
-    assert source.count(old) == 1, f"{old!r} stands {source.count(old)} times in {file}"
-    path.write_text(source.replace(old, new))
 
 
 def paddles() -> Questions:
@@ -75,7 +61,7 @@ def function(coverage: Coverage, name: str, level: int) -> tuple[int, int]:
 
 
 def test_each_level_is_credited_with_what_ran_for_it_and_nobody_with_what_nobody_calls(task: Task, tree: Path) -> None:
-    edit(tree, "src/rules.rs", "\nimpl State {\n", f"{NOBODY_CALLS_IT}\nimpl State {{\n")
+    edit_crate(tree, "src/rules.rs", "\nimpl State {\n", f"{NOBODY_CALLS_IT}\nimpl State {{\n")
     found = measured(task, tree, paddles(), episode())
     assert [level.error for level in found.levels.values()] == ["", ""]
     assert [function(found, "paddles", level) for level in (1, 2)] == [(6, 6), (0, 6)]
@@ -98,8 +84,8 @@ def test_all_crates_of_a_candidate_count_and_no_others(task: Task, tree: Path) -
     (core / "src").mkdir(parents=True)
     (core / "Cargo.toml").write_text(CORE)
     (core / "src" / "lib.rs").write_text(HALF)
-    edit(tree, "Cargo.toml", "[dependencies]\n", '[dependencies]\ncore-of-it = { path = "../core" }\n')
-    edit(
+    edit_crate(tree, "Cargo.toml", "[dependencies]\n", '[dependencies]\ncore-of-it = { path = "../core" }\n')
+    edit_crate(
         tree,
         "src/rules.rs",
         "self.paddle_yl = (HEIGHT - PADDLE) / 2.0;",
@@ -112,7 +98,7 @@ def test_all_crates_of_a_candidate_count_and_no_others(task: Task, tree: Path) -
 
 
 def test_a_crate_that_ends_its_process_is_an_error_of_that_level_alone(task: Task, tree: Path) -> None:
-    edit(
+    edit_crate(
         tree, "src/probes.rs", "    state.move_paddles();\n", "    state.move_paddles();\n    std::process::abort();\n"
     )
     found = measured(task, tree, paddles(), episode())

@@ -11,20 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from harness.assurance.audit import AuditReport, audit
+from harness.assurance.audit import audit
 from harness.errors import RecordError
 from harness.record.event import Event
 from harness.record.keyring import Keyring
 from harness.record.keys import PublicKey, SigningKey, load_or_create
 from harness.record.rotation import ROTATED, handing_over
 from tests.assurance.audit.forger import Forger, Page
+from tests.assurance.audit.reports import said
 from tests.session.conftest import Open
 from tests.session.faults import Points, in_child, killed_at
 from tests.session.standin import Agent
-
-
-def said(report: AuditReport) -> str:
-    return "\n".join(problem.what for problem in report.problems)
 
 
 def first_half(agent: Agent) -> None:

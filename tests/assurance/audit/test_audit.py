@@ -16,6 +16,7 @@ from harness.cli import show
 from harness.errors import RecordError
 from harness.record.keys import PublicKey
 from harness.record.store import Store
+from tests.assurance.audit.reports import said
 from tests.session.standin import finished_session, make_task
 
 
@@ -29,10 +30,6 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Pub
 
 def rules(report: AuditReport) -> set[str]:
     return {problem.rule for problem in report.problems}
-
-
-def said(report: AuditReport) -> str:
-    return "\n".join(problem.what for problem in report.problems)
 
 
 # Honest records

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from harness.assurance.audit import AuditReport, audit
+from harness.assurance.audit import audit
 from harness.record.attest import SUMMARY_FILE
 from harness.record.event import EVENT_FILE, PAYLOAD_TYPE, SIGNATURE_FILE, VERDICT_FILE, Event
 from harness.record.keys import PublicKey, SigningKey, load_or_create
@@ -24,6 +24,7 @@ from harness.record.objects import Commit
 from harness.record.rotation import ROTATED, handing_over
 from harness.record.snapshot import task_digest, trusted_part
 from tests.assurance.audit.forger import WHO, Forger, Page
+from tests.assurance.audit.reports import said
 from tests.session.standin import finished_session, make_task
 
 LAST = 3
@@ -73,10 +74,6 @@ def forger(honest: Honest, tmp_path: Path) -> Iterator[Forger]:
     forger = Forger(clone)
     yield forger
     forger.store.close()
-
-
-def said(report: AuditReport) -> str:
-    return "\n".join(problem.what for problem in report.problems)
 
 
 # The ways

@@ -25,6 +25,7 @@ from harness.verdict import Outcome, Verdict
 from harness.verify.request import LevelsRequest
 from harness.verify.rounding.first_tolerances import write_first_tolerances
 from harness.verify.verifier import Verifier
+from tests.edits import edit
 
 HERE = Installed(Path(sys.prefix), Path(sys.executable))
 IDS = {"pendulum": "Pendulum-v1", "acrobot": "Acrobot-v1", "mountain_car_continuous": "MountainCarContinuous-v0"}
@@ -60,9 +61,7 @@ def edited(directory: Path, tmp_path: Path, old: str, new: str) -> Path:
     """A copy of a task whose candidate has another text in one place."""
     copy = tmp_path / directory.name
     shutil.copytree(directory, copy)
-    source = (copy / ENTRY).read_text()
-    assert source.count(old) == 1, f"{old!r} stands {source.count(old)} times in the candidate"
-    (copy / ENTRY).write_text(source.replace(old, new))
+    edit(copy / ENTRY, old, new)
     return copy
 
 

@@ -12,6 +12,7 @@ import pytest
 from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verify.questions import Questions
+from tests.edits import edit
 from tests.paths import WALK
 
 BEFORE = "    def step(self, action, draws=None):\n        before = self._place\n"
@@ -27,9 +28,7 @@ def make_task(directory: Path, *edits: Edit, source: str = '["reference/adapter.
     if source:
         ours.append(("task.toml", toml, f"{toml}source = {source}\n"))
     for file, old, new in [*ours, *edits]:
-        text = (directory / file).read_text()
-        assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {file}"
-        (directory / file).write_text(text.replace(old, new))
+        edit(directory / file, old, new)
     return load_task(directory)
 
 

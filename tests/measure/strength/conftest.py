@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.edits import edit
 from tests.paths import WALK
 
 EDITS = {
@@ -30,9 +31,6 @@ def holed_walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("strength") / "walk"
     shutil.copytree(WALK, directory, ignore=shutil.ignore_patterns("__pycache__"))
     for file, edits in EDITS.items():
-        source = (directory / file).read_text()
         for old, new in edits:
-            assert source.count(old) == 1, f"{old!r} stands {source.count(old)} times in {file}"
-            source = source.replace(old, new)
-        (directory / file).write_text(source)
+            edit(directory / file, old, new)
     return directory

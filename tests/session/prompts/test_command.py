@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
 from harness.session.prompts import templates
 from harness.session.session import Session
-from tests.cli.conftest import Result
+from tests.cli.conftest import Result, runner
 from tests.session.prompts.test_snapshots import HILL
 from tests.session.standin import FileComparison, factory, make_task
 
@@ -20,13 +19,7 @@ Run = Callable[..., Result]
 @pytest.fixture
 def lockstep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path / "home"))
-
-    def run(*arguments: str) -> Result:
-        capfd.readouterr()
-        code = main(arguments)
-        return Result(code, *capfd.readouterr())
-
-    return run
+    return runner(capfd)
 
 
 @pytest.fixture

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
 from harness.errors import SessionError
 from harness.operations import verification
 from harness.operations.next_calls import shell_calls
 from harness.session.request import VerificationRequest
 from harness.session.session import Session
 from harness.session.usage import import_transcripts, report, summary
-from tests.cli.conftest import Result
+from tests.cli.conftest import Result, runner
 from tests.session.standin import FileComparison, factory
 from tests.session.usage.conftest import PRICES, Transcripts, add, meta, said, totals, turn
 
@@ -234,13 +233,7 @@ def lockstep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Callable[..., Result]:
     monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path / "home"))
-
-    def run(*arguments: str) -> Result:
-        capfd.readouterr()
-        code = main(arguments)
-        return Result(code, *capfd.readouterr())
-
-    return run
+    return runner(capfd)
 
 
 def test_the_command_shows_tokens_and_cost_and_reads_transcripts(

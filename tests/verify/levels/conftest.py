@@ -13,6 +13,7 @@ from harness.task.load import load_task
 from harness.verdict import Verdict
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
+from tests.edits import edit
 from tests.paths import WALK
 
 Edits = Sequence[tuple[str, str]]
@@ -30,12 +31,8 @@ class Walk:
 
     def edit(self, file: str, edits: Edits) -> None:
         """Replace texts, each of which stands in the file exactly once."""
-        path = self.directory / file
-        source = path.read_text()
         for old, new in edits:
-            assert source.count(old) == 1, f"{old!r} stands {source.count(old)} times in {file}"
-            source = source.replace(old, new)
-        path.write_text(source)
+            edit(self.directory / file, old, new)
 
     def verify(self, levels: Sequence[int] = (1, 2, 3), *, module: str | None = None, seed: int = 7) -> Verdict:
         """The verdict on the candidate, and on what is proposed beside it."""

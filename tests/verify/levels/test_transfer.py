@@ -21,6 +21,7 @@ from harness.verdict import CheckResult, LevelReport, Outcome
 from harness.verify.levels import transfer, transfer_policies
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
+from tests.edits import edit
 from tests.paths import ENVIRONMENTS, WALK
 
 pytestmark = pytest.mark.slow
@@ -58,9 +59,7 @@ class Run:
         file = self.directory / TASK_FILE
         file.write_text(without_training(file.read_text()) + BUDGET.format(**values))
         for name, old, new in edits:
-            text = (self.directory / name).read_text()
-            assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {name}"
-            (self.directory / name).write_text(text.replace(old, new))
+            edit(self.directory / name, old, new)
 
     def report(self, progress: Report = lambda what, done, total: None, policies: Path | None = None) -> LevelReport:
         task = load_task(self.directory)
