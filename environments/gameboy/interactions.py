@@ -38,6 +38,13 @@ CODE, NOTES, STACK = 0xC000, 0xD000, 0xDFF0
 LEAST_SNIPPETS, MOST_SNIPPETS = 6, 24
 P1, SB, SC, DIV, TIMA, TMA, TAC, IF = 0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x07, 0x0F
 LCDC, STAT, SCY, SCX, LY, LYC, DMA, BGP, WY, WX, IE = 0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x4A, 0x4B, 0xFF
+BOOT_ROM = 0xFF50
+"""Whoever writes 1 to it takes the handlers of interrupts away."""
+EDGES = (
+    0xFEA0, 0xFEFF, 0xFF03, 0xFF08, 0xFF0E, 0xFF0F, 0xFF10, 0xFF3F, 0xFF40, 0xFF4B, 0xFF4C, 0xFF7F, 0xFF80, 0xFFFE, 0xFFFF,
+)  # fmt: skip
+TIMED = tuple(0xFF00 + register for register in (SC, DIV, TIMA, TMA, TAC, IF, LCDC, STAT, LYC, DMA))
+"""Where it matters at which clock something is read or written."""
 BYTE = st.integers(0, 255)
 OAM = st.integers(0xFE00, 0xFE9F)
 
@@ -84,6 +91,38 @@ def set_by_de(addresses: st.SearchStrategy[int], values: st.SearchStrategy[int])
     return st.tuples(addresses, values).map(
         lambda both: bytes([0xD5, 0x11, both[0] & 0xFF, both[0] >> 8, 0x3E, both[1], 0x12, 0xD1])
     )
+
+
+def of_two_bytes(addresses: st.SearchStrategy[int]) -> Snippet:
+    """A push to two bytes, a pop of them with notes, or SP written to them; without interrupts, which would push there."""
+
+    def made(address: int, way: int) -> bytes:
+        if way == 0:
+            return bytes([0xF3, 0x08, address & 0xFF, address >> 8])
+        place = (address + (2 if way == 1 else 0)) & 0xFFFF
+        does = b"\xc5" if way == 1 else b"\xc1\x79" + NOTE + b"\x78" + NOTE
+        return bytes([0xF3, 0x31, place & 0xFF, place >> 8, *does, 0x31, STACK & 0xFF, STACK >> 8])
+
+    return st.builds(made, addresses.filter(lambda address: address not in (BOOT_ROM - 1, BOOT_ROM)), st.integers(0, 2))
+
+
+def until(read: bytes, mask: int, is_zero: bool) -> bytes:
+    """A loop that reads until a bit of a mask is set, or none is: nothing else happens in a turn."""
+    turn = bytes([*read, 0xE6, mask, 0x20 if is_zero else 0x28])  # and MASK; jr nz or z, the beginning
+    return turn + bytes([0xFF - len(turn)]) + NOTE
+
+
+def wait_for(addresses: st.SearchStrategy[int], masks: st.SearchStrategy[int]) -> Snippet:
+    """Waits for what is read at an address with `ld a, [hl]`, with `ld a, [ADDRESS]`, or high up with `ldh`."""
+
+    def made(address: int, mask: int, way: int, is_zero: bool) -> bytes:
+        low, high = address & 0xFF, address >> 8
+        if way == 0:
+            return bytes([0x21, low, high]) + until(b"\x7e", mask, is_zero)
+        short = way == 1 and high == 0xFF
+        return until(bytes([0xF0, low]) if short else bytes([0xFA, low, high]), mask, is_zero)
+
+    return st.builds(made, addresses, masks, st.integers(0, 2), st.booleans())
 
 
 def note_as_dma_ends(pages: st.SearchStrategy[int]) -> Snippet:
@@ -251,6 +290,48 @@ def banks(task: Task) -> Sequence:
         WAITING,
         cartridge__inserted=st.sampled_from([BRICKS, MBC1, MBC1RAM, MBC2]),
         cartridge__ram=noise(MBC2_CELLS).map(lambda cells: np.pad(cells, (0, 0x8000 - MBC2_CELLS))),
+    )
+
+
+@sequence("every register, and memory that is none")
+def every_register(task: Task) -> Sequence:
+    high = st.integers(0xFF00, 0xFFFF).filter(lambda address: address != BOOT_ROM)
+    places = st.one_of(st.sampled_from(EDGES), st.sampled_from(TIMED), high, st.integers(0xFEA0, 0xFEFF))
+    return programs(
+        task,
+        3,
+        note_far(places),
+        note_by_hl(places),
+        set_far(places),
+        of_two_bytes(places),
+        places.map(lambda address: bytes([0xF0, address & 0xFF, *NOTE])),
+        INTERRUPTS,
+        WAITING,
+        memory__hram=noise(0x7F),
+        memory__unusable=noise(0x60),
+    )
+
+
+@sequence("loops that wait for a unit")
+def waiting_loops(task: Task) -> Sequence:
+    registers = st.sampled_from([0xFF00 + register for register in (P1, SC, DIV, TIMA, IF, STAT, LY, DMA)])
+    memory = st.one_of(st.integers(0x8000, 0x9FFF), OAM, st.integers(0xA000, 0xBFFF))
+    return programs(
+        task,
+        4,
+        wait_for(registers, st.sampled_from([0x01, 0x02, 0x03, 0x04, 0x10, 0x80])),
+        wait_for(memory, st.sampled_from([0x01, 0x81, 0xFF])),
+        st.tuples(set_high(DMA, PAGES), wait_for(OAM, st.sampled_from([0x01, 0xFF]))).map(b"".join),
+        set_high(LCDC, SCREEN_ON),
+        set_high(SC, st.sampled_from([0x81, 0x80])),
+        set_high(TAC, RATES),
+        set_high(DMA, PAGES),
+        set_high(LYC, st.integers(0, 153)),
+        INTERRUPTS,
+        WAITING,
+        timer__tac=RATES,
+        lcd__vram=noise(0x2000),
+        lcd__oam=noise(0xA0),
     )
 
 

@@ -191,6 +191,50 @@ def writes_to_registers_and_ram() -> st.SearchStrategy[dict[str, Any]]:
     return st.builds(made, st.integers(0, 3), st.booleans(), four, READS, st.booleans())
 
 
+ADD_PAIRS, ADD_OFFSETS = (0x09, 0x19, 0x29, 0x39), (0xE8, 0xF8)
+COMBINE = (*range(0x80, 0xC0), *range(0xC6, 0x100, 8), *range(0x04, 0x40, 8), *range(0x05, 0x40, 8), 0x27)
+"""Additions to HL, of an offset to SP; and what combines the accumulator with a byte, counts up or down, or adjusts."""
+
+
+@generator("arithmetic")
+def sums_and_differences_at_the_edge_of_a_carry() -> st.SearchStrategy[dict[str, Any]]:
+    """Operands mostly make a sum of all ones in all bits or in those below the half carry, or a difference of zero; or one
+    more, or one less.
+    """
+    near, kinds = st.integers(-1, 1), st.sampled_from(["pairs", "offset", "bytes", "any"])
+
+    def made(kind: str, wanted: tuple[int, int, bool, bool], opcode: int, others: dict[str, Any]) -> dict[str, Any]:
+        choice, off, half, less = wanted
+        if kind == "pairs":
+            edge = edge_of(others["hl"], 16, off, half, less)
+            pair = [(value & ~edge[1]) | edge[0] for value in (others["bc"], others["de"], others["sp"])]
+            others = {**others, "bc": pair[0], "de": pair[1], "sp": pair[2]}
+            opcode = ADD_PAIRS[choice % len(ADD_PAIRS)]
+        elif kind != "any":
+            partner = others["sp"] & 0xFF if kind == "offset" else others["a"]
+            value, bits = edge_of(partner, 8, off, half, less)
+            for name in ("bc", "de", "operand"):
+                others[name] = (others[name] & ~(bits * 0x101)) | value * 0x101
+            opcodes = ADD_OFFSETS if kind == "offset" else COMBINE
+            opcode = opcodes[choice % len(opcodes)]
+        b, c = divmod(others.pop("bc"), 256)
+        d, e = divmod(others.pop("de"), 256)
+        prefixed = others.pop("prefixed") and kind == "any"
+        return {**others, "b": b, "c": c, "d": d, "e": e, "opcode": opcode, "prefixed": prefixed}
+
+    wanted = st.tuples(st.integers(0, 1023), near, st.booleans(), st.booleans())
+    words = dict.fromkeys(("bc", "de", "hl", "sp", "operand"), WORD)
+    flags = {"prefixed": st.booleans(), "master": st.booleans()}
+    others = st.fixed_dictionaries({"a": BYTE, "f": BYTE, **words, **flags})
+    return st.builds(made, kinds, wanted, BYTE, others)
+
+
+def edge_of(value: int, bits: int, off: int, half: bool, less: bool) -> tuple[int, int]:
+    """What makes all ones with a value, or is the same, but for `off`; and the bits that this is about."""
+    of_it = (1 << (bits - 4 if half else bits)) - 1
+    return ((value if less else ~value) + off) & of_it, of_it
+
+
 @generator("timer")
 def timers_near_an_overflow() -> st.SearchStrategy[dict[str, Any]]:
     near = st.one_of(st.integers(0xFD, 0xFF), BYTE)

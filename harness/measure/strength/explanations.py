@@ -11,6 +11,8 @@
     occurrence = 2              # only where several mutants agree in all of the above
     verdict = "equivalent"      # or "missed"
     because = "a game ends at 21: no state in scope has a greater score"
+
+Without `operator`, `before` and `after` an entry speaks of all survivors of a function, and without `function` of a file.
 """
 
 from __future__ import annotations
@@ -27,20 +29,20 @@ from harness.support.foreign import toml_of
 from harness.task.contract import SURVIVORS_FILE
 
 EQUIVALENT, MISSED = "equivalent", "missed"
-_TEXTS = ("file", "function", "operator", "before", "after", "verdict", "because")
+_TEXTS, _OF_ONE = ("file", "verdict", "because"), ("operator", "before", "after")
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a person says of a survivor: `equivalent` with the argument, or `missed` with the test that would kill it."""
+    """What a person says of survivors: `equivalent` with the argument, or `missed` with the test that would kill them."""
 
     file: str
-    function: str
-    operator: str
-    before: str
-    after: str
     verdict: str
     because: str
+    function: str | None = None
+    operator: str | None = None
+    before: str | None = None
+    after: str | None = None
     occurrence: int | None = None
 
     @staticmethod
@@ -48,25 +50,31 @@ class Explanation:
         """What is said of this very mutant."""
         return Explanation(
             mutant.file,
+            verdict,
+            because,
             mutant.function,
             mutant.operator,
             mutant.before,
             mutant.after,
-            verdict,
-            because,
             mutant.occurrence,
         )
 
+    @property
+    def of_one(self) -> bool:
+        """Whether it speaks of a single mutant, and so of none that is killed."""
+        return self.before is not None
+
     def fits(self, mutant: Mutant) -> bool:
         """Whether it speaks of this mutant. Lines are not compared: they move with every edit."""
-        mine = (self.file, self.function, self.operator, self.before, self.after)
-        its = (mutant.file, mutant.function, mutant.operator, mutant.before, mutant.after)
-        return mine == its and self.occurrence in (None, mutant.occurrence)
+        names = ("function", *_OF_ONE, "occurrence")
+        stated = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return self.file == mutant.file and all(getattr(mutant, name) == value for name, value in stated.items())
 
     @property
     def name(self) -> str:
-        """The mutant in one line."""
-        return f"{self.file} {self.function}, {self.operator}: {self.before} -> {self.after}"
+        """What it speaks of, in one line."""
+        where = f"{self.file} {self.function}" if self.function else self.file
+        return f"{where}, {self.operator}: {self.before} -> {self.after}" if self.of_one else f"{where}, all survivors"
 
 
 def load_explanations(directory: Path, kind: str = "jax") -> tuple[Explanation, ...]:
@@ -109,7 +117,8 @@ def explained(
     Raises:
         TaskError: an explanation speaks of no mutant.
     """
-    found = {mutant.id: entry for entry in explanations for mutant in mutants if entry.fits(mutant)}
+    closest = sorted(explanations, key=lambda entry: (entry.of_one, entry.function is not None))
+    found = {mutant.id: entry for entry in closest for mutant in mutants if entry.fits(mutant)}
     strangers = [entry.name for entry in explanations if not any(entry.fits(mutant) for mutant in mutants)]
     if strangers and where is not None:
         raise TaskError(
@@ -122,13 +131,15 @@ def explained(
 
 
 def _mistakes(entry: Mapping[str, Any]) -> list[str]:
+    one = any(name in entry for name in (*_OF_ONE, "occurrence"))
+    needed = (*_TEXTS, *(("function", *_OF_ONE) if one else ("function",) if "function" in entry else ()))
     wrong = [
         f"`{name}` is missing or no text"
-        for name in _TEXTS
+        for name in needed
         if not isinstance(entry.get(name), str)
         or not (entry[name] or name == "after")  # what is dropped leaves nothing
     ]
-    wrong += [f"unknown key `{name}`" for name in entry if name not in (*_TEXTS, "occurrence")]
+    wrong += [f"unknown key `{name}`" for name in entry if name not in (*_TEXTS, "function", *_OF_ONE, "occurrence")]
     if entry.get("verdict") not in (EQUIVALENT, MISSED):
         wrong.append(f'`verdict` is {entry.get("verdict")!r}; expected "{EQUIVALENT}" or "{MISSED}"')
     occurrence = entry.get("occurrence")

@@ -7,7 +7,7 @@ import json
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.measure.strength.explanations import EQUIVALENT, Explanation
@@ -56,6 +56,10 @@ class Judged:
         if self.explanation is not None and self.explanation.verdict == EQUIVALENT:
             return ARGUED
         return SURVIVED
+
+    def explained_by(self, said: Explanation | None) -> Judged:
+        """With what the task says of it; what it says of a whole function or file, it says of survivors alone."""
+        return self if said is None or not (said.of_one or self.status == SURVIVED) else replace(self, explanation=said)
 
     @property
     def unreached(self) -> bool:

@@ -339,13 +339,8 @@ class _Run:
     def _judged(self, mutant: Mutant) -> Judged:
         proof = self._proofs.get(mutant.id, {"proof": "", "seconds": 0.0})
         findings = self._found[mutant.id]
-        return Judged(
-            mutant,
-            tuple(findings[level] for level in sorted(findings)),
-            proof["proof"],
-            proof["seconds"],
-            self._explained.get(mutant.id),
-        )
+        judged = Judged(mutant, tuple(findings[level] for level in sorted(findings)), proof["proof"], proof["seconds"])
+        return judged.explained_by(self._explained.get(mutant.id))
 
 
 def _only(mutants: Sequence[Mutant], ids: Sequence[str]) -> list[Mutant]:

@@ -34,7 +34,7 @@ def mutant(name: str) -> Mutant:
 
 def judged(name: str, *outcomes: str, proof: str = "", said: str = "") -> Judged:
     findings = tuple(Finding(level, outcome, 2.0 * level) for level, outcome in enumerate(outcomes, 1))
-    explanation = Explanation("env.py", "step", "constant", "3", "4", said, "nobody reads it") if said else None
+    explanation = Explanation("env.py", said, "nobody reads it", "step", "constant", "3", "4") if said else None
     return Judged(mutant(name), findings, proof, explanation=explanation)
 
 
@@ -211,6 +211,33 @@ def test_an_explanation_is_found_by_the_change_and_not_by_the_line(tmp_path: Pat
     assert len(both) == 2
     second = explained(mutants, load_explanations(survivors(tmp_path, ENTRY | {"occurrence": 2})), where=tmp_path)
     assert [each.line for each in mutants if each.id in second] == [4]
+
+
+def test_an_explanation_may_speak_of_a_function_or_a_file_and_the_closest_counts(tmp_path: Path) -> None:
+    (tmp_path / "env.py").write_text("A = 3\n\n\ndef step(b):\n    return b + 3\n")
+    mutants = enumerate_mutants(tmp_path)
+    of_file = {"file": "env.py", "verdict": "missed", "because": "the file"}
+    of_step = of_file | {"function": "step", "because": "the function"}
+    entries = load_explanations(survivors(tmp_path, ENTRY | {"occurrence": 1}, of_file, of_step))
+    said = {each.id: entry.because for each, entry in zip(mutants, map(explained(mutants, entries, where=tmp_path).get, (
+        each.id for each in mutants)), strict=True) if entry}  # fmt: skip
+    assert {said[each.id] for each in mutants if each.function == "step"} == {"the function"}
+    assert {said[each.id] for each in mutants if each.function != "step"} == {ENTRY["because"], "the file"}
+    assert [entry.name for entry in entries[1:]] == ["env.py, all survivors", "env.py step, all survivors"]
+    nobody = load_explanations(survivors(tmp_path, of_file | {"function": "reset"}))
+    with pytest.raises(TaskError, match=r"env\.py reset, all survivors"):
+        explained(mutants, nobody, where=tmp_path)
+    with pytest.raises(TaskError, match="`operator` is missing"):
+        load_explanations(survivors(tmp_path, of_step | {"before": "3", "after": "4"}))
+
+
+def test_what_is_said_of_a_function_is_said_of_its_survivors_alone() -> None:
+    of_one = Explanation("env.py", "equivalent", "nobody reads it", "step", "constant", "3", "4")
+    of_step = Explanation("env.py", "equivalent", "nobody reads it", "step")
+    statuses = {each.status: (each.explained_by(of_step), each.explained_by(of_one)) for each in MUTANTS}
+    assert {status for status, (said, _) in statuses.items() if said.explanation is of_step} == {"survived"}
+    assert statuses["survived"][0].status == "argued"
+    assert all(said.explanation is of_one for _, said in statuses.values())
 
 
 def test_an_explanation_of_no_mutant_is_an_error_that_names_it(tmp_path: Path) -> None:
