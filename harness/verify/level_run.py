@@ -71,7 +71,7 @@ class LevelRuns:
             self._check(level, results, tally, measured)
         except (EnvironmentFailure, SandboxError, TrainingError, DeadlyPiece, Refused) as failure:
             if pair.seen is not None:
-                results.append(cut_short(pair.seen, level, failure))
+                results.append(cut_short(pair.seen, pair.task, level, failure))
             else:
                 results.append(CheckResult("workers", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure)))
         try:

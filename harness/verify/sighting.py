@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.compare import Difference
 from harness.model import Case, Leaves, Trajectory
+from harness.task.contract import Task
 from harness.verdict import CheckResult, Divergence, Outcome
 
 CUT_SHORT = "what was seen before it ended"
@@ -47,9 +48,15 @@ def sighted(expected: Sequence[Trajectory], differences: Sequence[Difference | N
     return Sighting(found, expected[number].case.cut(step))
 
 
-def cut_short(seen: Sighting, level: int, failure: Exception) -> CheckResult:
-    """What is said of a level that ended by a failure after a difference was seen: it is that difference's."""
-    cause = f"it could not be looked into: {str(failure).splitlines()[0]}"
-    return CheckResult(
-        CUT_SHORT, Outcome.FAIL, detail=str(failure), divergences=(seen.divergence(level, CUT_SHORT, cause),)
-    )
+def cut_short(seen: Sighting, task: Task, level: int, failure: Exception) -> CheckResult:
+    """What is said of a level that ended by a failure after a difference was seen: it is that difference's.
+
+    Nothing more could be asked, so it belongs to the module of the probe or of the leaf.
+    """
+    of_probe = (module for module in task.modules if seen.probe in module.probes)
+    module = next(of_probe, None) or task.module_of(seen.difference.path)
+    first, _, _ = str(failure).partition("\n")
+    found = seen.divergence(level, CUT_SHORT, f"it could not be looked into: {first}")
+    if module is not None:
+        found = replace(found, module=module.name)
+    return CheckResult(CUT_SHORT, Outcome.FAIL, found.module, detail=str(failure), divergences=(found,))
