@@ -145,7 +145,7 @@ SHOWN: dict[str, Callable[[list[Trajectory]], bool]] = {
     "memory that the screen keeps to itself": lambda played: noted(played, 0xFF) and pictures(played) > 5,
     "banks that are switched and read": lambda played: any_of(played, "state/cartridge/ram_enabled"),
     "every register, and memory that is none": lambda played: noted(played, 0xFF) and len(read_back(played)) > 40,
-    "loops that wait for a unit": lambda played: len(read_back(played)) > 10 and pictures(played) > 5,
+    "loops that wait for a unit": lambda played: len(read_back(played)) > 4 and pictures(played) > 5,
     "buttons and their interrupt": lambda played: counted(played, 4),
     "a cartridge from power-on": lambda played: pictures(played) > 3,
 }
