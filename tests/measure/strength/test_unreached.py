@@ -133,9 +133,9 @@ def test_half_a_count_says_nothing(counted: Coverage, said: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"build": "build.rs"}, "a build script or macros"),
-        ({"build": "made.rs", "manifest": MANIFEST + 'build = "made.rs"\n'}, "a build script or macros"),
-        ({"manifest": MANIFEST + "[lib]\nproc-macro = true\n"}, "a build script or macros"),
+        ({"build": "build.rs"}, "a build script or procedural macros"),
+        ({"build": "made.rs", "manifest": MANIFEST + 'build = "made.rs"\n'}, "a build script or procedural macros"),
+        ({"manifest": MANIFEST + "[lib]\nproc-macro = true\n"}, "a build script or procedural macros"),
         ({"text": PLAIN.replace("1", "std::panic::catch_unwind(half)")}, "has `catch_unwind`"),
         ({"text": PLAIN.replace("1", "std::thread::spawn(half)")}, "has `thread::`"),
     ],

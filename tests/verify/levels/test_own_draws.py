@@ -69,6 +69,7 @@ def pair() -> Any:
         candidate=Masked(),
         derive=lambda stream: 7,
         random_case_actions=lambda stream, count: {"action": np.ones(count, np.int32)},
+        random_batch_actions=lambda stream, steps, envs: {"action": np.ones((steps, envs), np.int32)},
     )
 
 
@@ -148,6 +149,7 @@ def growing(candidate: Growing, *, restores: bool) -> Any:
         derive=streams.derive,
         seeds=streams.seeds,
         random_case_actions=lambda stream, count: {"action": np.ones(count, np.int32)},
+        random_batch_actions=lambda stream, steps, envs: {"action": np.ones((steps, envs), np.int32)},
     )
 
 
