@@ -275,14 +275,14 @@ def locked_memory(task: Task) -> Sequence:
 @sequence("banks that are switched and read")
 def banks(task: Task) -> Sequence:
     """Not with MBC3, whose clock may take the host's time (QUIRKS.md, 11)."""
-    memory = st.one_of(st.integers(0xA000, 0xA1FF), st.integers(0xA000, 0xBFFF))
+    memory = st.one_of(st.integers(0xA000, 0xA1FF), within(0xA000, 0xBFFF))
     return programs(
         task,
         2,
-        set_far(st.integers(0x0000, 0x1FFF), st.one_of(st.just(0x0A), BYTE)),
-        set_far(st.integers(0x2000, 0x3FFF)),
-        set_far(st.integers(0x4000, 0x5FFF), st.one_of(st.integers(0, 3), BYTE)),
-        set_far(st.integers(0x6000, 0x7FFF), st.integers(0, 1)),
+        set_far(within(0x0000, 0x1FFF), st.one_of(st.just(0x0A), BYTE)),
+        set_far(within(0x2000, 0x3FFF), st.one_of(st.just(0x00), BYTE)),
+        set_far(within(0x4000, 0x5FFF), st.one_of(st.integers(0, 3), BYTE)),
+        set_far(within(0x6000, 0x7FFF), st.integers(0, 1)),
         set_far(memory),
         note_far(memory),
         note_far(st.integers(0x0100, 0x7FFF)),
@@ -347,6 +347,11 @@ def from_power_on(task: Task) -> Sequence:
     length = task.budgets.sequence_length
     actions = st.lists(st.integers(0, 15), min_size=length // 2, max_size=length)
     return st.fixed_dictionaries({"start": state, "actions": actions})
+
+
+def within(first: int, last: int) -> st.SearchStrategy[int]:
+    """An address of a range: each of its ends as often as one anywhere."""
+    return st.one_of(st.just(first), st.just(last), st.integers(first, last))
 
 
 def noise(size: int) -> st.SearchStrategy[np.ndarray[Any, Any]]:

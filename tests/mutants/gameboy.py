@@ -476,4 +476,13 @@ FAULTS = (
         "        self.store8(self.cpu.sp.wrapping_sub(2), low);\n        self.cpu.clock += 4;\n",
         level=2,
     ),
+    fault(
+        "without a controller bank 0 can be selected",
+        "frame",
+        "state/.*",
+        "mapper.rs",
+        "u16::from(value.max(1) & 1)",
+        "u16::from(value & 1)",
+        level=2,
+    ),
 )
