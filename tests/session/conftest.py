@@ -48,3 +48,12 @@ def agent(home: Path, task: Path, workspace: Path) -> Iterator[Agent]:
     made: list[FileComparison] = []
     with Session.start(task, workspace, home, verifier=factory(made)) as session:
         yield Agent(session, made)
+
+
+@pytest.fixture
+def trainer(home: Path, tmp_path: Path, workspace: Path) -> Iterator[Agent]:
+    """An agent whose task has level 4."""
+    made: list[FileComparison] = []
+    task = make_task(tmp_path / "trains", trains=True)
+    with Session.start(task, workspace, home, verifier=factory(made)) as session:
+        yield Agent(session, made)

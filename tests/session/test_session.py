@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,13 +18,12 @@ from harness.model import Case
 from harness.record import log
 from harness.record.event import VERDICT_FILE
 from harness.record.log import event_file
-from harness.session import attempt, recorder
+from harness.session import recorder
 from harness.session.recipe import Step
 from harness.session.session import Session, SessionView
 from harness.verdict import Outcome
+from tests.session.conftest import Open
 from tests.session.standin import UNDECIDED, Agent, FileComparison, factory, make_task
-
-Open = Callable[[], Agent]
 
 
 def git(agent: Agent, *arguments: str) -> str:
@@ -316,66 +314,6 @@ def test_what_cannot_be_verified_is_refused_before_anything_is_recorded(agent: A
     assert len(agent.session.events) == 1
 
 
-# Trusted files
-
-
-def test_changed_trusted_files_are_refused_by_name_and_the_refusal_is_recorded(agent: Agent) -> None:
-    agent.get_right()
-    workspace = agent.session.workspace
-    (workspace / "reference" / "expected" / "moves.txt").write_text("")
-    (workspace / "properties.py").unlink()
-    (workspace / "conftest.py").write_text("")
-    with pytest.raises(TrustedFileChanged) as caught:
-        agent.session.verify()
-    assert "changed reference/expected/moves.txt; deleted properties.py; added conftest.py" in str(caught.value)
-    event = agent.session.events[-1]
-    assert (event.kind, event.outcome) == ("refused", "trusted files")
-    assert str(workspace) not in event.encode().decode()
-    assert agent.session.status()["attempts"] == 0
-
-
-def test_restoring_puts_trusted_files_back_and_sets_the_agent_s_aside(agent: Agent) -> None:
-    agent.get_right()
-    workspace = agent.session.workspace
-    (workspace / "task.toml").write_text("easier\n")
-    (workspace / "properties.py").unlink()
-    (workspace / "tests").mkdir()
-    (workspace / "tests" / "mine.py").write_text("mine\n")
-    assert agent.session.restore_trusted() == ("task.toml", "properties.py", "tests/mine.py")
-    assert (workspace / "proposed" / "set-aside" / "tests" / "mine.py").read_text() == "mine\n"
-    assert (workspace / "proposed" / "set-aside" / "task.toml").read_text() == "easier\n"
-    assert agent.session.verify().commit is not None
-    assert agent.session.restore_trusted() == ()
-
-
-def test_a_deleted_case_is_refused_and_comes_back_on_restoring(agent: Agent) -> None:
-    [case] = agent.session.verify().cases
-    (agent.session.workspace / case).unlink()
-    with pytest.raises(TrustedFileChanged, match=f"deleted {case}"):
-        agent.session.verify()
-    assert agent.session.restore_trusted() == (case,)
-    agent.session.verify()
-
-
-def test_an_altered_trusted_copy_is_noticed_and_mended_on_opening(agent: Agent, reopen: Open) -> None:
-    agent.get_right()
-    expected = agent.session.task_directory / "reference" / "expected" / "start.txt"
-    expected.write_text("other\n")
-    done = agent.session.verify()
-    assert "read another task" in done.verdict.error
-    agent.session.close()
-    again = reopen()
-    assert expected.read_text() == "start\n"
-    assert again.session.verify().commit is not None
-
-
-def test_links_in_the_workspace_are_refused(agent: Agent) -> None:
-    (agent.session.workspace / "candidate" / "key").symlink_to("/etc/shadow")
-    with pytest.raises(SessionError, match="'candidate/key' is a symbolic link"):
-        agent.session.verify()
-    assert agent.session.events[-1].outcome == "workspace"
-
-
 # Going on
 
 
@@ -409,15 +347,6 @@ def test_an_interrupted_verification_is_recorded_and_the_session_goes_on(
     assert audit(agent.session.store).ok
 
 
-@pytest.fixture
-def trainer(home: Path, tmp_path: Path, workspace: Path) -> Iterator[Agent]:
-    """An agent whose task has level 4."""
-    made: list[FileComparison] = []
-    task = make_task(tmp_path / "trains", trains=True)
-    with Session.start(task, workspace, home, verifier=factory(made)) as session:
-        yield Agent(session, made)
-
-
 def test_a_task_that_trains_has_level_4(trainer: Agent) -> None:
     trainer.get_right()
     done = trainer.session.verify(4)
@@ -438,91 +367,6 @@ def test_an_inconclusive_level_commits_nothing_and_says_what_would_decide(traine
     trainer.write("whole.txt", "")
     assert trainer.session.verify().commit is not None
     assert audit(trainer.session.store).ok
-
-
-def test_an_interrupted_level_4_goes_on_with_its_seed_as_long_as_the_tree_is_the_same(trainer: Agent) -> None:
-    trainer.get_right()
-    trainer.write("whole.txt", "interrupt")
-    for _ in range(2):
-        with pytest.raises(KeyboardInterrupt):
-            trainer.session.verify(4)
-    first, again = (seed for _, _, seed in trainer.verifier.calls)
-    assert first == again
-    trainer.write("whole.txt", "")
-    assert trainer.session.verify(4).commit is not None
-    assert trainer.verifier.calls[-1][2] != first
-    assert audit(trainer.session.store).ok
-
-
-@pytest.mark.parametrize("level", [2, 3])
-def test_a_tree_that_failed_and_left_no_case_is_judged_with_that_seed_again(agent: Agent, level: int) -> None:
-    agent.get_right()
-    agent.write("whole.txt", "law3")
-    assert agent.session.verify(3).verdict.outcome is Outcome.FAIL
-    agent.session.verify(level)
-    assert agent.session.verify(3).verdict.outcome is Outcome.FAIL
-    first, *others = (seed for _, _, seed in agent.verifier.calls)
-    assert others == [first, first]
-    agent.write("whole.txt", "")
-    assert agent.session.verify(3).commit is not None
-    assert agent.verifier.calls[-1][2] != first
-    assert audit(agent.session.store).ok
-
-
-def test_a_tree_that_fails_and_then_passes_with_the_same_seed_is_not_believed(agent: Agent) -> None:
-    agent.get_right()
-    agent.write("whole.txt", "flaky3")
-    assert agent.session.verify(3).verdict.outcome is Outcome.FAIL
-    for _ in range(2):  # an error is no way out of it
-        again = agent.session.verify(3)
-        assert again.verdict.outcome is Outcome.ERROR and again.commit is None
-        assert "this very tree failed level 3 with this very seed (event 1: " in again.verdict.error
-    below = agent.session.verify(2)
-    assert below.verdict.outcome is Outcome.PASS and below.commit is not None
-    assert agent.session.verify(3).commit is None
-    agent.write("whole.txt", "")
-    assert agent.session.verify(3).commit is not None
-    assert audit(agent.session.store).ok
-
-
-def test_under_other_conditions_a_tree_that_failed_may_pass(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    agent.get_right()
-    agent.write("whole.txt", "flaky3")
-    assert agent.session.verify(3).verdict.outcome is Outcome.FAIL
-    monkeypatch.setattr(attempt, "conditions", lambda: {"versions": "of a judge that was mended"})
-    assert agent.session.verify(3).commit is not None
-
-
-def test_a_seed_that_was_given_is_not_taken_up_after_an_interruption(trainer: Agent) -> None:
-    trainer.get_right()
-    trainer.write("whole.txt", "interrupt")
-    with pytest.raises(KeyboardInterrupt):
-        trainer.session.verify(4, seed=5)
-    with pytest.raises(KeyboardInterrupt):
-        trainer.session.verify(4)
-    assert trainer.verifier.calls[-1][2] != 5
-
-
-@pytest.mark.parametrize("in_the_way", ["a file", "an empty directory"])
-def test_what_lies_in_the_place_of_a_trusted_file_is_put_aside(agent: Agent, reopen: Open, in_the_way: str) -> None:
-    agent.write("env.py", "x = 2\n")
-    [case] = agent.session.verify().cases
-    agent.session.close()
-    workspace = agent.session.workspace
-    shutil.rmtree(workspace / "cases")
-    if in_the_way == "a file":
-        (workspace / "cases").write_text("mine")
-    else:
-        (workspace / case).mkdir(parents=True)
-    (workspace / ".lockstep-new-x").mkdir()
-    (workspace / "task.toml").unlink()
-    (workspace / "task.toml" / "nothing" / "at all").mkdir(parents=True)
-    again = reopen()
-    with pytest.raises(TrustedFileChanged, match=r"task\.toml"):
-        again.session.verify()
-    assert {case, "task.toml"} <= {*again.session.restore_trusted()}
-    assert (workspace / case).is_file() and (workspace / "task.toml").is_file()
-    assert again.session.verify().verdict.outcome is Outcome.FAIL
 
 
 def test_a_full_record_is_refused_before_anything_runs_and_can_still_be_read(
