@@ -191,9 +191,14 @@ def writes_to_registers_and_ram() -> st.SearchStrategy[dict[str, Any]]:
     return st.builds(made, st.integers(0, 3), st.booleans(), four, READS, st.booleans())
 
 
-ADD_PAIRS, ADD_OFFSETS = (0x09, 0x19, 0x29, 0x39), (0xE8, 0xF8)
-COMBINE = (*range(0x80, 0xC0), *range(0xC6, 0x100, 8), *range(0x04, 0x40, 8), *range(0x05, 0x40, 8), 0x27)
-"""Additions to HL, of an offset to SP; and what combines the accumulator with a byte, counts up or down, or adjusts."""
+ACCUMULATE = (*range(0x80, 0xC0), *range(0xC6, 0x100, 8), *range(0x04, 0x40, 8), *range(0x05, 0x40, 8), 0x27)
+"""What combines the accumulator with a byte, counts up or down, or adjusts."""
+PARTNERS = {
+    "pairs": (16, "hl", ("bc", "de", "sp"), (0x09, 0x19, 0x29, 0x39)),
+    "offset": (8, "sp", ("bc", "de", "operand"), (0xE8, 0xF8)),
+    "bytes": (8, "a", ("bc", "de", "operand"), ACCUMULATE),
+}
+"""Additions to HL, of an offset to SP, and of bytes: how wide, to what, which operands are at the edge, by which opcodes."""
 
 
 @generator("arithmetic")
@@ -201,21 +206,15 @@ def sums_and_differences_at_the_edge_of_a_carry() -> st.SearchStrategy[dict[str,
     """Operands mostly make a sum of all ones in all bits or in those below the half carry, or a difference of zero; or one
     more, or one less.
     """
-    near, kinds = st.integers(-1, 1), st.sampled_from(["pairs", "offset", "bytes", "any"])
+    near, kinds = st.integers(-1, 1), st.sampled_from([*PARTNERS, "any"])
 
     def made(kind: str, wanted: tuple[int, int, bool, bool], opcode: int, others: dict[str, Any]) -> dict[str, Any]:
         choice, off, half, less = wanted
-        if kind == "pairs":
-            edge = edge_of(others["hl"], 16, off, half, less)
-            pair = [(value & ~edge[1]) | edge[0] for value in (others["bc"], others["de"], others["sp"])]
-            others = {**others, "bc": pair[0], "de": pair[1], "sp": pair[2]}
-            opcode = ADD_PAIRS[choice % len(ADD_PAIRS)]
-        elif kind != "any":
-            partner = others["sp"] & 0xFF if kind == "offset" else others["a"]
-            value, bits = edge_of(partner, 8, off, half, less)
-            for name in ("bc", "de", "operand"):
-                others[name] = (others[name] & ~(bits * 0x101)) | value * 0x101
-            opcodes = ADD_OFFSETS if kind == "offset" else COMBINE
+        if kind in PARTNERS:
+            width, partner, names, opcodes = PARTNERS[kind]
+            value, bits = edge_of(others[partner], width, off, half, less)
+            each = 1 if width == 16 else 0x101  # in both bytes of a pair
+            others |= {name: (others[name] & ~(bits * each)) | value * each for name in names}
             opcode = opcodes[choice % len(opcodes)]
         b, c = divmod(others.pop("bc"), 256)
         d, e = divmod(others.pop("de"), 256)

@@ -193,8 +193,11 @@ class Attempts:
         began = time.monotonic()
         taken = recorder.take_snapshot(arguments)
         # Drawn only now: no candidate can have been written for it.
-        before = decides_seed(self._history.events, self._history.state.attempts, taken.tree) if given is None else None
-        seed = given if given is not None else before.seed if before is not None else secrets.randbits(63)
+        before = (
+            None if given is not None else decides_seed(self._history.events, self._history.state.attempts, taken.tree)
+        )
+        drawn = secrets.randbits(63) if before is None else before.seed
+        seed = drawn if given is None else given
         detail = {**asked, "drawn": given is None}
         with one_at_a_time(home):
             demand_budget(home, client, found.task)
