@@ -17,6 +17,7 @@ from pathlib import Path
 from harness.support.embedded import rust_sources
 
 ROOTS = (
+    "harness.verify.directory",
     "harness.verify.verifier",
     "harness.candidate.start",
     "harness.reference.start",
