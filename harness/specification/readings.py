@@ -21,7 +21,7 @@ from typing import Any
 
 from harness.authoring.conformance.declaration import agrees_with_its_task
 from harness.authoring.conformance.kit import Failed, Kit
-from harness.errors import EnvironmentFailure, Failure, Raised, Side, TaskError
+from harness.errors import EnvironmentFailure, Raised, Side, TaskError
 from harness.model import Case, Trajectory
 from harness.protocol.environment import Environment, Pool
 from harness.record.specification import LEVELS, digest_of, outcome_of
@@ -37,6 +37,7 @@ from harness.verdict import CheckResult, Divergence, LevelReport, Outcome
 from harness.verify.levels import generic, interaction, rollout
 from harness.verify.levels.property import of_modules
 from harness.verify.pair import Pair
+from harness.verify.sighting import ended_by
 from harness.verify.suite.client import Suite
 from harness.verify.suite.features import FeatureCount
 from sandboxes.removal import scratch_directory
@@ -258,11 +259,11 @@ def _report(pair: Pair, level: int, exchanged: Callable[[], Checks]) -> LevelRep
         with closing(running[level]()) as checks:  # a level that ends early ends the workers that it started
             for result in checks:
                 results.append(_named(result, READINGS))
+                pair.seen = None  # whatever it was, the result says it
                 if result.outcome not in (Outcome.PASS, Outcome.SKIPPED):
                     break
     except EnvironmentFailure as failure:
-        told = CheckResult("workers", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure))
-        results.append(_named(told, READINGS))
+        results.append(_named(ended_by(failure, pair.seen, pair.task, level), READINGS))
     finally:
         tally.counting.close()
     return LevelReport(

@@ -19,7 +19,7 @@ from harness.verdict import CheckResult, LevelReport, Outcome
 from harness.verify.levels import as_used, interaction, known, property, proposed, requirements, rollout
 from harness.verify.pair import Pair
 from harness.verify.request import LevelsRequest
-from harness.verify.sighting import cut_short
+from harness.verify.sighting import ended_by
 from harness.verify.suite.features import FeatureCount
 from sandboxes import SandboxError
 
@@ -70,10 +70,7 @@ class LevelRuns:
         try:
             self._check(level, results, tally, measured)
         except (EnvironmentFailure, SandboxError, TrainingError, DeadlyPiece, Refused) as failure:
-            if pair.seen is not None:
-                results.append(cut_short(pair.seen, pair.task, level, failure))
-            else:
-                results.append(CheckResult("workers", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure)))
+            results.append(ended_by(failure, pair.seen, pair.task, level))
         try:
             tally.settle()
         except EnvironmentFailure as failure:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harness.compare import Difference
+from harness.errors import Failure
 from harness.model import Case, Leaves, Trajectory
 from harness.task.contract import Task
 from harness.verdict import CheckResult, Divergence, Outcome
@@ -48,11 +49,13 @@ def sighted(expected: Sequence[Trajectory], differences: Sequence[Difference | N
     return Sighting(found, expected[number].case.cut(step))
 
 
-def cut_short(seen: Sighting, task: Task, level: int, failure: Exception) -> CheckResult:
-    """What is said of a level that ended by a failure after a difference was seen: it is that difference's.
+def ended_by(failure: Exception, seen: Sighting | None, task: Task, level: int) -> CheckResult:
+    """What is said of a level that a failure ended: that it is an ERROR, or the difference that was seen by then.
 
-    Nothing more could be asked, so it belongs to the module of the probe or of the leaf.
+    Of the difference nothing more could be asked, so it belongs to the module of the probe or of the leaf.
     """
+    if seen is None:
+        return CheckResult("workers", Outcome.ERROR, detail=str(failure), failure=Failure.of(failure))
     of_probe = (module for module in task.modules if seen.probe in module.probes)
     module = next(of_probe, None) or task.module_of(seen.difference.path)
     first, _, _ = str(failure).partition("\n")

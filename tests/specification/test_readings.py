@@ -10,6 +10,7 @@ from harness.errors import TaskError
 from harness.specification.place import Specification
 from harness.specification.readings import EXCHANGED, Compared, compare_readings, in_words_of_readings
 from harness.verdict import Outcome
+from harness.verify.sighting import CUT_SHORT
 from tests.specification.conftest import HERE, changed
 from tests.specification.misreadings import MISREADINGS
 
@@ -142,6 +143,30 @@ def test_a_reading_that_cannot_be_asked_is_named_as_a_reading(harbour: Specifica
     assert done.outcome is Outcome.ERROR
     [said] = [check.detail for report in done.reports for check in report.checks if check.outcome is Outcome.ERROR]
     assert named in said and "candidate" not in said and "the reference" not in said
+
+
+def test_what_was_seen_of_a_reading_that_then_ends_is_a_divergence(harbour: Specification) -> None:
+    """It ends when it is asked again for a turn that it takes otherwise than the text: one text is read in two ways."""
+    changed(adapter(harbour, "second"), *MISREADINGS["storm 3 takes half, rounded down"])
+    ends = (
+        "ASKED = set()\n"
+        "class Game(Game):\n"
+        "    def step(self, action, draws=None):\n"
+        "        asked = (*self.ship, int(action))\n"
+        "        if self.ship.storm == 3 and self.ship.hold % 2 and action == 1 and asked in ASKED:\n"
+        "            import os\n"
+        "            os._exit(0)\n"
+        "        ASKED.add(asked)\n"
+        "        return super().step(action, draws)\n"
+    )
+    source = adapter(harbour, "second")
+    source.write_text(f"{source.read_text()}\n{ends}")
+    done = compared(harbour, stop_at_failure=False)
+    assert done.outcome is Outcome.FAIL
+    [found] = done.divergences
+    assert (found.check, found.path) == (CUT_SHORT, "state/score")
+    assert found.case is not None
+    assert "the second reading" in found.cause
 
 
 def test_a_reading_that_contradicts_itself_is_named_by_which_it_is() -> None:
