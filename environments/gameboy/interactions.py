@@ -34,7 +34,7 @@ POWER_ON = {
 CARTRIDGES = 13
 BRICKS, MBC1, MBC1RAM, MBC2 = 0, 8, 9, 10
 MBC2_CELLS = 0x200
-CODE, NOTES, STACK = 0xC000, 0xD000, 0xDFF0
+CODE, NOTES, TURNS_MADE, STACK = 0xC000, 0xD000, 0xD100, 0xDFF0
 LEAST_SNIPPETS, MOST_SNIPPETS = 6, 24
 P1, SB, SC, DIV, TIMA, TMA, TAC, IF = 0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x07, 0x0F
 LCDC, STAT, SCY, SCX, LY, LYC, DMA, BGP, WY, WX, IE = 0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x4A, 0x4B, 0xFF
@@ -76,6 +76,11 @@ def set_far(addresses: st.SearchStrategy[int], values: st.SearchStrategy[int] = 
     return st.tuples(addresses, values).map(lambda both: bytes([0x3E, both[1], 0xEA, both[0] & 0xFF, both[0] >> 8]))
 
 
+def carried(sources: st.SearchStrategy[int], targets: st.SearchStrategy[int]) -> Snippet:
+    """`ldh a, [SOURCE]`, `ldh [TARGET], a`: nothing comes between the two."""
+    return st.tuples(sources, targets).map(lambda both: bytes([0xF0, both[0] & 0xFF, 0xE0, both[1] & 0xFF]))
+
+
 def note_far(addresses: st.SearchStrategy[int]) -> Snippet:
     """`ld a, [ADDRESS]`, and a note of it."""
     return addresses.map(lambda address: bytes([0xFA, address & 0xFF, address >> 8, *NOTE]))
@@ -107,22 +112,56 @@ def of_two_bytes(addresses: st.SearchStrategy[int]) -> Snippet:
 
 
 def until(read: bytes, mask: int, is_zero: bool) -> bytes:
-    """A loop that reads until a bit of a mask is set, or none is: nothing else happens in a turn."""
+    """A loop that reads until a bit of a mask is set, or none is."""
     turn = bytes([*read, 0xE6, mask, 0x20 if is_zero else 0x28])  # and MASK; jr nz or z, the beginning
-    return turn + bytes([0xFF - len(turn)]) + NOTE
+    return turn + bytes([0xFF - len(turn)])
 
 
-def wait_for(addresses: st.SearchStrategy[int], masks: st.SearchStrategy[int]) -> Snippet:
-    """Waits for what is read at an address with `ld a, [hl]`, with `ld a, [ADDRESS]`, or high up with `ldh`."""
+def wait_for(
+    addresses: st.SearchStrategy[int],
+    masks: st.SearchStrategy[int],
+    is_zero: st.SearchStrategy[bool] | None = None,
+) -> Snippet:
+    """Waits for what is read at an address with `ld a, [hl]`, with `ld a, [ADDRESS]`, or high up with `ldh`.
+
+    Nothing else happens in a turn, or a byte of memory counts them.
+    """
 
     def made(address: int, mask: int, way: int, is_zero: bool) -> bytes:
         low, high = address & 0xFF, address >> 8
         if way == 0:
-            return bytes([0x21, low, high]) + until(b"\x7e", mask, is_zero)
-        short = way == 1 and high == 0xFF
-        return until(bytes([0xF0, low]) if short else bytes([0xFA, low, high]), mask, is_zero)
+            return bytes([0x21, low, high]) + until(b"\x7e", mask, is_zero) + NOTE
+        read = bytes([0xF0, low]) if way < 3 and high == 0xFF else bytes([0xFA, low, high])
+        if way == 1:  # ld hl, TURNS_MADE; inc [hl] in each turn
+            return bytes([0x21, TURNS_MADE & 0xFF, TURNS_MADE >> 8]) + until(b"\x34" + read, mask, is_zero) + NOTE
+        return until(read, mask, is_zero) + NOTE
 
-    return st.builds(made, addresses, masks, st.integers(0, 2), st.booleans())
+    return st.builds(made, addresses, masks, st.integers(0, 3), st.booleans() if is_zero is None else is_zero)
+
+
+def wait_as_screen_begins(masks: st.SearchStrategy[int]) -> Snippet:
+    """The screen goes off, gets a line to compare with, goes on; later a loop on STAT is entered by a jump back.
+
+    It comes to the loop as one that has made a turn of it (`and 0`), and has not read the mode that STAT hides once.
+    """
+
+    def made(line: int, turns: int, mask: int) -> bytes:
+        loop = until(bytes([0xF0, STAT]), mask, False)
+        before = bytes([0x3E, 0, 0xE0, LCDC, 0x3E, line, 0xE0, LYC, 0x3E, 0x91, 0xE0, LCDC]) + waiting(turns)
+        before += bytes([0xE6, 0x00])
+        to_it, past_it = bytes([0x18, len(loop) + 2]), bytes([0x18, len(before) + 2])  # jr
+        return to_it + loop + past_it + before + bytes([0x18, 0x100 - len(loop + past_it + before) - 2]) + NOTE
+
+    return st.builds(made, st.integers(0, 153), st.integers(1, 255), masks)
+
+
+def pushed_onto_itself(requested: st.SearchStrategy[int]) -> Snippet:
+    """Interrupts are requested with SP behind IE or IF: what is pushed there first takes them back."""
+
+    def made(at: int, bits: int) -> bytes:
+        return bytes([0x31, at & 0xFF, at >> 8, 0xFB, 0x3E, bits, 0xE0, IF, 0x00])
+
+    return st.builds(made, st.sampled_from([0x0000, 0xFF00 + IF + 1]), requested)
 
 
 def note_as_dma_ends(pages: st.SearchStrategy[int]) -> Snippet:
@@ -305,8 +344,11 @@ def every_register(task: Task) -> Sequence:
         set_far(places),
         of_two_bytes(places),
         places.map(lambda address: bytes([0xF0, address & 0xFF, *NOTE])),
+        carried(places, places),
+        carried(st.sampled_from(TIMED), st.integers(0xFF10, 0xFF3F)),
         INTERRUPTS,
         WAITING,
+        timer__tac=RATES,
         memory__hram=noise(0x7F),
         memory__unusable=noise(0x60),
     )
@@ -314,6 +356,7 @@ def every_register(task: Task) -> Sequence:
 
 @sequence("loops that wait for a unit")
 def waiting_loops(task: Task) -> Sequence:
+    """Some wait for what never comes."""
     registers = st.sampled_from([0xFF00 + register for register in (P1, SC, DIV, TIMA, IF, STAT, LY, DMA)])
     memory = st.one_of(st.integers(0x8000, 0x9FFF), OAM, st.integers(0xA000, 0xBFFF))
     return programs(
@@ -321,7 +364,6 @@ def waiting_loops(task: Task) -> Sequence:
         4,
         wait_for(registers, st.sampled_from([0x01, 0x02, 0x03, 0x04, 0x10, 0x80])),
         wait_for(memory, st.sampled_from([0x01, 0x81, 0xFF])),
-        st.tuples(set_high(DMA, PAGES), wait_for(OAM, st.sampled_from([0x01, 0xFF]))).map(b"".join),
         set_high(LCDC, SCREEN_ON),
         set_high(SC, st.sampled_from([0x81, 0x80])),
         set_high(TAC, RATES),
@@ -331,6 +373,35 @@ def waiting_loops(task: Task) -> Sequence:
         WAITING,
         timer__tac=RATES,
         lcd__vram=noise(0x2000),
+        lcd__oam=noise(0xA0),
+    )
+
+
+@sequence("an interrupt that takes itself back")
+def taken_back(task: Task) -> Sequence:
+    """It leads to address 0, where the boot ROM begins: the rest is the cartridge from power-on."""
+    return programs(task, 3, pushed_onto_itself(st.integers(0, 0x1F)), INTERRUPTS, WAITING)
+
+
+@sequence("loops that wait for the screen, a copy or a count, which come")
+def loops_that_end(task: Task) -> Sequence:
+    """Video memory is empty, so that it reads as something else while it is locked; so is what is copied."""
+    modes = wait_for(st.just(0xFF00 + STAT), st.integers(1, 3))
+    counts = wait_for(st.sampled_from([0xFF00 + DIV, 0xFF00 + LY]), st.sampled_from([0x01, 0x02, 0x04, 0x10]))
+    locked = st.tuples(st.integers(0x8000, 0x9FFF), st.integers(1, 255), st.booleans()).map(
+        lambda each: bytes([0x21, each[0] & 0xFF, each[0] >> 8]) + until(b"\x7e", each[1], each[2]) + NOTE
+    )
+    copied = st.tuples(set_high(DMA, st.integers(0xC2, 0xCF)), wait_for(OAM, st.integers(1, 255), st.just(True)))
+    return programs(
+        task,
+        4,
+        modes,
+        counts,
+        locked,
+        copied.map(b"".join),
+        wait_as_screen_begins(st.integers(1, 3)),
+        set_high(LYC, st.integers(0, 153)),
+        PAUSES,
         lcd__oam=noise(0xA0),
     )
 
