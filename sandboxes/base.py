@@ -160,8 +160,12 @@ class Running(Protocol):
         """Wait for the end, at most `timeout` seconds, then as `poll`."""
         ...
 
+    def ask_to_end(self) -> None:
+        """Begin what `kill` completes: it stays readable until then. Idempotent."""
+        ...
+
     def kill(self) -> None:
-        """End the worker and everything that it started; returns when all of it is gone. Idempotent."""
+        """End the worker and everything that it started; returns when all of it is gone, its pipes closed. Idempotent."""
         ...
 
 

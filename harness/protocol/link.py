@@ -10,6 +10,7 @@ import os
 import select
 import signal
 import struct
+import threading
 import time
 from typing import Protocol
 
@@ -23,6 +24,8 @@ LOOK_SECONDS = 0.5
 """How often a silent worker is looked at: a process that it left behind may hold the pipe open after its own end."""
 LAST_OUTPUT_SECONDS = 3.0
 """How long a worker that closed its pipe may take to end."""
+RETURN_SECONDS = 3 * LAST_OUTPUT_SECONDS
+"""How long the end of a worker waits for the thread that asks it, which comes back as soon as the worker is gone."""
 
 
 class Late(Exception):
@@ -75,6 +78,7 @@ class Pipes:
 
     def __init__(self, running: Running) -> None:
         self._running = running
+        self._asking = threading.Lock()
         self._stdin = running.stdin.fileno()
         self._stdout = running.stdout.fileno()
         for stream in (self._stdin, self._stdout):
@@ -87,11 +91,12 @@ class Pipes:
     def exchange(self, request: bytes, call: str, limit: float) -> bytes:
         """As `Link.exchange`."""
         deadline = time.monotonic() + limit
-        self._send(struct.pack(">I", len(request)) + request, deadline)
-        size = struct.unpack(">I", self._receive(4, deadline))[0]
-        if size > MAX_FRAME:
-            raise TooLong(size)
-        return self._receive(size, deadline)
+        with self._asking:
+            self._send(struct.pack(">I", len(request)) + request, deadline)
+            size = struct.unpack(">I", self._receive(4, deadline))[0]
+            if size > MAX_FRAME:
+                raise TooLong(size)
+            return self._receive(size, deadline)
 
     def said(self) -> str:
         """As `Link.said`."""
@@ -103,8 +108,14 @@ class Pipes:
         return self._status() is None and self._running.killed_by is None
 
     def kill(self) -> None:
-        """As `Link.kill`."""
-        self._running.kill()
+        """As `Link.kill`. The pipes close only when no thread reads: their numbers become others'."""
+        self._running.ask_to_end()
+        came_back = self._asking.acquire(timeout=RETURN_SECONDS)
+        try:
+            self._running.kill()
+        finally:
+            if came_back:
+                self._asking.release()
 
     def _send(self, data: bytes, deadline: float) -> None:
         view = memoryview(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 import threading
@@ -128,6 +129,35 @@ def test_killing_from_another_thread_ends_a_question_at_once(serve: Serve) -> No
     with pytest.raises(Crashed, match="ended by its owner"):
         channel.ask("drive", policy="random", seeds=[1], horizon=9)
     timer.join()
+
+
+def test_pipes_stay_open_until_the_thread_that_reads_them_is_back(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look whether there is something and the reading, the numbers of closed pipes may become others'."""
+    channel = serve("faulty:Hangs", timeout=60.0)
+    channel.ask("open", options={})
+    asked, killed = threading.Event(), threading.Event()
+    wait = Pipes._wait
+
+    def wait_long(self: Pipes, stream: int, event: int, deadline: float) -> None:
+        if event == select.POLLIN:
+            asked.set()
+        wait(self, stream, event, deadline)
+        if event == select.POLLIN:
+            killed.wait(1.0)
+
+    def kill() -> None:
+        asked.wait()
+        channel.kill()
+        killed.set()
+
+    monkeypatch.setattr(Pipes, "_wait", wait_long)
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(Crashed, match="ended by its owner"):
+        channel.ask("drive", policy="random", seeds=[1], horizon=9)
+    killer.join()
 
 
 def test_after_an_interrupt_nobody_reads_the_other_half_of_the_answer(serve: Serve) -> None:
