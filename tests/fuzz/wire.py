@@ -67,6 +67,9 @@ class Played:
         self._thread.join(timeout)
         return self.poll()
 
+    def ask_to_end(self) -> None:
+        pass  # its worker ends when its pipes close
+
     def kill(self) -> None:
         for stream in (self.stdin, self.stdout):
             if not stream.closed:
