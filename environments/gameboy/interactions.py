@@ -118,6 +118,11 @@ def until(read: bytes, mask: int, is_zero: bool) -> bytes:
     return turn + bytes([0xFF - len(turn)])
 
 
+def until_by_hl(address: int, mask: int, is_zero: bool) -> bytes:
+    """`ld hl, ADDRESS`, such a loop with `ld a, [hl]`, and a note of what ended it."""
+    return bytes([0x21, address & 0xFF, address >> 8]) + until(b"\x7e", mask, is_zero) + NOTE
+
+
 def wait_for(
     addresses: st.SearchStrategy[int],
     masks: st.SearchStrategy[int],
@@ -131,7 +136,7 @@ def wait_for(
     def made(address: int, mask: int, way: int, is_zero: bool) -> bytes:
         low, high = address & 0xFF, address >> 8
         if way == 0:
-            return bytes([0x21, low, high]) + until(b"\x7e", mask, is_zero) + NOTE
+            return until_by_hl(address, mask, is_zero)
         read = bytes([0xF0, low]) if way < 3 and high == 0xFF else bytes([0xFA, low, high])
         if way == 1:  # ld hl, TURNS_MADE; inc [hl] in each turn
             return bytes([0x21, TURNS_MADE & 0xFF, TURNS_MADE >> 8]) + until(b"\x34" + read, mask, is_zero) + NOTE
@@ -402,9 +407,7 @@ def loops_that_end(task: Task) -> Sequence:
     """Video memory is empty, so that it reads as something else while it is locked; so is what is copied."""
     modes = wait_for(st.just(0xFF00 + STAT), st.integers(1, 3))
     counts = wait_for(st.sampled_from([0xFF00 + DIV, 0xFF00 + LY]), st.sampled_from([0x01, 0x02, 0x04, 0x10]))
-    locked = st.tuples(st.integers(0x8000, 0x9FFF), st.integers(1, 255), st.booleans()).map(
-        lambda each: bytes([0x21, each[0] & 0xFF, each[0] >> 8]) + until(b"\x7e", each[1], each[2]) + NOTE
-    )
+    locked = st.builds(until_by_hl, st.integers(0x8000, 0x9FFF), st.integers(1, 255), st.booleans())
     copied = st.tuples(set_high(DMA, st.integers(0xC2, 0xCF)), wait_for(OAM, st.integers(1, 255), st.just(True)))
     return programs(
         task,
