@@ -145,6 +145,15 @@ SHOWN: dict[str, Callable[[list[Trajectory]], bool]] = {
     "memory that the screen keeps to itself": lambda played: noted(played, 0xFF) and pictures(played) > 5,
     "banks that are switched and read": lambda played: any_of(played, "state/cartridge/ram_enabled"),
     "every register, and memory that is none": lambda played: noted(played, 0xFF) and len(read_back(played)) > 40,
+    "a register is read, and another written at once": lambda played: (
+        counted(played, 2) and len({int(episode.leaves["state/timer/tima"][-1]) for episode in played}) > 5
+    ),
+    "an interrupt that takes itself back": lambda played: (
+        not all(episode.leaves["state/booting"][-1] for episode in played)
+    ),
+    "loops that wait for the screen, a copy or a count, which come": lambda played: (
+        len(read_back(played)) > 4 and turns_made(played) > 2
+    ),
     "loops that wait for a unit": lambda played: len(read_back(played)) > 4 and pictures(played) > 5,
     "buttons and their interrupt": lambda played: counted(played, 4),
     "a cartridge from power-on": lambda played: pictures(played) > 3,
@@ -164,6 +173,11 @@ def noted(played: list[Trajectory], value: int) -> bool:
 def read_back(played: list[Trajectory]) -> set[int]:
     """The values that programs wrote down."""
     return {int(value) for episode in played for value in episode.leaves["state/memory/wram"][-1, 0x1000:0x1100]}
+
+
+def turns_made(played: list[Trajectory]) -> int:
+    """The most turns that a program counted of its loops, at 0xD100."""
+    return max(int(episode.leaves["state/memory/wram"][-1, 0x1100]) for episode in played)
 
 
 def any_of(played: list[Trajectory], path: str) -> bool:
