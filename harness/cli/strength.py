@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,9 +21,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from harness.measure.strength.rare.curve import Curve
+    from harness.measure.strength.recorded import Recorded
     from harness.measure.strength.result import Strength
+    from harness.operations.strength import Kind, M
 
-Report = TypeVar("Report")
 COLOURS = {"survived": "bold yellow", "unjudged": "bold magenta", "argued": "yellow", "equivalent": "dim"}
 
 
@@ -116,7 +116,7 @@ def strength(
     """
     from harness.measure.strength import text
     from harness.measure.strength.run import Settings
-    from harness.operations.strength import strength_directory, strength_session
+    from harness.operations.strength import MUTANTS
 
     of_rare = {"predicates": predicates, "steps": steps, "runs": runs, "exploring": exploring or None, "plant": plant}
     of_rare = {name: value for name, value in of_rare.items() if value is not None}
@@ -131,9 +131,9 @@ def strength(
     settings = Settings(
         level=level, every_level=every_level, sample=sample, only=only, jobs=jobs, fresh=fresh, by_coverage=by_coverage
     )
-    report = _measured(output, (strength_session, strength_directory), where, settings, seed, candidate, sandbox, on)
-    left = text.verdict(report.strength, at_least)
-    output.emit(report.to_json(), *_shown(report.strength, left))
+    report = _measured(output, MUTANTS, where, settings, seed, candidate, sandbox, on)
+    left = text.verdict(report.measured, at_least)
+    output.emit(report.to_json(), *_shown(report.measured, left))
     return EXIT_FAIL if left else EXIT_OK
 
 
@@ -148,46 +148,42 @@ def _rare(
 ) -> int:
     from harness.measure.strength.rare import text
     from harness.measure.strength.rare.run import Settings
-    from harness.operations.detection import detection_directory, detection_session
+    from harness.operations.strength import RARE
 
     settings = Settings(**chosen)
-    report = _measured(output, (detection_session, detection_directory), where, settings, seed, candidate, sandbox, on)
-    left = text.verdict(report.curve)
-    output.emit(report.to_json(), *_curve_shown(report.curve, left))
+    report = _measured(output, RARE, where, settings, seed, candidate, sandbox, on)
+    left = text.verdict(report.measured)
+    output.emit(report.to_json(), *_curve_shown(report.measured, left))
     return EXIT_FAIL if left else EXIT_OK
 
 
 def _measured(
     output: Output,
-    measure: tuple[Callable[..., Report], Callable[..., Report]],
+    kind: Kind[M],
     where: str,
     settings: Any,
     seed: int | None,
     candidate: str | None,
     sandbox: str | None,
     on: str | None,
-) -> Report:
-    """Measure a session, or a task's own candidate.
-
-    Args:
-        measure: what measures a session, and what a task.
-    """
+) -> Recorded[M]:
+    """Measure a session, or a task's own candidate."""
     from harness.cli.locate import opened, session_rather_than_task
     from harness.operations.spreading import engine_on
+    from harness.operations.strength import measure_directory, measure_session
     from harness.policy.floor import permitted
     from harness.support.embedded import find_task
     from harness.task.load import load_task
 
-    of_session, of_task = measure
     output.kept = "what was found so far is kept: the same command goes on with it"
     found = session_rather_than_task(where)
     if found is None:
         task = chosen_candidate(load_task(find_task(where)), candidate)
         with engine_on(on) as engine, output.progress() as progress:
-            return of_task(task, permitted(sandbox), settings, seed, progress, engine)
+            return measure_directory(kind, task, permitted(sandbox), settings, seed, progress, engine)
     demand_no_choice(candidate)
     with engine_on(on) as engine, opened(found.id) as session, output.progress() as progress:
-        return of_session(session, settings, seed=seed, driver=sandbox, progress=progress, engine=engine)
+        return measure_session(kind, session, settings, seed=seed, driver=sandbox, progress=progress, engine=engine)
 
 
 def _curve_shown(curve: Curve, left: list[str]) -> list[RenderableType | str]:

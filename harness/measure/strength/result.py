@@ -14,7 +14,7 @@ from harness.measure.strength.explanations import EQUIVALENT, Explanation
 from harness.measure.strength.judging import Finding
 from harness.measure.strength.mutants import Mutant
 from harness.measure.strength.statuses import ARGUED, DETECTED, ERROR, KILLED, PROVED, STILLBORN, SURVIVED, UNJUDGED
-from harness.support.document import Document, whole
+from harness.support.document import Document
 from harness.verify.statistics.hypotheses import binomial_upper_bound
 
 CONFIDENCE_SIDE = 0.975
@@ -354,37 +354,3 @@ def _repeating(value: Any) -> Any:
 
 def _without_level(finding: Finding) -> dict[str, Any]:
     return {name: value for name, value in finding.to_json().items() if name != "level"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StrengthReport:
-    """What one measurement came to.
-
-    Attributes:
-        strength: what was measured.
-        session, commit, event: of a session, what was measured and the number of the event that records it.
-    """
-
-    strength: Strength
-    session: str | None = None
-    commit: str | None = None
-    event: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description: that of the measurement, and of a session the other attributes beside its fields."""
-        described = self.strength.to_json()
-        if self.session is None:
-            return described
-        described |= {"session": self.session, "commit": self.commit}
-        return described if self.event is None else described | {"event": self.event}
-
-    @staticmethod
-    def from_json(described: object, kind: str = "strength") -> StrengthReport:
-        """The inverse of `to_json`. Raises DocumentError if `described` has another form."""
-        document = Document(described, kind)
-        return StrengthReport(
-            strength=Strength.from_json(described, kind),
-            session=document.text_or_none("session"),
-            commit=document.text_or_none("commit"),
-            event=document.read_or_none("event", whole),
-        )

@@ -3,40 +3,49 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.assurance.audit import audit
 from harness.errors import SessionError
-from harness.measure.strength import text
+from harness.measure.strength.rare.curve import Curve
+from harness.measure.strength.recorded import Recorded
+from harness.measure.strength.result import Strength
 from harness.measure.strength.run import Settings
-from harness.operations.strength import ATTACHED, STRENGTH, strength_session
+from harness.operations.strength import MUTANTS, RARE, Kind, measure_session
+from harness.record.log import event_file, read_events
 from harness.record.store import Store
 from harness.report.document import collect
 from harness.report.page import render
-from tests.measure.strength.test_result import MUTANTS, strength
+from tests.measure.strength.rare.synthetic import curve
+from tests.measure.strength.test_result import MUTANTS as PLANTED
+from tests.measure.strength.test_result import strength
 from tests.report.script import Play
 
-
-def recorded(directory: Path) -> Path:
-    """The record of a session with one measurement in it, as `strength_session` records one."""
-    play = Play(directory)
-    measured = strength(*MUTANTS, enumerated=40)
-    play.session.record(
-        STRENGTH,
-        arguments={"commit": None},
-        outcome="PASS",
-        detail={"figures": text.compact(measured), "finding": text.summary(measured)[1]},
-        seeds={"run": measured.seed},
-        attached={ATTACHED: json.dumps(measured.to_json()).encode()},
-    )
-    play.session.close()
-    return play.record
+KILLED = strength(*PLANTED, enumerated=40)
 
 
-def test_the_report_shows_rates_levels_and_each_mutant_that_was_not_killed(tmp_path: Path) -> None:
-    with Store(recorded(tmp_path)) as store:
+@pytest.fixture
+def play(tmp_path: Path) -> Iterator[Play]:
+    """A session with a verified commit, and one measurement of it whose figures are known beforehand."""
+    play = Play(tmp_path)
+    play.attempt(message="A first try")
+    with play.session:
+        yield play
+
+
+def measure(play: Play, kind: Kind[Any], measured: Strength | Curve) -> Recorded[Any]:
+    known = replace(kind, measure=lambda task, tree, *others, **named: measured)
+    return measure_session(known, play.session, Settings())
+
+
+def test_the_report_shows_rates_levels_and_each_mutant_that_was_not_killed(play: Play) -> None:
+    measure(play, MUTANTS, KILLED)
+    with Store(play.record) as store:
         document = collect(store)
         assert audit(store).ok
     [shown] = document["strength"]
@@ -50,7 +59,25 @@ def test_the_report_shows_rates_levels_and_each_mutant_that_was_not_killed(tmp_p
         assert part in page
 
 
+@pytest.mark.parametrize(
+    ("kind", "measured"), [(MUTANTS, KILLED), (RARE, curve())], ids=["mutants", "faults in rare states"]
+)
+def test_the_record_keeps_figures_and_the_whole_document_with_the_commit_that_was_measured(
+    play: Play, kind: Kind[Any], measured: Strength | Curve
+) -> None:
+    report = measure(play, kind, measured)
+    with Store(play.record) as store:
+        event = read_events(store)[-1]
+        kept = json.loads(event_file(store, event.id, f"{kind.event}.json"))
+    assert play.session.head is not None
+    assert (report.commit, report.event) == (play.session.head.commit, event.seq)
+    assert event.arguments["commit"] == report.commit and event.seeds == {"run": measured.seed}
+    assert event.detail["figures"] == kind.figures(measured)
+    assert kept == json.loads(json.dumps(replace(report, event=None).to_json()))
+    assert kept["commit"] == report.commit
+
+
 def test_a_session_without_a_verified_commit_has_nothing_to_measure(tmp_path: Path) -> None:
     play = Play(tmp_path)
     with play.session, pytest.raises(SessionError, match="no verified commit yet"):
-        strength_session(play.session, Settings())
+        measure_session(MUTANTS, play.session, Settings())

@@ -14,7 +14,8 @@ from harness.measure.strength.explanations import Explanation, explained, load_e
 from harness.measure.strength.journal import FINISHED, Journal
 from harness.measure.strength.judging import Finding
 from harness.measure.strength.mutants import Mutant, enumerate_mutants
-from harness.measure.strength.result import Judged, KillRate, Strength, StrengthReport, strength_digest
+from harness.measure.strength.recorded import Recorded
+from harness.measure.strength.result import Judged, KillRate, Strength, strength_digest
 from harness.support.document import DocumentError
 
 ENTRY = {
@@ -130,17 +131,17 @@ def test_what_a_record_keeps_is_small_and_names_what_it_left_out() -> None:
 @pytest.mark.parametrize(
     "report",
     [
-        StrengthReport(strength=strength(*MUTANTS)),
-        StrengthReport(strength=strength(*MUTANTS, enumerated=20, settings={"every_level": True, "sample": 8})),
-        StrengthReport(strength=strength(), session="walk-1", commit="c0", event=7),
+        Recorded(measured=strength(*MUTANTS)),
+        Recorded(measured=strength(*MUTANTS, enumerated=20, settings={"every_level": True, "sample": 8})),
+        Recorded(measured=strength(), session="walk-1", commit="c0", event=7),
     ],
     ids=["all mutants", "a sample under every level", "of a session, nothing"],
 )
-def test_a_measurement_is_read_as_it_was_written(report: StrengthReport) -> None:
+def test_a_measurement_is_read_as_it_was_written(report: Recorded[Strength]) -> None:
     written = json.dumps(report.to_json(), allow_nan=False)
-    again = StrengthReport.from_json(json.loads(written))
+    again = Recorded.from_json(json.loads(written), Strength.from_json)
     assert json.dumps(again.to_json()) == written
-    assert list(text.remaining(again.strength)) == list(text.remaining(report.strength))
+    assert list(text.remaining(again.measured)) == list(text.remaining(report.measured))
 
 
 @pytest.mark.parametrize(

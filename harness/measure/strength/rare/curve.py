@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.measure.strength.rare.predicates import FAMILIES, Predicate
 from harness.measure.strength.result import KillRate
-from harness.support.document import Document, DocumentError, whole
+from harness.support.document import Document, DocumentError
 
 SCHEMA = 1
 EXPLORATION = "level 3, exploration"
@@ -276,40 +276,6 @@ class Curve:
             resumed=document.flag("resumed"),
             duration_s=document.number("duration_s"),
             machine=document.object("machine").content,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class CurveReport:
-    """What one measurement came to.
-
-    Attributes:
-        curve: what was measured.
-        session, commit, event: of a session, what was measured and the number of the event that records it.
-    """
-
-    curve: Curve
-    session: str | None = None
-    commit: str | None = None
-    event: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON-ready description: that of the measurement, and of a session the other attributes beside its fields."""
-        described = self.curve.to_json()
-        if self.session is None:
-            return described
-        described |= {"session": self.session, "commit": self.commit}
-        return described if self.event is None else described | {"event": self.event}
-
-    @staticmethod
-    def from_json(described: object, kind: str = "curve") -> CurveReport:
-        """The inverse of `to_json`. Raises DocumentError if `described` has another form."""
-        document = Document(described, kind)
-        return CurveReport(
-            curve=Curve.from_json(described, kind),
-            session=document.text_or_none("session"),
-            commit=document.text_or_none("commit"),
-            event=document.read_or_none("event", whole),
         )
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from harness.assurance.audit import audit
 from harness.measure.strength.rare import text
-from harness.measure.strength.rare.curve import MOST_TRIALS, Curve, CurveReport, Planted
+from harness.measure.strength.rare.curve import MOST_TRIALS, Curve, Planted
+from harness.measure.strength.recorded import Recorded
 from harness.measure.strength.result import strength_digest
 from harness.record.certificate import DETECTION, figures
 from harness.record.store import Store
@@ -42,11 +43,11 @@ def test_each_share_has_an_exact_interval() -> None:
 
 def test_a_curve_is_read_as_it_was_written() -> None:
     for report in (
-        CurveReport(curve=curve()),
-        CurveReport(curve=curve(planted=()), session="walk-1", commit="c", event=3),
+        Recorded(measured=curve()),
+        Recorded(measured=curve(planted=()), session="walk-1", commit="c", event=3),
     ):
         written = json.dumps(report.to_json(), allow_nan=False)
-        assert json.dumps(CurveReport.from_json(json.loads(written)).to_json()) == written
+        assert json.dumps(Recorded.from_json(json.loads(written), Curve.from_json).to_json()) == written
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_the_text_tells_shares_families_with_misses_and_what_was_missed() -> Non
 
 
 def recorded(directory: Path, detail: dict[str, Any]) -> Path:
-    """The record of a session with one measurement in it, as `detection_session` records one."""
+    """The record of a session with one measurement in it that says this."""
     play = Play(directory)
     play.session.record(DETECTION, arguments={"commit": None}, outcome="PASS", detail=detail, seeds={"run": 7})
     play.session.close()

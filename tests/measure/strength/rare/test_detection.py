@@ -11,7 +11,7 @@ import pytest
 
 import sandboxes
 from harness.measure.strength.rare import run
-from harness.measure.strength.rare.curve import AS_SAID, CONTRADICTED, Curve, CurveReport
+from harness.measure.strength.rare.curve import AS_SAID, CONTRADICTED, Curve
 from harness.measure.strength.rare.play import RandomPlay
 from harness.measure.strength.rare.run import Settings, measure
 from harness.measure.strength.rare.watching import Meeting
@@ -103,7 +103,7 @@ def test_the_command_shows_the_curve_and_its_json_is_read(lockstep: Callable[...
     few = ["--rare", "--predicates", "5", "--steps", "60000", "--runs", "1", "--exploring", "1", "--seed", "3"]
     shown = lockstep("strength", str(WALK), *few, "--json")
     assert shown.code == 0, shown.err
-    read = CurveReport.from_json(shown.document).curve
+    read = Curve.from_json(shown.document)
     assert read.points()[0].share == 1e-2 and read.explorings == (0, 1)
 
 
