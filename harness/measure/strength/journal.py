@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import SetupError
+from harness.record.lock import Lock
 from harness.support.foreign import json_of
 
 BEGUN, FINISHED = "begun", "finished"
@@ -22,9 +23,15 @@ BEGUN, FINISHED = "begun", "finished"
 class Journal:
     """The journal of one measurement. `write` may be called in any thread.
 
+    Only one process at a time has it: of two, each would lose what the other one finds.
+
     Args:
         path: its file; made where it does not exist.
         fresh: forget what it holds.
+
+    Raises:
+        SessionLocked: another run of the same measurement has it.
+        SetupError: it cannot be written.
 
     Attributes:
         known: what it held of a measurement that was not finished, in order; empty where there was none.
@@ -32,11 +39,12 @@ class Journal:
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path = path
-        self._lock = threading.Lock()
-        held = [] if fresh else _lines(path)
-        self.known = [] if any(each["kind"] == FINISHED for each in held) else held
+        self._turn = threading.Lock()
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock = Lock(path.with_suffix(".lock"), "this very measurement")
+            held = [] if fresh else _lines(path)
+            self.known = [] if any(each["kind"] == FINISHED for each in held) else held
             # Written anew: the next line must not be glued to half of one.
             text = "".join(json.dumps(each) + "\n" for each in self.known)
             temporary = path.with_suffix(".new")
@@ -51,7 +59,7 @@ class Journal:
     def write(self, kind: str, found: Sequence[Mapping[str, Any]]) -> None:
         """Add what belongs together, all at once, and have it on the disk before going on."""
         text = "".join(json.dumps({"kind": kind, **each}) + "\n" for each in found)
-        with self._lock:
+        with self._turn:
             self._file.write(text)
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -59,6 +67,7 @@ class Journal:
     def close(self) -> None:
         """Close the file; nothing can be written afterwards."""
         self._file.close()
+        self._lock.release()
 
 
 def key(*parts: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import TaskError
+from harness.errors import SessionLocked, TaskError
 from harness.measure.strength import text
 from harness.measure.strength.explanations import Explanation, explained, load_explanations
 from harness.measure.strength.journal import FINISHED, Journal
@@ -181,6 +181,20 @@ def test_a_journal_goes_on_after_a_line_that_was_torn(tmp_path: Path) -> None:
     third = Journal(path)
     assert [each["mutant"] for each in third.known] == ["a", "b", "c"]
     third.close()
+
+
+def test_a_second_run_of_the_same_measurement_is_refused_and_takes_nothing_from_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    first = Journal(path)
+    first.write("found", [{"mutant": "a"}])
+    for fresh in (False, True):
+        with pytest.raises(SessionLocked, match="this very measurement is in use by process"):
+            Journal(path, fresh=fresh)
+    first.write("found", [{"mutant": "b"}])
+    first.close()
+    again = Journal(path)
+    assert [each["mutant"] for each in again.known] == ["a", "b"]
+    again.close()
 
 
 def test_a_measurement_that_was_finished_or_is_not_wanted_begins_anew(tmp_path: Path) -> None:
