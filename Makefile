@@ -12,7 +12,7 @@ SPLIT = $(if $(SPLITS),--splits $(SPLITS) --group $(GROUP) --splitting-algorithm
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow test-rust test-gpu test-all nightly budgets bench docs dist lowest clean
+.PHONY: help setup demo check test test-slow test-rust has-gpu test-gpu test-all nightly budgets bench docs dist lowest clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -42,9 +42,12 @@ test-rust: $(DEV_STAMP) ## format, lints and tests of all that is Rust: the work
 	$(BIN)/python -m tests.rust.crates
 	cd benchmarks/poke_engine && cargo fmt -- --check --config-path ../../rust && cargo clippy --locked --target-dir ../../rust/target -- -D warnings
 
-test-gpu: $(GPU_STAMP) ## the tests that need an NVIDIA GPU
-	@JAX_PLATFORMS= $(BIN)/python -c 'import jax; jax.devices("gpu")' || { echo "JAX finds no NVIDIA GPU on this machine: install its driver, or run this on one that has it"; exit 1; }
+test-gpu: has-gpu $(GPU_STAMP) ## the tests that need an NVIDIA GPU
+	@JAX_PLATFORMS= $(BIN)/python -c 'import jax; jax.devices("gpu")' 2>/dev/null || { echo "JAX finds no NVIDIA GPU on this machine: install its driver, or run this on one that has it"; exit 1; }
 	$(BIN)/pytest -m gpu
+
+has-gpu:
+	@ls /dev/nvidia[0-9]* >/dev/null 2>&1 || { echo "this machine has no NVIDIA GPU: run this on one that has"; exit 1; }
 
 test-all: $(DEV_STAMP) $(DOCS_STAMP) ## the tests as CI runs them: all but whole translations and long sweeps
 	$(BIN)/pytest -n 2 --dist worksteal --durations=30 -m "not nightly"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from harness.calls import ShellCalls
 from harness.errors import SetupError
-from sandboxes import Driver, Mount
+from sandboxes import Driver, Mount, gpus
 
 BASE_PACKAGES = ("msgpack", "numpy")
 """What every worker imports."""
@@ -148,9 +148,11 @@ def demand_gpu_plugin(driver: Driver) -> None:
     """Check that JAX can use a GPU in a sandbox that has one; an image has a JAX of its own.
 
     Raises:
-        SetupError: what JAX needs for that is not installed.
+        SandboxUnavailable: there is no GPU.
+        SetupError: what JAX needs for one is not installed.
     """
     if driver.python is None and not _installed_plugins("jax"):
+        gpus.nodes()  # where there is no GPU, nobody has to install anything for one
         raise SetupError(
             "JAX is installed without what it needs for a GPU",
             where="--device gpu",

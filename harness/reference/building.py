@@ -76,5 +76,7 @@ def _named_by_settings(variables: Mapping[str, str], settings: Sequence[Path]) -
         place = Path(os.path.normpath(word.removesuffix(":")))
         # PATH names directories as well; programs in them that are no part of the system are not needed to build.
         named = word not in variables.get("PATH", "")
+        # `PIP_CONFIG_FILE=/dev/null` is how pip is told to have no configuration; a sandbox has devices of its own.
+        named = named and place.parts[:2] != ("/", "dev")
         if named and place.exists() and len(place.parts) > 2 and not holds_what_is_private(place):
             yield place

@@ -18,6 +18,7 @@ import pytest
 
 from harness.errors import SetupError
 from harness.model import Case
+from harness.reference import building as set_up
 from harness.reference import install as building
 from harness.reference.install import MARKER, Installed, find_interpreter, installed, reference_command, setup
 from harness.reference.start import start_reference
@@ -69,6 +70,15 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PIP_CONFIG_FILE", str(configuration))
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     return wheels
+
+
+def test_a_setting_that_names_a_device_mounts_nothing(tmp_path: Path) -> None:
+    """`PIP_CONFIG_FILE=/dev/null` tells pip to have no configuration; a sandbox makes its own devices."""
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    named = {"PIP_CONFIG_FILE": "/dev/null", "PIP_FIND_LINKS": str(wheels)}
+    assert [place for place in set_up._named_by_settings(named, ()) if place.parts[1] == "dev"] == []
+    assert wheels in set_up._named_by_settings(named, ())
 
 
 def task(tmp_path: Path, reference: str, **files: str) -> Task:
