@@ -36,7 +36,7 @@ def run(
     seed = secrets.randbits(63) if request.seed is None else request.seed
     output.kept = "nothing is recorded outside a session"
     with output.progress() as progress:
-        found = verify_all(tasks, request.level, seed, sandbox, progress, engine)
+        found, nodes = verify_all(tasks, request.level, seed, sandbox, progress, engine)
     worst = Outcome.worst([each.outcome for each in found])
     table = show.grid("left", "left", "left", "right", "left", header=("task", "candidate", "", "", ""))
     for each in found:
@@ -46,6 +46,9 @@ def run(
             first = str(each.verdict.divergences[0])
         said = show.outcome_text(str(each.outcome))
         table.add_row(each.task, each.candidate, said, seconds, Text(first.split("\n", 1)[0]))
-    document = {"outcome": str(worst), "recorded": False, "seed": seed, "verdicts": [each.to_json() for each in found]}
+    document = {
+        "outcome": str(worst), "recorded": False, "seed": seed, "nodes": nodes,
+        "verdicts": [each.to_json() for each in found],
+    }  # fmt: skip
     output.emit(document, table, "", f"seed {seed}; nothing was recorded")
     return exit_code(worst)

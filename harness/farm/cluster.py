@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import logging
 import os
+import pkgutil
 import signal
-import socket
 import threading
 from collections.abc import Mapping
 from contextlib import chdir, suppress
+from importlib.util import find_spec
 from typing import Any, Self
 
 from harness.errors import SetupError
-from harness.farm.engine import ANY, CLOSE_S, Alike, Holds, Lost, Member, Recipe, Refused, hold
+from harness.farm.engine import ANY, CLOSE_S, Alike, Holds, Lost, Member, Recipe, Refused, Unreachable, hold
+from harness.farm.joining import LOCAL, demand_there, is_there, left_behind, unjoined
 from harness.farm.place import Answer, Place
 from harness.support.home import lockstep_home
 
 NODE_LABEL = "ray.io/node-id"
-CONNECT_S = 10.0
 LOOK_S = 1.0
-TRIES = 3
-"""A head that is busy may begin the server for a client too late."""
+LOOK_AT_ALL_S = 30.0
+PART = f"{Place.__module__}:{Place.__name__}"
+"""What a node can import that has Lockstep."""
 
 
 class Cluster:
@@ -40,24 +42,21 @@ class Cluster:
     name, apart = "ray", True
 
     def __init__(self, address: str = "", alike: Alike = ANY) -> None:
-        try:
-            import ray
-            from ray.exceptions import RayError
-        except ImportError as error:
-            raise SetupError(
-                "Ray is not installed", where="--on", next_step="pip install 'lockstep-rl[ray]'"
-            ) from error
-        _demand_there(address)
+        if find_spec("ray") is None:
+            raise SetupError("Ray is not installed", where="--on", next_step="pip install 'lockstep-rl[ray]'")
+        # Before Ray is imported, which reads its settings then. A head that was ended leaves its address behind, and Ray
+        # would wait for it.
+        address = demand_there(address) or ("" if is_there(left_behind()) else LOCAL)
+        import ray
+        from ray.exceptions import RayError
+
         self._ray, self._alike = ray, alike
         self._began = not ray.is_initialized()
         if self._began:
-            for tries in range(TRIES, 0, -1):
-                try:
-                    _init(ray, address)
-                    break
-                except (ConnectionError, RuntimeError, ValueError, RayError) as error:
-                    if tries == 1 or not address.startswith("ray://"):
-                        raise _unjoined(address, str(error)) from error
+            try:
+                _init(ray, address)
+            except (ConnectionError, RuntimeError, ValueError, RayError) as error:
+                raise unjoined(address, str(error)) from error
         self._actor = ray.remote(num_cpus=1, max_restarts=0)(_Actor)
         self._refusals: dict[Recipe, dict[str, str]] = {}  # by the node's id
         self._turn = threading.Lock()
@@ -78,17 +77,19 @@ class Cluster:
             member = self._begun(recipe)
             try:
                 member.find(holds)
-                member.facts = member.call("make", recipe)
+                member.facts = member.make(recipe, holds)
                 return member
-            except (Lost, KeyboardInterrupt, SystemExit):
+            except (Lost, Unreachable, KeyboardInterrupt, SystemExit):
                 member.kill()
                 raise
             except Exception as refused:
                 member.kill()
-                if not member.node_id:  # its node has no Lockstep that could tell which one it is
+                if member.node_id:
+                    refusals = {member.node_id: f"{member.node}: {refused}"}
+                elif not (refusals := self._without_lockstep()):
                     raise
                 with self._turn:
-                    self._refusals.setdefault(recipe, {})[member.node_id] = f"{member.node}: {refused}"
+                    self._refusals.setdefault(recipe, {}).update(refusals)
 
     def close(self) -> None:
         """Leave the cluster; one that was started here ends."""
@@ -101,9 +102,29 @@ class Cluster:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _living(self) -> set[str]:
-        """The ids of its nodes that can work."""
-        return {node["NodeID"] for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")}
+    def _living(self) -> dict[str, str]:
+        """Its nodes that can work: the name of each, by its id."""
+        able = (node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU"))
+        return {node["NodeID"]: _named(node["NodeManagerAddress"], node["NodeID"]) for node in able}
+
+    def _without_lockstep(self) -> dict[str, str]:
+        """Why nodes that have no Lockstep cannot work, by their ids: they cannot tell it themselves."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        ray, names = self._ray, self._living()
+        # Every Python has this function; ours would have to be imported there.
+        look = ray.remote(num_cpus=0, max_retries=0)(pkgutil.resolve_name)
+        asked = {
+            look.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)).remote(PART): node
+            for node in names
+        }
+        found = {}
+        for promised in ray.wait(list(asked), num_returns=len(asked), timeout=LOOK_AT_ALL_S)[0]:
+            try:
+                ray.get(promised)
+            except ray.exceptions.RayError as error:
+                found[asked[promised]] = f"{names[asked[promised]]}: it has no such Lockstep ({_last_line(error)})"
+        return found
 
     def _begun(self, recipe: Recipe) -> _Member:
         """An actor on a node that has not refused the recipe; it may have to wait for room.
@@ -114,7 +135,7 @@ class Cluster:
         with self._turn:
             refusals = dict(self._refusals.get(recipe, {}))
         try:
-            if self._living() <= refusals.keys():
+            if self._living().keys() <= refusals.keys():
                 reasons = "; ".join(refusals.values()) or "none has a processor"
                 raise Refused(
                     f"no node of the cluster can do this: {reasons}",
@@ -126,7 +147,11 @@ class Cluster:
                 options = {"label_selector": {NODE_LABEL: f"!in({','.join(refusals)})"}}
             return _Member(self._ray, self._actor.options(**options).remote(self._alike))
         except (self._ray.exceptions.RayError, ConnectionError) as error:
-            raise Lost(f"the cluster cannot be reached: {error}") from None
+            raise Unreachable(
+                f"the cluster cannot be reached any more: {_first_line(error)}",
+                where=f"--on {self.name}",
+                next_step="see whether its head lives; the same command goes on with what was found so far",
+            ) from None
 
 
 def _init(ray: Any, address: str) -> None:
@@ -143,31 +168,8 @@ def _init(ray: Any, address: str) -> None:
             signal.signal(signal.SIGTERM, before)
 
 
-def _demand_there(address: str) -> None:
-    """Ray asks for minutes where nobody answers."""
-    named = address or os.environ.get("RAY_ADDRESS", "")
-    place = host_and_port(named)
-    if place is None:
-        return
-    try:
-        socket.create_connection(place, CONNECT_S).close()
-    except (OSError, ValueError, OverflowError) as error:
-        raise _unjoined(named, str(error)) from error
-
-
-def host_and_port(address: str) -> tuple[str, int] | None:
-    """The two of `ray://host:port` or `host:port`; None of another text."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    return (host, int(port)) if port.isascii() and port.isdigit() else None
-
-
-def _unjoined(address: str, why: str) -> SetupError:
-    return SetupError(
-        f"no Ray cluster can be joined: {why}",
-        where=f"--on {address or 'ray'}",
-        expected="the address of a running cluster, as `ray start --head` tells it",
-        next_step="start one, or give `--on ray` alone: Ray then runs on this machine",
-    )
+def _named(address: str, node: str) -> str:
+    return f"{address} ({node[:8]})"
 
 
 class _Actor:
@@ -178,7 +180,7 @@ class _Actor:
         from ray.util import get_node_ip_address
 
         self._id = ray.get_runtime_context().get_node_id()
-        self._name = f"{get_node_ip_address()} ({self._id[:8]})"
+        self._name = _named(get_node_ip_address(), self._id)
         self._place = Place(self._name, alike)
 
     def node(self) -> tuple[str, str]:
@@ -207,14 +209,8 @@ class _Member:
         Raises:
             Refused: the node has no Lockstep that can be asked.
         """
-        promised = self._actor.node.remote()
-        while True:
-            if not holds(self):
-                raise Lost("nobody waits for it any more")
-            if self._ray.wait([promised], timeout=LOOK_S)[0]:
-                break
         try:
-            self.node_id, self.node = self._got(promised)
+            self.node_id, self.node = self._waited("node", (), holds)
         except RuntimeError as error:
             raise Refused(
                 f"a node cannot begin: {error}",
@@ -223,15 +219,16 @@ class _Member:
                 next_step="install it in the Python that `ray start` runs in",
             ) from None
 
+    def make(self, recipe: Recipe, holds: Holds) -> Mapping[str, Any]:
+        """Make what it is asked for, as long as it is wanted; gives the facts of the node."""
+        return _opened(self._waited("make", (recipe,), holds))
+
     def ask(self, method: str, *arguments: Any, within: float | None = None) -> Any:
         return self.call("ask", method, arguments, within=within)
 
     def call(self, name: str, *arguments: Any, within: float | None = None) -> Any:
         """One of the actor's methods, its answer opened."""
-        answered, answer = self._got(getattr(self._actor, name).remote(*arguments), within)
-        if answered:
-            return answer
-        raise answer
+        return _opened(self._got(getattr(self._actor, name).remote(*arguments), within))
 
     def kill(self) -> None:
         with suppress(Exception):  # a cluster that is gone has ended it
@@ -243,12 +240,42 @@ class _Member:
             self.call("close", within=CLOSE_S)
         self.kill()
 
+    def _waited(self, name: str, arguments: tuple[Any, ...], holds: Holds) -> Any:
+        """What one of its methods gives, which may take long."""
+        promised = getattr(self._actor, name).remote(*arguments)
+        while not self._ready(promised):
+            if not holds(self):
+                raise Lost("nobody waits for it any more")
+        return self._got(promised)
+
+    def _ready(self, promised: Any) -> bool:
+        try:
+            return bool(self._ray.wait([promised], timeout=LOOK_S)[0])
+        except (self._ray.exceptions.RayError, ConnectionError) as error:
+            raise Lost(f"Ray lost it: {_first_line(error)}") from None
+
     def _got(self, promised: Any, within: float | None = None) -> Any:
         exceptions = self._ray.exceptions
         try:
             return self._ray.get(promised, timeout=within)
         except exceptions.RayTaskError as error:  # what it did failed, and nothing died
-            raise RuntimeError(str(error).strip().rsplit("\n", 1)[-1]) from None
+            raise RuntimeError(_last_line(error)) from None
         except (exceptions.RayError, ConnectionError) as error:
-            said = str(error).strip().split("\n", 1)[0]
-            raise Lost(f"Ray lost it: {said}") from None
+            if getattr(error, "actor_init_failed", False):  # so it is where our modules cannot be imported
+                raise RuntimeError(_last_line(error)) from None
+            raise Lost(f"Ray lost it: {_first_line(error)}") from None
+
+
+def _opened(answer: Answer) -> Any:
+    answered, what = answer
+    if answered:
+        return what
+    raise what
+
+
+def _last_line(error: Exception) -> str:
+    return str(error).strip().rsplit("\n", 1)[-1]
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n", 1)[0]

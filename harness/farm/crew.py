@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.errors import LockstepError
-from harness.farm.engine import STRIKES, Engine, Lost, Member, Recipe
+from harness.farm.engine import STRIKES, Engine, Lost, Member, Recipe, Unreachable
 
 AGAIN_S = 60.0
 """A piece that several members are at is begun by one more after so long: all of them may be on a node that hangs."""
@@ -25,11 +25,13 @@ class Piece:
     Attributes:
         key: its name, the same for no other piece.
         method, arguments: what a member is asked.
+        recipe: what that member is made from; None takes the crew's.
     """
 
     key: str
     method: str
     arguments: tuple[Any, ...] = ()
+    recipe: Recipe | None = None
 
 
 class DeadlyPiece(LockstepError):
@@ -38,13 +40,13 @@ class DeadlyPiece(LockstepError):
 
 Done = Callable[[Piece, Any], Iterable[Piece]]
 """Called with each piece that is done, and its answer, one at a time; gives the pieces that follow from it."""
-Deadly = Callable[[Piece, DeadlyPiece], Iterable[Piece]]
-"""The same for a piece that killed its members."""
+Hopeless = Callable[[Piece, Exception], Iterable[Piece]]
+"""The same for a piece that killed its members (`DeadlyPiece`), or that no node can make a member for: what it raised."""
 
 
-def give_up(piece: Piece, deadly: DeadlyPiece) -> Iterable[Piece]:
-    """A `Deadly` that ends all work."""
-    raise deadly
+def give_up(piece: Piece, why: Exception) -> Iterable[Piece]:
+    """A `Hopeless` that ends all work."""
+    raise why
 
 
 class Crew:
@@ -56,7 +58,7 @@ class Crew:
 
     Args:
         engine: makes the members, when they are first needed.
-        recipe: what they are made from.
+        recipe: what they are made from, where a piece does not say.
         size: how many members at most; 0 takes the engine's slots.
         began: called with a piece when a member begins it, under the same lock as `Done`.
 
@@ -65,22 +67,27 @@ class Crew:
     """
 
     def __init__(
-        self, engine: Engine, recipe: Recipe, size: int = 0, began: Callable[[Piece], None] = lambda piece: None
+        self,
+        engine: Engine,
+        recipe: Recipe | None,
+        size: int = 0,
+        began: Callable[[Piece], None] = lambda piece: None,
     ) -> None:
         self._engine, self._recipe, self._began = engine, recipe, began
         self._size = size or engine.slots
         self.facts: dict[str, dict[str, Any]] = {}
 
-    def work(self, pieces: Iterable[Piece], done: Done, deadly: Deadly = give_up) -> None:
+    def work(self, pieces: Iterable[Piece], done: Done, hopeless: Hopeless = give_up) -> None:
         """Do all pieces, and those that follow from them. Members live as long as this.
 
         Raises:
-            DeadlyPiece: names the piece that killed its members, where `deadly` does not say otherwise.
-            Refused: no node can do this work.
+            DeadlyPiece: names the piece that killed its members, where `hopeless` does not say otherwise.
+            Refused: no node can do this work, likewise.
+            Unreachable: the cluster is gone.
             Exception: what a piece raised, or `done` did; what others are at is dropped.
         """
         engine = self._engine
-        shift = _Shift(pieces, done, deadly, self._began, again=engine.apart, elsewhere=engine.nodes > 1)
+        shift = _Shift(pieces, done, hopeless, self._began, again=engine.apart, elsewhere=engine.nodes > 1)
         with ThreadPoolExecutor(self._size, thread_name_prefix="lockstep-farm") as threads:
             try:
                 for _ in range(self._size):
@@ -93,11 +100,24 @@ class Crew:
     def _serve(self, shift: _Shift) -> None:
         """One member after another works, until nothing is left."""
         member: Member | None = None
+        made: Recipe | None = None
         try:
             while (piece := shift.take(None if member is None else member.node)) is not None:
+                recipe = piece.recipe or self._recipe
+                if recipe is None:
+                    raise ValueError(f"nothing says how a member for {piece.key} is made")
+                if member is not None and made is not recipe:
+                    member.close()
+                    member = None
                 try:
                     if member is None:
-                        member = self._engine.start(self._recipe, shift.holds)
+                        try:
+                            member, made = self._engine.start(recipe, shift.holds), recipe
+                        except (Lost, Unreachable):
+                            raise
+                        except Exception as refused:
+                            shift.unmade(piece, refused)
+                            continue
                         self.facts[member.node] = dict(member.facts)
                     if not shift.holds(member):
                         break
@@ -108,6 +128,8 @@ class Crew:
                     if gone is not None:
                         gone.kill()
                     shift.lost(piece, gone, str(lost))
+                except Unreachable:
+                    raise
                 except Exception as error:
                     shift.failed(piece, member, error)
                 else:
@@ -137,14 +159,14 @@ class _Shift:
         self,
         pieces: Iterable[Piece],
         done: Done,
-        deadly: Deadly,
+        hopeless: Hopeless,
         began: Callable[[Piece], None],
         *,
         again: bool,
         elsewhere: bool,
     ) -> None:
         self._waiting = deque(pieces)
-        self._done, self._deadly, self._began, self._again, self._elsewhere = done, deadly, began, again, elsewhere
+        self._done, self._hopeless, self._began, self._again, self._elsewhere = done, hopeless, began, again, elsewhere
         self._turn = threading.Condition()
         self._at: dict[str, _At] = {}  # the oldest first
         self._strikes: dict[str, int] = {}
@@ -187,13 +209,20 @@ class _Shift:
         with self._turn:
             if self._left(piece, member) is not None:
                 del self._at[piece.key]
-                self._tell(lambda: self._waiting.extendleft(reversed([*self._done(piece, answer)])))
+                self._follow(self._done, piece, answer)
 
     def failed(self, piece: Piece, member: Member | None, error: Exception) -> None:
         """A piece raised. Where others are at it too, theirs is the answer."""
         with self._turn:
             if (at := self._left(piece, member)) is not None and not at.hands:
                 self._end(error)
+
+    def unmade(self, piece: Piece, why: Exception) -> None:
+        """No member can be made for a piece. Where others are at it, theirs is the answer."""
+        with self._turn:
+            if (at := self._left(piece, None)) is not None and not at.hands:
+                del self._at[piece.key]
+                self._follow(self._hopeless, piece, why)
 
     def lost(self, piece: Piece, member: Member | None, why: str) -> None:
         """A member was lost over a piece. Where nobody else is at it, it waits again, unless it was the third time."""
@@ -213,7 +242,7 @@ class _Shift:
                 expected="a piece of work that ends, or fails, in its process",
                 next_step="look for what kills it: most often memory",
             )
-            self._tell(lambda: self._waiting.extendleft(reversed([*self._deadly(piece, deadly)])))
+            self._follow(self._hopeless, piece, deadly)
 
     def break_off(self, error: BaseException) -> None:
         """A thread cannot go on."""
@@ -261,6 +290,10 @@ class _Shift:
             return None
         at.hands -= 1
         return at
+
+    def _follow(self, told: Callable[[Piece, Any], Iterable[Piece]], piece: Piece, what: Any) -> None:
+        """Tell what came of a piece; the pieces that follow from it come next."""
+        self._tell(lambda: self._waiting.extendleft(reversed([*told(piece, what)])))
 
     def _tell(self, call: Callable[[], None]) -> None:
         """Call what belongs to the caller of `Crew.work`: what it raises ends all."""

@@ -61,6 +61,10 @@ class Refused(LockstepError):
     """A node cannot do what a recipe needs."""
 
 
+class Unreachable(LockstepError):
+    """There is no cluster any more that could be asked: says nothing of any piece of work."""
+
+
 class Member(Protocol):
     """Something that was made from a recipe. One thread at a time asks it; `kill` may come from another."""
 
@@ -130,12 +134,14 @@ class Engine(Protocol):
         """A new member; may be called by several threads.
 
         Args:
-            holds: called with the member as soon as it can be killed, and again now and then while there is no room for it
-                yet. Where it says that it is not wanted any more, it counts as lost.
+            holds: called with the member as soon as it can be killed, and on a cluster again now and then while there is no
+                room for it yet or it is being made. Where it says that it is not wanted any more, it counts as lost.
 
         Raises:
             Refused: no node can do what the recipe needs; each is named with its reason.
             Lost: it was gone before it had begun.
+            Unreachable: the cluster is gone.
+            Exception: on an engine of one node, what making it raised.
         """
         ...
 

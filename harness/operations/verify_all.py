@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.errors import LockstepError, NoSuchTask
-from harness.farm.crew import Crew, DeadlyPiece, Piece
+from harness.farm.crew import Crew, Piece
 from harness.farm.engine import Engine, Recipe, name_of
-from harness.farm.parcel import Parcel
 from harness.farm.processes import Processes
 from harness.policy.floor import permitted
 from harness.support.embedded import TASK_FILE, embedded_tasks
 from harness.support.progress import Progress
-from harness.task.contract import Task, caches
-from harness.task.elsewhere import task_there
+from harness.task.contract import Task
+from harness.task.elsewhere import task_parts, task_there
 from harness.task.load import load_task
 from harness.verdict import Outcome, Verdict
 from harness.verify.directory import copy_candidate
@@ -56,21 +56,30 @@ class Verified:
 
 
 class VerifierThere:
-    """Verifies whatever candidate it is asked about: what a member is."""
+    """Verifies a task's own candidate: what a member is.
 
-    def __init__(self, *, sandbox: str, workers: int) -> None:
-        self._driver, self._workers = permitted(sandbox), workers
+    Args:
+        task, files: as `harness.task.elsewhere` takes them there.
+        sandbox: the name of the driver in which the candidate runs.
+        workers: of the reference; 0 takes what the task says.
 
-    def verify(self, task: Task, files: Parcel, levels: Sequence[int], seed: int) -> tuple[dict[str, Any] | None, str]:
+    Raises:
+        SetupError, EnvironmentFailure: the reference, or what a crate is compiled with, cannot be had here.
+    """
+
+    def __init__(self, *, task: Task, files: Path, sandbox: str, workers: int) -> None:
+        self._task = task_there(task, files)
+        with ExitStack() as stack:
+            self._verifier = stack.enter_context(Verifier(self._task, permitted(sandbox), workers=workers))
+            self._verifier.make_ready()
+            self.close = stack.pop_all().close
+
+    def verify(self, levels: Sequence[int], seed: int) -> tuple[dict[str, Any] | None, str]:
         """The verdict (`Verdict.to_json`), or None and why there is none."""
-        with scratch_directory("lockstep-verify-") as scratch:
-            unpacked = task_there(task, files.unpack(scratch))
-            tree = scratch / "tree"
-            tree.mkdir()
+        with scratch_directory("lockstep-verify-") as tree:
             try:
-                copy_candidate(unpacked.directory, tree)
-                with Verifier(unpacked, self._driver, workers=self._workers) as verifier:
-                    return verifier.verify(tree, LevelsRequest(levels, seed)).to_json(), ""
+                copy_candidate(self._task.directory, tree)
+                return self._verifier.verify(tree, LevelsRequest(levels, seed)).to_json(), ""
             except (LockstepError, SandboxError) as error:
                 return None, str(error)
 
@@ -102,8 +111,9 @@ def verify_all(
     sandbox: str | None,
     progress: Progress,
     engine: Engine | None = None,
-) -> list[Verified]:
-    """Verify each task's candidate; gives what was found in the order of the tasks.
+) -> tuple[list[Verified], Mapping[str, Mapping[str, Any]]]:
+    """Verify each task's candidate; gives what was found in the order of the tasks, and the facts of the nodes that worked,
+    by name; of an engine of one machine none.
 
     Args:
         level: up to which; None takes all levels that a task has.
@@ -115,10 +125,14 @@ def verify_all(
     by_key = {f"{task.directory.name} in {task.candidate.name}": task for task in tasks}
     streams = Streams(seed)
 
+    # Several at once share a machine: each then has one reference.
+    chosen_here = {"sandbox": driver.name, "workers": 0 if engine is None else 1}
+
     def piece(key: str, task: Task) -> Piece:
         levels = [each for each in task.levels if level is None or each <= level]
-        files = Parcel.of(task.directory, caches)
-        return Piece(key, "verify", (task, files, levels, streams.derive(key)))
+        arguments, parcels = task_parts(task)
+        recipe = Recipe(name_of(VerifierThere), arguments | chosen_here, parcels)
+        return Piece(key, "verify", (levels, streams.derive(key)), recipe)
 
     def done(piece: Piece, answer: Any) -> Iterable[Piece]:
         task, (verdict, error) = by_key[piece.key], answer
@@ -127,18 +141,14 @@ def verify_all(
         progress(f"{piece.key}: {found[piece.key].outcome}", len(found), len(by_key))
         return ()
 
-    def deadly(piece: Piece, why: DeadlyPiece) -> Iterable[Piece]:
+    def hopeless(piece: Piece, why: Exception) -> Iterable[Piece]:
         return done(piece, (None, str(why)))
 
     with Processes(1) as here:
         chosen = engine or here
-        # Several at once share a machine: each then has one reference.
-        arguments = {"sandbox": driver.name, "workers": 0 if engine is None else 1}
-        recipe = Recipe(name_of(VerifierThere), arguments)
-        Crew(chosen, recipe, min(chosen.slots, len(by_key))).work(
-            [piece(*each) for each in by_key.items()], done, deadly
-        )
-    return [found[key] for key in by_key]
+        crew = Crew(chosen, None, min(chosen.slots, len(by_key)))
+        crew.work([piece(*each) for each in by_key.items()], done, hopeless)
+    return [found[key] for key in by_key], crew.facts if chosen.apart else {}
 
 
 def _candidates(task: Task) -> Iterator[Task]:

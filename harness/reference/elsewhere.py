@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -26,7 +28,9 @@ ELSEWHERE = frozenset(("rollout", "drive", "probe"))
 ROOM_S = 15.0
 CLOSE_S = 5.0
 GRACE_S = 60.0
-"""A node that says nothing for so much longer than the worker may take is lost."""
+"""A node that says nothing for so much longer than the worker may take, or than others took to open, is lost."""
+BUILD_S = 900.0
+"""So long a node may build the reference that takes the place of another."""
 OWN = "was ended by its owner"
 
 
@@ -42,6 +46,11 @@ class ReferenceThere:
         installed = setup(task)
         running, self._sandbox = start_process(task, installed, reference_command(task, installed))
         self._pipes = Pipes(running)
+        try:  # a reference that does not open here is this node's matter: another may have what it needs
+            Environment(Channel(self._pipes, Side.REFERENCE, task.reference.timeout_s), task.reference.options)
+        except BaseException:
+            self._sandbox.close()
+            raise
 
     def exchange(self, request: bytes, call: str, limit: float) -> bytes:
         """As `Link.exchange`."""
@@ -68,6 +77,7 @@ class Far:
         self._member: Member | None = None
         self._asked: dict[str, list[tuple[str, bytes]]] = {}  # by conversation
         self._ended = False
+        self._until = math.inf
         self.facts: dict[str, Mapping[str, Any]] = {}
 
     def exchange(self, request: bytes, call: str, limit: float) -> bytes:
@@ -111,7 +121,7 @@ class Far:
 
     @property
     def placed(self) -> bool:
-        """Whether there is room for it."""
+        """Whether there is room for it; the reference may still be built there."""
         return self._member is not None and bool(self._member.node)
 
     def rest(self) -> None:
@@ -132,6 +142,8 @@ class Far:
         return answer
 
     def _begun(self, limit: float) -> Member:
+        # The first time nobody knows how long a node builds. A node that takes the place of another, and hangs, is left.
+        self._until = time.monotonic() + BUILD_S if self._asked else math.inf
         member = self._engine.start(self._recipe, self._holds)
         try:
             self.facts[member.node] = member.facts
@@ -145,9 +157,10 @@ class Far:
 
     def _holds(self, member: Member) -> bool:
         self._member = member
-        if self._ended:
+        wanted = not self._ended and time.monotonic() < self._until
+        if not wanted:
             self._drop()
-        return not self._ended
+        return wanted
 
     def _remember(self, call: str, request: bytes) -> None:
         if call in ELSEWHERE:
@@ -220,23 +233,27 @@ class FarPool(Pool):
 
 
 def _opened(opening: Mapping[Future[Environment], Far]) -> set[Future[Environment]]:
-    """Those that have opened; those for which there is no room are ended.
+    """Those that have opened; ended are those for which there is no room, and those that take much longer than the others.
 
     Raises:
         Exception: what one of them raised.
     """
     done: set[Future[Environment]] = set()
     late = set(opening)
+    since = math.inf
     while late:
         new, late = wait(late, ROOM_S if done else None, FIRST_COMPLETED)
         for each in new:
             each.result()
         done |= new
-        if not new:
-            roomless = {each for each in late if not opening[each].placed}
-            late -= roomless
-            for each in roomless:
-                opening[each].kill()
+        if new:
+            since = time.monotonic()
+            continue
+        hangs = time.monotonic() - since > GRACE_S
+        left_out = {each for each in late if hangs or not opening[each].placed}
+        late -= left_out
+        for each in left_out:
+            opening[each].kill()
     return done
 
 

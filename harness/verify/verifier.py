@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from harness.candidate.as_user import User
+from harness.candidate.crates.runtime import compiled
+from harness.candidate.crates.toolchain import toolchain
 from harness.candidate.start import CandidateWorker, start_judge
 from harness.errors import BrokenContract, Failure, LockstepError
 from harness.farm.engine import Engine
@@ -114,6 +116,7 @@ class Verifier:
         why: Failure | None = None
         drawn: dict[str, Array] = {}
         scales: Mapping[str, float] = {}
+        on: Mapping[str, Mapping[str, Any]] = {}  # where the references were that are ended by now
 
         def judged() -> Verdict:
             return Verdict(
@@ -128,7 +131,7 @@ class Verifier:
                 gpu=gpu,
                 frames=drawn,
                 failure=why,
-                nodes=nodes(self._pool) | self._trained_on,
+                nodes={**(nodes(self._pool) or on), **self._trained_on},
                 scales=scales,
             )
 
@@ -189,6 +192,7 @@ class Verifier:
             finally:
                 for environment in self._pool.environments if self._pool is not None else ():
                     environment.listener = None
+        on = nodes(self._pool)
         made_up = any(  # it was played to be drawn, too
             proposed.begins_in_a_made_up_state(each) or (doubted and each.check == known.NAME)
             for each in judged().divergences
@@ -234,6 +238,17 @@ class Verifier:
                 self.progress(f"starting references on {self._engine.name}", 0, 1)
                 self._pool = FarPool(self.task, self._engine, reference_recipe(self.task), self._workers)
         return self._pool
+
+    def make_ready(self) -> None:
+        """Have all that this machine must bring, before a tree comes: the reference's workers, and for a crate the compiler
+        and what it is linked with.
+
+        Raises:
+            SetupError, Refused, EnvironmentFailure: one of these cannot be had here.
+        """
+        self.reference()
+        if self.task.candidate.kind == "rust":
+            compiled(self.driver, toolchain(self.driver), lambda line: self.progress(line, 0, 1))
 
     def _started_suite(self) -> Suite:
         if self._suite is None:

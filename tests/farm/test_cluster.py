@@ -12,6 +12,7 @@ from harness.errors import BrokenContract, SetupError
 from harness.farm.cluster import Cluster
 from harness.farm.crew import Crew, DeadlyPiece, Piece
 from harness.farm.engine import Lost, Member, Recipe, Refused
+from tests.farm.conftest import add_node
 
 HAND = "tests.farm.hands:Hand"
 
@@ -82,6 +83,24 @@ def test_a_node_without_lockstep_is_told_at_once(cluster: Cluster) -> None:
     cluster._actor = ray.remote(num_cpus=1, max_restarts=0)(Temporary)
     with pytest.raises(Refused, match=r"(?s)a node cannot begin: .*failed to import.*same version of Lockstep"):
         cluster.start(Recipe(HAND))
+
+
+def test_a_node_without_lockstep_is_refused_by_name_and_the_others_do_it(
+    cluster: Cluster, nodes: Any, tmp_path: Path
+) -> None:
+    """Its `harness` is another package, that cannot be imported."""
+    (tmp_path / "harness").mkdir()
+    (tmp_path / "harness" / "__init__.py").write_text("raise ImportError('this is another harness')\n")
+    without = add_node(nodes, env_vars={"PYTHONPATH": str(tmp_path)})
+    try:
+        members = [cluster.start(Recipe(HAND)) for _ in range(6)]  # so many have room on the other nodes
+        assert len({member.node for member in members}) == 3
+        [why] = cluster._without_lockstep().values()
+        assert "another harness" in why and "no such Lockstep" in why
+        for member in members:
+            member.close()
+    finally:
+        nodes.remove_node(without)
 
 
 def test_who_waits_for_a_free_processor_can_give_up(cluster: Cluster) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from harness.errors import BrokenContract
+from harness.errors import BrokenContract, SetupError
 from harness.farm.crew import Crew, DeadlyPiece, Piece
-from harness.farm.engine import Holds, Member, Recipe, hold
+from harness.farm.engine import Holds, Member, Recipe, Unreachable, hold
 from harness.farm.processes import Processes
 
 HAND = Recipe("tests.farm.hands:Hand")
@@ -173,6 +173,40 @@ def test_what_a_member_raises_over_a_piece_that_others_are_at_counts_for_nothing
         assert found == {f"piece {n}": f"hello, {n}" for n in range(2)}
 
 
+def test_a_piece_that_nobody_can_be_made_for_can_be_noted_and_the_others_done(engine: Processes) -> None:
+    """Each has a member of its own."""
+    found: dict[str, Any] = {}
+
+    def done(piece: Piece, answer: Any) -> list[Piece]:
+        found[piece.key] = answer
+        return []
+
+    polite = Recipe("tests.farm.hands:Hand", {"greeting": "good day"})
+    pieces = [
+        Piece("impossible", "greet", ("you",), Recipe("tests.farm.hands:Unwilling")),
+        Piece("polite", "greet", ("you",), polite),
+        Piece("plain", "greet", ("you",), HAND),
+    ]
+    Crew(engine, None, 1).work(pieces, done, lambda piece, why: done(piece, str(why).splitlines()[0]))
+    assert found == {
+        "impossible": "here: there is no compiler", "polite": "good day, you", "plain": "hello, you",
+    }  # fmt: skip
+    with pytest.raises(SetupError, match="there is no compiler"):
+        Crew(engine, None).work(pieces, done)
+
+
+def test_a_cluster_that_is_gone_ends_the_work_and_counts_against_no_piece(engine: Processes) -> None:
+    class Gone(Apart):
+        def start(self, recipe: Recipe, holds: Holds = hold) -> Member:
+            raise Unreachable("the cluster cannot be reached any more")
+
+    blamed: list[Piece] = []
+    with Gone(2) as gone, pytest.raises(Unreachable):
+        pieces = [Piece(f"piece {n}", "greet", ("you",)) for n in range(5)]
+        Crew(gone, HAND).work(pieces, lambda piece, answer: [], lambda piece, why: blamed.append(piece) or [])
+    assert blamed == []
+
+
 def test_a_deadly_piece_can_be_noted_and_the_others_done(engine: Processes) -> None:
     found: dict[str, Any] = {}
 
@@ -180,10 +214,11 @@ def test_a_deadly_piece_can_be_noted_and_the_others_done(engine: Processes) -> N
         found[piece.key] = answer
         return []
 
-    def deadly(piece: Piece, why: DeadlyPiece) -> list[Piece]:
+    def hopeless(piece: Piece, why: Exception) -> list[Piece]:
+        assert isinstance(why, DeadlyPiece)
         return done(piece, "deadly")
 
-    Crew(engine, HAND).work([Piece("heavy", "die"), Piece("light", "greet", ("you",))], done, deadly)
+    Crew(engine, HAND).work([Piece("heavy", "die"), Piece("light", "greet", ("you",))], done, hopeless)
     assert found == {"heavy": "deadly", "light": "hello, you"}
 
 

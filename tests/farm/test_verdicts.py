@@ -21,7 +21,7 @@ from harness.verdict import Outcome, Verdict
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
 from tests.farm.conftest import add_node
-from tests.paths import ENVIRONMENTS, WALK
+from tests.paths import ENVIRONMENTS, ROOT, WALK
 from tests.verify.levels.test_transfer import BUDGET
 
 SEED = 7
@@ -83,11 +83,19 @@ def test_trainings_are_the_same_elsewhere(tmp_path: Path, cluster: Cluster) -> N
     assert there.reports[0].transfer == alone.reports[0].transfer
 
 
-def test_mutants_are_judged_the_same_elsewhere(cluster: Cluster, tmp_path: Path) -> None:
+def test_mutants_are_judged_the_same_elsewhere(nodes: Any, cluster: Cluster, tmp_path: Path) -> None:
+    """Also where a node cannot build the reference: it is refused, and judges none."""
     task, driver = load_task(WALK), sandboxes.choose(None)
+    home = tmp_path / "home"
+    unable = add_node(nodes, env_vars={"LOCKSTEP_HOME": str(home), "PYTHONPATH": str(ROOT), "PIP_NO_INDEX": "1"})
 
     def measured(name: str, engine: Engine | None) -> dict[str, Any]:
-        settings = Settings(level=1, sample=2)
+        settings = Settings(level=1, sample=8)
         return measure(task, WALK, driver, settings, seed=SEED, journals=tmp_path / name, engine=engine).to_json()
 
-    assert strength_digest(measured("there", cluster)) == strength_digest(measured("here", None))
+    there, here = measured("there", cluster), measured("here", None)
+    nodes.remove_node(unable)
+    assert strength_digest(there) == strength_digest(here)
+    assert (home / "envs").exists(), "nothing was asked of that node"
+    homes = {facts["home"] for facts in there["machine"]["nodes"].values()}
+    assert homes and str(home) not in homes

@@ -12,7 +12,8 @@ from typing import cast
 import numpy as np
 import pytest
 
-from harness.errors import Crashed, SetupError, Side
+import sandboxes
+from harness.errors import Crashed, EnvironmentFailure, SetupError, Side
 from harness.farm.engine import Holds, Lost, Member, Recipe, hold
 from harness.farm.processes import Processes
 from harness.model import Case
@@ -22,6 +23,9 @@ from harness.reference.elsewhere import FarPool, nodes, reference_recipe
 from harness.reference.install import setup
 from harness.reference.start import start_reference
 from harness.task.load import load_task
+from harness.verdict import Outcome
+from harness.verify.request import LevelsRequest
+from harness.verify.verifier import Verifier
 from tests.paths import WALK
 
 CASES = [Case(seed, {"action": np.arange(seed % 9) % 3}) for seed in range(40)]
@@ -169,6 +173,72 @@ def test_a_worker_that_has_no_room_is_left_out(engine: Recorded, monkeypatch: py
     pool = FarPool(task, engine, reference_recipe(task), 2)
     assert len(pool.environments) == 1 and pool.rollout(CASES[:2])[1].case is CASES[1]
     pool.close()
+
+
+def test_a_worker_whose_node_hangs_while_it_is_made_is_left_out(
+    engine: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has a place there, so it does not wait for room."""
+    monkeypatch.setattr("harness.reference.elsewhere.ROOM_S", 0.1)
+    monkeypatch.setattr("harness.reference.elsewhere.GRACE_S", 0.2)
+    made, number = engine.start, itertools.count()
+
+    class Hanging:
+        node, facts = "a node that hangs", {}
+
+        def kill(self) -> None:
+            pass
+
+    def start(recipe: Recipe, holds: Holds = hold) -> Member:
+        if next(number):
+            while holds(cast(Member, Hanging())):
+                PAUSE.wait(0.01)
+            raise Lost("nobody waits for it any more")
+        return made(recipe, holds)
+
+    engine.start = start  # type: ignore[method-assign]
+    task = load_task(WALK)
+    pool = FarPool(task, engine, reference_recipe(task), 2)
+    assert len(pool.environments) == 1 and list(nodes(pool)) == ["this machine"]
+    pool.close()
+
+
+def test_one_that_takes_the_place_of_another_and_hangs_is_lost(
+    engine: Recorded, far: FarPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.reference.elsewhere.BUILD_S", 0.05)
+    nobody = cast(Member, None)
+
+    def start(recipe: Recipe, holds: Holds = hold) -> Member:
+        while holds(nobody):
+            PAUSE.wait(0.01)
+        raise Lost("nobody waits for it any more")
+
+    engine.start = start  # type: ignore[method-assign]
+    engine.made[-1].kill()
+    with pytest.raises(Crashed, match="lost 3 times over this call"):
+        far.rollout(CASES)
+
+
+def test_a_reference_that_does_not_open_on_a_node_cannot_be_made_there(engine: Recorded, tmp_path: Path) -> None:
+    """So a cluster refuses that node, and asks another; a library that is missing is found out only then."""
+    shutil.copytree(WALK, tmp_path / "walk", ignore=shutil.ignore_patterns("__pycache__"))
+    adapter = tmp_path / "walk" / "reference" / "adapter.py"
+    adapter.write_text("raise ImportError('libGL.so.1: cannot open shared object file')\n")
+    task = load_task(tmp_path / "walk")
+    with pytest.raises(EnvironmentFailure, match=r"libGL\.so\.1"):
+        engine.start(reference_recipe(task))
+
+
+def test_a_verdict_names_the_nodes_of_references_that_died(engine: Recorded, tmp_path: Path) -> None:
+    shutil.copytree(WALK, tmp_path / "walk", ignore=shutil.ignore_patterns("__pycache__"))
+    adapter = tmp_path / "walk" / "reference" / "adapter.py"
+    ends = "    def step(self, *_):\n        import os; os._exit(3)\n\n    def unused(self"
+    adapter.write_text(adapter.read_text().replace("    def step(self", ends))
+    task = load_task(tmp_path / "walk")
+    with Verifier(task, sandboxes.choose(None), engine=engine) as verifier:
+        verdict = verifier.verify(task.directory, LevelsRequest((1,), 7))
+    assert verdict.outcome is Outcome.ERROR and list(verdict.nodes) == ["this machine"]
 
 
 def test_a_reference_that_cannot_begin_ends_those_that_wait_for_room(engine: Recorded) -> None:

@@ -235,8 +235,8 @@ class _Run:
                 self._ended.append(mutant.id)
             return following
 
-        def deadly(piece: Piece, why: DeadlyPiece) -> Iterable[Piece]:
-            if piece.key == ORIGINAL:
+        def hopeless(piece: Piece, why: Exception) -> Iterable[Piece]:
+            if piece.key == ORIGINAL or not isinstance(why, DeadlyPiece):
                 raise why
             said = str(why).replace("\n", " ")
             if piece.method == "prove":
@@ -246,12 +246,12 @@ class _Run:
         self._judging_since = time.monotonic()
         counts = self._settings.by_coverage and self._run_lines is None
         if not missing and not counts:
-            crew.work(waiting, done, deadly)
+            crew.work(waiting, done, hopeless)
             return
         # Strength is measured on a candidate that passes: a test that fails anyway kills everything.
         self._progress(ORIGINAL, 0, len(self._chosen))
         asked = (self._levels if counts else missing, self._streams.derive(OF_ORIGINAL))
-        crew.work([Piece(ORIGINAL, "reach_original" if counts else "pass_original", asked)], done, deadly)
+        crew.work([Piece(ORIGINAL, "reach_original" if counts else "pass_original", asked)], done, hopeless)
 
     def _waiting(self) -> list[Piece]:
         return [piece for mutant in self._chosen for piece in self._next(mutant)]

@@ -54,6 +54,9 @@ class MutantJudge:
         task, files: as `harness.task.elsewhere` takes them there.
         tree: a directory with the candidate.
         sandbox: the name of the driver in which mutants run.
+
+    Raises:
+        SetupError, EnvironmentFailure: the reference, or what a crate is compiled with, cannot be had here.
     """
 
     def __init__(self, *, task: Task, files: Path, tree: Path, sandbox: str) -> None:
@@ -62,6 +65,7 @@ class MutantJudge:
         driver = self._driver = permitted(sandbox)
         with ExitStack() as stack:
             self._verifier = stack.enter_context(Verifier(self._task, driver, prepare=True, workers=1))
+            self._verifier.make_ready()  # a node that cannot do this is refused before it has judged anything
             self._programs = Programs(self._task, driver, tree)
             stack.callback(self._programs.close)
             self.close = stack.pop_all().close

@@ -159,6 +159,7 @@ class _Measurement:
         if not begun:
             self._journal.write(BEGUN, [{"seed": self.seed, "task": task.name}])
         self._resumed = bool(self._noted(PROPOSED))
+        self._nodes: dict[str, Any] = {}
         self._numbers = Numbers.of_task(task, self._streams.random("rare/numbers"))
         self._verifier = stack.enter_context(Verifier(task, driver, progress=progress, engine=engine))
         self._levels = [level for level in task.levels if level < TRAINING_LEVEL]
@@ -182,7 +183,7 @@ class _Measurement:
             trials=trials,
             planted=planted,
             resumed=self._resumed,
-            machine=conditions(),
+            machine=conditions() | ({"nodes": dict(self._nodes)} if self._nodes else {}),
         )
 
     # --- predicates from random play ----------------------------------------------------------------------------------
@@ -278,6 +279,7 @@ class _Measurement:
         began = time.monotonic()
         seed = self._streams.derive(f"rare/run {number}")
         verdict = self._verifier.verify(self._original, self._request(seed, times))
+        self._nodes |= verdict.nodes
         self._verifier.watch = None
         if verdict.outcome is not Outcome.PASS:
             raise StrengthError(
