@@ -95,10 +95,9 @@ def _mode_of(address: str, chosen: str | None) -> str | None:
     head that demands none it must not be sent: that would answer, and then take the sender for dead.
     """
     modes = [None] if chosen is not None or not _has_token() else [None, TOKEN]
-    for _ in range(TRIES):
-        for mode in modes:
-            if _is_let_in(address, mode):
-                return mode
+    for mode in modes * (TRIES if address.startswith(CLIENT) else 1):
+        if _is_let_in(address, mode):
+            return mode
     raise unjoined(
         address,
         f"what listens there let nobody in within {JOIN_S:.0f} s; where the cluster demands a token, this user must have it,"
