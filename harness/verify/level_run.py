@@ -14,7 +14,6 @@ from harness.farm.crew import DeadlyPiece
 from harness.farm.engine import Refused
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment
-from harness.record.machine import fingerprint
 from harness.reference.elsewhere import nodes
 from harness.verdict import CheckResult, LevelReport, Outcome
 from harness.verify.levels import as_used, interaction, known, property, proposed, requirements, rollout
@@ -153,14 +152,10 @@ def _notes(pair: Pair, level: int) -> tuple[str, ...]:
         notes.append("the candidate computes in float32 what the task has in float64")
     if level == 1 and "probe" not in reference and pair.task.probes:
         notes.append("the reference answers no probes: modules were tested through whole steps only")
-    there = nodes(pair.reference).values()
-    kinds = {(facts.get("cpu"), facts.get("numpy")) for facts in (*there, fingerprint())}
-    if there and len(kinds) > 1 and any(leaf.dtype.startswith("float") for leaf in pair.task.leaves.values()):
+    kinds = {(facts.get("cpu"), facts.get("numpy")) for facts in nodes(pair.reference).values()}
+    if len(kinds) > 1 and any(leaf.dtype.startswith("float") for leaf in pair.task.leaves.values()):
         named = "; ".join(sorted(f"{cpu} with numpy {numpy}" for cpu, numpy in kinds))
-        notes.append(
-            f"the reference ran on nodes, and the candidate here, on machines of {len(kinds)} kinds ({named}), which may "
-            "round floats otherwise"
-        )
+        notes.append(f"the reference ran on nodes of {len(kinds)} kinds ({named}), which may round floats otherwise")
     if level == 3 and pair.task.draws and "force_draws" not in reference:
         notes.append("the reference takes no draws: auto-reset was compared with the candidate's own single steps")
     return tuple(notes)
