@@ -79,7 +79,7 @@ class Cluster:
                 member.find(holds)
                 member.facts = member.make(recipe, holds)
                 return member
-            except (Lost, Unreachable, KeyboardInterrupt, SystemExit):
+            except (Lost, KeyboardInterrupt, SystemExit):
                 member.kill()
                 raise
             except Exception as refused:

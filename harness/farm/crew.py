@@ -111,13 +111,7 @@ class Crew:
                     member = None
                 try:
                     if member is None:
-                        try:
-                            member, made = self._engine.start(recipe, shift.holds), recipe
-                        except (Lost, Unreachable):
-                            raise
-                        except Exception as refused:
-                            shift.unmade(piece, refused)
-                            continue
+                        member, made = self._engine.start(recipe, shift.holds), recipe
                         self.facts[member.node] = dict(member.facts)
                     if not shift.holds(member):
                         break
@@ -131,7 +125,10 @@ class Crew:
                 except Unreachable:
                     raise
                 except Exception as error:
-                    shift.failed(piece, member, error)
+                    if member is None:
+                        shift.unmade(piece, error)
+                    else:
+                        shift.failed(piece, member, error)
                 else:
                     shift.answered(piece, member, answer)
             if member is not None:
@@ -211,7 +208,7 @@ class _Shift:
                 del self._at[piece.key]
                 self._follow(self._done, piece, answer)
 
-    def failed(self, piece: Piece, member: Member | None, error: Exception) -> None:
+    def failed(self, piece: Piece, member: Member, error: Exception) -> None:
         """A piece raised. Where others are at it too, theirs is the answer."""
         with self._turn:
             if (at := self._left(piece, member)) is not None and not at.hands:

@@ -105,10 +105,19 @@ def _files(module: str, home: Path) -> Iterator[Path]:
             yield location.with_suffix(".py")
 
 
-def _named(path: Path, home: Path) -> Iterator[str]:
+def _named(path: Path, home: Path) -> tuple[str, ...]:
     """The modules that a file imports or names."""
-    around = path.relative_to(home).parts[:-1]
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    return _named_in(path.read_bytes(), path.relative_to(home).parts[:-1])
+
+
+@cache
+def _named_in(source: bytes, around: tuple[str, ...]) -> tuple[str, ...]:
+    """The same of a text in the package `around`. Kept: several digests of one process are over the same files."""
+    return tuple(_modules(source, around))
+
+
+def _modules(source: bytes, around: tuple[str, ...]) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from harness.errors import Side
 from harness.farm.engine import STRIKES, Engine, Lost, Member, Recipe, name_of
 from harness.protocol.channel import Channel
 from harness.protocol.environment import Environment, Pool
-from harness.protocol.link import Gone, Pipes
+from harness.protocol.link import Gone, Link, Pipes
 from harness.reference.install import reference_command, setup
 from harness.reference.start import start_process
 from harness.task.contract import Task
@@ -44,13 +45,14 @@ class ReferenceThere:
     def __init__(self, *, task: Task, files: Path) -> None:
         task = task_there(task, files)
         installed = setup(task)
-        running, self._sandbox = start_process(task, installed, reference_command(task, installed))
-        self._pipes = Pipes(running)
-        try:  # a reference that does not open here is this node's matter: another may have what it needs
-            Environment(Channel(self._pipes, Side.REFERENCE, task.reference.timeout_s), task.reference.options)
-        except BaseException:
-            self._sandbox.close()
-            raise
+        with ExitStack() as stack:
+            running, sandbox = start_process(task, installed, reference_command(task, installed))
+            stack.callback(sandbox.close)
+            self._pipes = Pipes(running)
+            _opened_by(
+                self._pipes, task
+            )  # one that does not open here is this node's matter: another may have what it needs
+            self.close = stack.pop_all().close
 
     def exchange(self, request: bytes, call: str, limit: float) -> bytes:
         """As `Link.exchange`."""
@@ -59,10 +61,6 @@ class ReferenceThere:
     def said(self) -> str:
         """As `Link.said`."""
         return self._pipes.said()
-
-    def close(self) -> None:
-        """End the process."""
-        self._sandbox.close()
 
 
 class Far:
@@ -200,12 +198,9 @@ class FarPool(Pool):
         count = count or task.reference.workers or engine.slots
         links = [Far(engine, recipe) for _ in range(count)]
 
-        def opened(link: Far) -> Environment:
-            return Environment(Channel(link, Side.REFERENCE, task.reference.timeout_s), task.reference.options)
-
         with ThreadPoolExecutor(count) as threads:
             try:
-                opening = {threads.submit(opened, link): link for link in links}
+                opening = {threads.submit(_opened_by, link, task): link for link in links}
                 done = _opened(opening)
                 environments = [each.result() for each in opening if each in done]
             except BaseException:
@@ -230,6 +225,10 @@ class FarPool(Pool):
         """Give the slots free until the workers are asked again."""
         for link in self._links:
             link.rest()
+
+
+def _opened_by(link: Link, task: Task) -> Environment:
+    return Environment(Channel(link, Side.REFERENCE, task.reference.timeout_s), task.reference.options)
 
 
 def _opened(opening: Mapping[Future[Environment], Far]) -> set[Future[Environment]]:

@@ -116,7 +116,6 @@ class Verifier:
         why: Failure | None = None
         drawn: dict[str, Array] = {}
         scales: Mapping[str, float] = {}
-        on: Mapping[str, Mapping[str, Any]] = {}  # where the references were that are ended by now
 
         def judged() -> Verdict:
             return Verdict(
@@ -131,7 +130,7 @@ class Verifier:
                 gpu=gpu,
                 frames=drawn,
                 failure=why,
-                nodes={**(nodes(self._pool) or on), **self._trained_on},
+                nodes={**nodes(self._pool), **self._trained_on},
                 scales=scales,
             )
 
@@ -192,10 +191,10 @@ class Verifier:
             finally:
                 for environment in self._pool.environments if self._pool is not None else ():
                     environment.listener = None
-        on = nodes(self._pool)
+        verdict = judged()  # as long as the pool is there, which knows its nodes
         made_up = any(  # it was played to be drawn, too
             proposed.begins_in_a_made_up_state(each) or (doubted and each.check == known.NAME)
-            for each in judged().divergences
+            for each in verdict.divergences
         )
         if self._pool is not None and (made_up or not all(each.alive for each in self._pool.environments)):
             self._pool.close()
@@ -203,7 +202,6 @@ class Verifier:
         if self._suite is not None and not self._suite.alive:
             self._suite.close()
             self._suite = None
-        verdict = judged()
         if self._prepare and isinstance(self._pool, FarPool):
             self._pool.rest()  # others may need the slots until the next tree comes
         return verdict

@@ -7,7 +7,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import NoReturn, cast
 
 import numpy as np
 import pytest
@@ -22,14 +22,18 @@ from harness.protocol.vector import Stepped, VectorStep
 from harness.reference.elsewhere import FarPool, nodes, reference_recipe
 from harness.reference.install import setup
 from harness.reference.start import start_reference
+from harness.task.contract import Task
 from harness.task.load import load_task
 from harness.verdict import Outcome
 from harness.verify.request import LevelsRequest
 from harness.verify.verifier import Verifier
+from tests.edits import edit
 from tests.paths import WALK
 
 CASES = [Case(seed, {"action": np.arange(seed % 9) % 3}) for seed in range(40)]
 PAUSE = threading.Event()
+NOBODY = cast(Member, None)
+ADAPTER = Path("reference", "adapter.py")
 ACTIONS = {"action": np.array([0, 1, 2, 1])}
 
 
@@ -65,6 +69,26 @@ def near() -> Iterator[Environment]:
     made = start_reference(task, setup(task))
     yield made
     made.close()
+
+
+@pytest.fixture
+def walk(tmp_path: Path) -> Path:
+    """A copy of the walk, to be changed."""
+    return shutil.copytree(WALK, tmp_path / "walk", ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def ending(walk: Path) -> Task:
+    """That task, whose reference ends its own process in the first step."""
+    ends = "    def step(self, *_):\n        import os; os._exit(3)\n\n    def unused(self"
+    edit(walk / ADAPTER, "    def step(self", ends)
+    return load_task(walk)
+
+
+def wait_unwanted(member: Member, holds: Holds) -> NoReturn:
+    """What a start does that comes to no end, until it is not wanted any more."""
+    while holds(member):
+        PAUSE.wait(0.01)
+    raise Lost("nobody waits for it any more")
 
 
 def steps(vector: Stepped, count: int) -> list[VectorStep]:
@@ -144,12 +168,8 @@ def test_a_call_over_which_three_processes_die_is_the_references_failure(engine:
     assert caught.value.side is Side.REFERENCE and "`rollout`" in str(caught.value)
 
 
-def test_a_reference_that_ends_by_itself_is_not_started_again(engine: Recorded, tmp_path: Path) -> None:
-    shutil.copytree(WALK, tmp_path / "walk", ignore=shutil.ignore_patterns("__pycache__"))
-    adapter = tmp_path / "walk" / "reference" / "adapter.py"
-    ends = "    def step(self, *_):\n        import os; os._exit(3)\n\n    def unused(self"
-    adapter.write_text(adapter.read_text().replace("    def step(self", ends))
-    task = load_task(tmp_path / "walk")
+def test_a_reference_that_ends_by_itself_is_not_started_again(engine: Recorded, walk: Path) -> None:
+    task = ending(walk)
     pool = FarPool(task, engine, reference_recipe(task), 1)
     with pytest.raises(Crashed, match="ended with exit status 3"):
         pool.rollout(CASES)
@@ -159,14 +179,10 @@ def test_a_reference_that_ends_by_itself_is_not_started_again(engine: Recorded, 
 
 def test_a_worker_that_has_no_room_is_left_out(engine: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.reference.elsewhere.ROOM_S", 0.2)
-    made, number, nobody = engine.start, itertools.count(), cast(Member, None)
+    made, number = engine.start, itertools.count()
 
     def start(recipe: Recipe, holds: Holds = hold) -> Member:
-        if next(number):
-            while holds(nobody):
-                PAUSE.wait(0.01)
-            raise Lost("nobody waits for it any more")
-        return made(recipe, holds)
+        return wait_unwanted(NOBODY, holds) if next(number) else made(recipe, holds)
 
     engine.start = start  # type: ignore[method-assign]
     task = load_task(WALK)
@@ -190,11 +206,7 @@ def test_a_worker_whose_node_hangs_while_it_is_made_is_left_out(
             pass
 
     def start(recipe: Recipe, holds: Holds = hold) -> Member:
-        if next(number):
-            while holds(cast(Member, Hanging())):
-                PAUSE.wait(0.01)
-            raise Lost("nobody waits for it any more")
-        return made(recipe, holds)
+        return wait_unwanted(cast(Member, Hanging()), holds) if next(number) else made(recipe, holds)
 
     engine.start = start  # type: ignore[method-assign]
     task = load_task(WALK)
@@ -207,49 +219,33 @@ def test_one_that_takes_the_place_of_another_and_hangs_is_lost(
     engine: Recorded, far: FarPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.reference.elsewhere.BUILD_S", 0.05)
-    nobody = cast(Member, None)
-
-    def start(recipe: Recipe, holds: Holds = hold) -> Member:
-        while holds(nobody):
-            PAUSE.wait(0.01)
-        raise Lost("nobody waits for it any more")
-
-    engine.start = start  # type: ignore[method-assign]
+    engine.start = lambda recipe, holds=hold: wait_unwanted(NOBODY, holds)  # type: ignore[method-assign]
     engine.made[-1].kill()
     with pytest.raises(Crashed, match="lost 3 times over this call"):
         far.rollout(CASES)
 
 
-def test_a_reference_that_does_not_open_on_a_node_cannot_be_made_there(engine: Recorded, tmp_path: Path) -> None:
+def test_a_reference_that_does_not_open_on_a_node_cannot_be_made_there(engine: Recorded, walk: Path) -> None:
     """So a cluster refuses that node, and asks another; a library that is missing is found out only then."""
-    shutil.copytree(WALK, tmp_path / "walk", ignore=shutil.ignore_patterns("__pycache__"))
-    adapter = tmp_path / "walk" / "reference" / "adapter.py"
-    adapter.write_text("raise ImportError('libGL.so.1: cannot open shared object file')\n")
-    task = load_task(tmp_path / "walk")
+    (walk / ADAPTER).write_text("raise ImportError('libGL.so.1: cannot open shared object file')\n")
     with pytest.raises(EnvironmentFailure, match=r"libGL\.so\.1"):
-        engine.start(reference_recipe(task))
+        engine.start(reference_recipe(load_task(walk)))
 
 
-def test_a_verdict_names_the_nodes_of_references_that_died(engine: Recorded, tmp_path: Path) -> None:
-    shutil.copytree(WALK, tmp_path / "walk", ignore=shutil.ignore_patterns("__pycache__"))
-    adapter = tmp_path / "walk" / "reference" / "adapter.py"
-    ends = "    def step(self, *_):\n        import os; os._exit(3)\n\n    def unused(self"
-    adapter.write_text(adapter.read_text().replace("    def step(self", ends))
-    task = load_task(tmp_path / "walk")
+def test_a_verdict_names_the_nodes_of_references_that_died(engine: Recorded, walk: Path) -> None:
+    task = ending(walk)
     with Verifier(task, sandboxes.choose(None), engine=engine) as verifier:
         verdict = verifier.verify(task.directory, LevelsRequest((1,), 7))
     assert verdict.outcome is Outcome.ERROR and list(verdict.nodes) == ["this machine"]
 
 
 def test_a_reference_that_cannot_begin_ends_those_that_wait_for_room(engine: Recorded) -> None:
-    number, nobody = itertools.count(), cast(Member, None)
+    number = itertools.count()
 
     def start(recipe: Recipe, holds: Holds = hold) -> Member:
         if next(number):
             raise SetupError("there is no compiler")
-        while holds(nobody):
-            PAUSE.wait(0.01)
-        raise Lost("nobody waits for it any more")
+        return wait_unwanted(NOBODY, holds)
 
     engine.start = start  # type: ignore[method-assign]
     task = load_task(WALK)

@@ -10,6 +10,7 @@ import json
 import os
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -40,21 +41,24 @@ class Journal:
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path = path
         self._turn = threading.Lock()
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock = Lock(path.with_suffix(".lock"), "this very measurement")
-            held = [] if fresh else _lines(path)
-            self.known = [] if any(each["kind"] == FINISHED for each in held) else held
-            # Written anew: the next line must not be glued to half of one.
-            text = "".join(json.dumps(each) + "\n" for each in self.known)
-            temporary = path.with_suffix(".new")
-            temporary.write_text(text)
-            temporary.replace(path)
-            self._file = path.open("a")
-        except OSError as error:
-            raise SetupError(
-                f"what is measured cannot be kept ({error.strerror})", where=str(path), next_step="make room there"
-            ) from error
+        with ExitStack() as stack:
+            try:
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                lock = Lock(path.with_suffix(".lock"), "this very measurement")
+                stack.callback(lock.release)
+                held = [] if fresh else _lines(path)
+                self.known = [] if any(each["kind"] == FINISHED for each in held) else held
+                # Written anew: the next line must not be glued to half of one.
+                text = "".join(json.dumps(each) + "\n" for each in self.known)
+                temporary = path.with_suffix(".new")
+                temporary.write_text(text)
+                temporary.replace(path)
+                self._file = stack.enter_context(path.open("a"))
+            except OSError as error:
+                raise SetupError(
+                    f"what is measured cannot be kept ({error.strerror})", where=str(path), next_step="make room there"
+                ) from error
+            self._held = stack.pop_all()
 
     def write(self, kind: str, found: Sequence[Mapping[str, Any]]) -> None:
         """Add what belongs together, all at once, and have it on the disk before going on."""
@@ -66,8 +70,7 @@ class Journal:
 
     def close(self) -> None:
         """Close the file; nothing can be written afterwards."""
-        self._file.close()
-        self._lock.release()
+        self._held.close()
 
 
 def key(*parts: Any) -> str:
